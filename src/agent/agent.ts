@@ -4,7 +4,7 @@ import { secretsOf } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import { BackgroundTasks, type TaskNotice } from "./background/background-tasks.ts";
 import { NOTHING_SPENT, type Spent } from "./conversation/call-model.ts";
-import { Window } from "./conversation/context-window.ts";
+import { ContextWindow } from "./conversation/context-window.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import type { Transcript } from "./conversation/transcript.ts";
 import { type AgentEvent, maskEvents } from "./events.ts";
@@ -22,78 +22,77 @@ import type {
 import type { AnyTool } from "./tool.ts";
 import { toolSpecs } from "./tools/tool-specs.ts";
 import type { AgentPermissions } from "./turn/permitted-call.ts";
-import { type RanTools, runTools } from "./turn/tool-calls.ts";
-import { runTurn, type TurnBegun, type TurnResult } from "./turn/turn.ts";
+import { runTools, type ToolCallResults } from "./turn/tool-calls.ts";
+import { runTurn, type TurnProgress, type TurnResult } from "./turn/turn.ts";
 
-/** One turn's input: what the model reads, where it came from, and the inbox keys of the messages in it. */
+/** The input of one turn. */
 export interface TurnInput {
   readonly text: string;
   readonly origin: InputOrigin;
-  /** Recorded with the input: a message that is named here was received, also after a restart. */
+  /** Inbox keys of the messages in it. Recorded with the input, so that they count as received after a restart. */
   readonly keys: readonly string[];
 }
 
 export interface AgentOptions {
   readonly model: Model;
   readonly tools: readonly AnyTool[];
-  /** Which of them the model is told of, asked before each call of it; all without it. */
-  readonly offers?: (tool: AnyTool) => boolean;
-  /** Asked before each call of the model if it is a function. */
+  /** Selects the tools that the model is offered, before each call of the model. Default: all. */
+  readonly isOffered?: (tool: AnyTool) => boolean;
+  /** A function is called before each call of the model. */
   readonly system: string | (() => string);
   readonly transcript: Transcript;
   readonly cwd: string;
   readonly env: Env;
-  /** Shell snapshot that Bash sources, once there is one. */
+  /** Returns the path of the shell snapshot that Bash sources; undefined until it exists. */
   readonly snapshot?: () => string | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;
-  /** Variables with credentials that its commands may have. */
+  /** Names of secret variables that its commands may read. */
   readonly passSecrets?: readonly string[];
   readonly onEvent: (event: AgentEvent) => void;
-  /** The input is on the disk, and no model has been called on it: the messages in it may be marked read. */
+  /** Called when the input is on the disk, before the model is called: the messages in it may be marked as read. */
   readonly onInputRecorded?: () => Promise<void>;
-  /** What the agent should read of the world as it is now when its conversation was compacted; "" for nothing. */
+  /** Returns current facts that the agent reads after its conversation was compacted; "" for none. */
   readonly facts?: () => string;
-  /** Told of each end of something in the background that the agent has not learned of itself. */
+  /** Called at each end of background work that the agent has not noticed yet. */
   readonly onTaskEnd?: (notice: TaskNotice) => void;
-  /** Asked before each tool call but the first, and before the model is called again: `stop` ends the turn there. */
+  /** Called before each tool call except the first, and before the model is called again. `stop` ends the turn there. */
   readonly betweenTools?: () => Promise<"go" | "stop">;
-  /**
-   * Asked before each call of the model, with everything before it on the disk: it may take its time, and `stop` ends the turn
-   * there.
-   */
+  /** Called before each call of the model, with the conversation on the disk. It may wait. `stop` ends the turn there. */
   readonly beforeCall?: (signal: AbortSignal) => Promise<"go" | "stop">;
   readonly clock?: Clock;
 }
 
-/** An agent: a model with tools and one conversation. It knows nobody else; what it does it tells by events. */
+/** An agent: a model with tools and one conversation. It knows no team; it reports its actions by events. */
 export interface Agent {
   readonly sessionId: string;
   readonly messages: readonly ConversationMessage[];
-  /** Inbox keys of everything that is in the conversation. */
+  /** Inbox keys of all messages in the conversation. */
   readonly handledKeys: ReadonlySet<string>;
-  /** Inbox keys of the turn that the conversation ended with when this agent was made of it. */
+  /** Inbox keys of the newest turn of the conversation when this agent was created. */
   readonly restoredKeys: readonly string[];
-  /** Of the whole conversation. */
+  /** Tokens of the whole conversation. */
   readonly tokens: TokenCount;
-  /** The same in US dollars. */
+  /** Cost of the whole conversation in US dollars. */
   readonly costUsd: number;
   /**
-   * Goes on with that turn, without new input, where the model has not had its last word; says how the turn ended. Before the
-   * first `run`, and under its rules.
+   * Resumes the newest turn without new input if it has no outcome yet, and returns its result. Call it before the first `run`.
    */
-  goOn(signal: AbortSignal): Promise<TurnResult>;
-  /** Runs one turn; one at a time. It rejects only when the conversation cannot be written, never for a model or a tool. */
+  resumeTurn(signal: AbortSignal): Promise<TurnResult>;
+  /**
+   * Runs one turn. Turns must not overlap. Rejects only if the conversation cannot be written, never because of a model or
+   * tool.
+   */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
-  /** Writes down what those took that work for it: it is of its conversation, which goes on with it. */
-  pay(spent: Spent): void;
-  /** How much it runs in the background. */
-  readonly inBackground: number;
-  /** Ends what it runs in the background; between turns, and nothing is run behind it. */
+  /** Adds the cost of its subagents to its conversation, so that it is kept after a restart. */
+  addCost(spent: Spent): void;
+  /** Number of commands and subagents that it runs in the background. */
+  readonly runningInBackground: number;
+  /** Ends its background work. Call it between turns, and run no turn afterwards. */
   end(): Promise<void>;
 }
 
-const FAILED_BEFORE = "The turn had failed when the agent was started again.";
+const FAILED_BEFORE_RESTART = "The turn had failed when the agent was started again.";
 
 export function createAgent(options: AgentOptions): Agent {
   return new ConversationAgent(options);
@@ -102,13 +101,13 @@ export function createAgent(options: AgentOptions): Agent {
 class ConversationAgent implements Agent {
   readonly sessionId: string;
   readonly restoredKeys: readonly string[];
-  private readonly memory: Conversation;
+  private readonly conversation: Conversation;
   private readonly options: AgentOptions;
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
   private readonly seenFiles = new Map<string, number>();
   private readonly background: BackgroundTasks;
-  private readonly window: Window;
+  private readonly window: ContextWindow;
 
   constructor(options: AgentOptions) {
     const { transcript, model, facts = () => "" } = options;
@@ -119,32 +118,38 @@ class ConversationAgent implements Agent {
     this.background = new BackgroundTasks({ cwd: options.cwd, secrets, onEnd: options.onTaskEnd });
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
-    this.memory = new Conversation(transcript);
-    const { memory, emit } = this;
-    this.window = new Window({ model, memory, facts, emit, request: () => this.request() });
+    this.conversation = new Conversation(transcript);
+    const { conversation, emit } = this;
+    this.window = new ContextWindow({
+      model,
+      conversation,
+      facts,
+      emit,
+      request: () => this.request(),
+    });
   }
 
   get messages(): readonly ConversationMessage[] {
-    return this.memory.messages;
+    return this.conversation.messages;
   }
 
   get handledKeys(): ReadonlySet<string> {
-    return this.memory.handledKeys;
+    return this.conversation.handledKeys;
   }
 
   get tokens(): TokenCount {
-    return this.memory.spent.usage;
+    return this.conversation.spent.usage;
   }
 
   get costUsd(): number {
-    return this.memory.spent.costUsd;
+    return this.conversation.spent.costUsd;
   }
 
-  pay({ usage, costUsd }: Spent): void {
-    this.memory.pay({ usage, costUsd });
+  addCost({ usage, costUsd }: Spent): void {
+    this.conversation.addCost({ usage, costUsd });
   }
 
-  get inBackground(): number {
+  get runningInBackground(): number {
     return this.background.running;
   }
 
@@ -155,34 +160,34 @@ class ConversationAgent implements Agent {
   async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
     this.emit({ type: "turn_started", input: input.text });
     const { text, origin, keys } = input;
-    this.memory.hear({ role: "user", content: [{ type: "text", text }], origin }, keys);
+    this.conversation.addInput({ role: "user", content: [{ type: "text", text }], origin }, keys);
     await this.options.onInputRecorded?.();
-    return this.rest({ text: "", toolCalls: 0 }, signal);
+    return this.runToEnd({ text: "", toolCalls: 0 }, signal);
   }
 
-  async goOn(signal: AbortSignal): Promise<TurnResult> {
+  async resumeTurn(signal: AbortSignal): Promise<TurnResult> {
     const { text, toolCalls, outcome } = newestTurn(this.messages);
-    if (outcome === undefined) return this.rest({ text, toolCalls }, signal);
-    const failure = outcome === "failed" ? { failure: FAILED_BEFORE } : {};
+    if (outcome === undefined) return this.runToEnd({ text, toolCalls }, signal);
+    const failure = outcome === "failed" ? { failure: FAILED_BEFORE_RESTART } : {};
     return { outcome, text, toolCalls, ...NOTHING_SPENT, ...failure };
   }
 
-  private rest(begun: TurnBegun, signal: AbortSignal): Promise<TurnResult> {
-    const { memory, window, emit } = this;
+  private runToEnd(progress: TurnProgress, signal: AbortSignal): Promise<TurnResult> {
+    const { conversation, window, emit } = this;
     const { model, beforeCall } = this.options;
-    return runTurn(begun, {
-      ...{ model, memory, window, signal, emit, beforeCall },
+    return runTurn(progress, {
+      ...{ model, conversation, window, signal, emit, beforeCall },
       request: () => this.request(),
       runTools: (uses, stopReason) => this.runTools(uses, stopReason, signal),
     });
   }
 
   private request(): ModelRequest {
-    const { system, tools, offers = () => true, permissions } = this.options;
+    const { system, tools, isOffered = () => true, permissions } = this.options;
     return {
       system: typeof system === "string" ? system : system(),
       messages: sendable(this.messages),
-      tools: toolSpecs(tools.filter(offers)),
+      tools: toolSpecs(tools.filter(isOffered)),
       ...(permissions.planFile === undefined ? {} : { planFile: permissions.planFile }),
     };
   }
@@ -191,12 +196,12 @@ class ConversationAgent implements Agent {
     uses: readonly ToolUseBlock[],
     stopReason: StopReason,
     signal: AbortSignal,
-  ): Promise<RanTools> {
-    const { model, tools, offers, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
+  ): Promise<ToolCallResults> {
+    const { model, tools, isOffered, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
-      offers: offers ?? (() => true),
-      isCut: stopReason === "max_tokens" || stopReason === "window_exceeded",
+      isOffered: isOffered ?? (() => true),
+      isTruncated: stopReason === "max_tokens" || stopReason === "window_exceeded",
       permissions,
       hooks,
       signal,
@@ -204,7 +209,7 @@ class ConversationAgent implements Agent {
       clock: this.clock,
       betweenTools: betweenTools ?? (async () => "go"),
       context: (toolUseId) => {
-        const sourced = snapshot?.();
+        const snapshotPath = snapshot?.();
         return {
           cwd,
           env,
@@ -214,16 +219,16 @@ class ConversationAgent implements Agent {
           seenFiles: this.seenFiles,
           planFile: permissions.planFile,
           background: this.background,
-          ...(sourced === undefined ? {} : { snapshot: sourced }),
+          ...(snapshotPath === undefined ? {} : { snapshot: snapshotPath }),
         };
       },
     });
-    this.memory.tell(model.readsData ? ran.results : ran.results.map(withoutData));
+    this.conversation.addUserContent(model.readsData ? ran.results : ran.results.map(withoutData));
     return ran;
   }
 }
 
-/** The value beside a result is for playbooks, and as long as the result itself. */
+/** Removes the data of a result. Only playbooks read it, and it is as long as the result itself. */
 function withoutData({ data: _, ...block }: ToolResultBlock): ToolResultBlock {
   return block;
 }

@@ -3,15 +3,15 @@ import type { TokenCount } from "../schema/tokens.ts";
 import type { HookResult } from "./hooks/result.ts";
 import type { AssistantMessage, StopReason } from "./model/model.ts";
 
-/** Everything an agent does, as it does it; the whole interface to any screen, log or account. */
+/** An action of an agent, reported as it happens. Screens, logs and cost records depend only on these events. */
 export type AgentEvent =
   | { readonly type: "turn_started"; readonly input: string }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "text_dropped" }
   | { readonly type: "message"; readonly message: AssistantMessage }
-  /** What calls of a model took, whatever became of them; US dollars, 0 where no price is known. */
+  /** Tokens and US dollars of model calls, including failed calls; 0 dollars without a known price. */
   | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
-  /** One call of a model is over, with all its tries. */
+  /** One call of a model ended, with all its retries. */
   | {
       readonly type: "model_called";
       readonly model: string;
@@ -25,12 +25,12 @@ export type AgentEvent =
     }
   /** The oldest part of the conversation is being summarised. */
   | { readonly type: "compacting" }
-  /** It was; in tokens, as far as they can be told. */
+  /** The conversation was compacted. Sizes are estimated tokens. */
   | {
       readonly type: "compacted";
       readonly before: number;
       readonly after: number;
-      /** Why there is no summary of what is gone. */
+      /** Why there is no summary of the removed part. */
       readonly noSummary?: string;
     }
   | { readonly type: "tool_started"; readonly id: string; readonly tool: string; readonly summary: string }
@@ -39,21 +39,21 @@ export type AgentEvent =
       readonly id: string;
       readonly tool: string;
       readonly content: string;
-      /** What a pane shows in place of the content. */
+      /** Shown in a pane instead of the content. */
       readonly display?: string;
       readonly isError: boolean;
       readonly ms: number;
     }
-  /** What an agent does that works for this one inside of its turn. */
+  /** An action of a subagent of this agent. */
   | { readonly type: "subagent"; readonly what: string; readonly doing: string }
   | { readonly type: "permission_asked"; readonly tool: string; readonly summary: string }
   | {
       readonly type: "permission_decided";
       readonly tool: string;
       readonly allowed: boolean;
-      /** Whether somebody was asked; else rules and mode decided. */
+      /** Whether a person or the lead was asked. Otherwise, rules and mode decided. */
       readonly asked: boolean;
-      /** The note of the one who was asked, else why it was decided so; what somebody allowed without a note has none. */
+      /** The note in the answer, otherwise the reason of the decision. A call allowed on request without a note has none. */
       readonly reason?: string;
     }
   /** A command of a hook has ended. */
@@ -63,14 +63,14 @@ export type AgentEvent =
       readonly result: HookResult["kind"];
       readonly ms: number;
     }
-  /** What a person is to know of a hook: it failed, stopped something, or said so itself. */
+  /** A notice of a hook for a person: the hook failed, stopped an action, or printed a message. */
   | { readonly type: "hook"; readonly event: string; readonly text: string }
   | {
       readonly type: "throttled";
       readonly delayMs: number;
       readonly attempt: number;
       readonly status: number | undefined;
-      /** Begins with the status where there is one. */
+      /** Begins with the status, if there is one. */
       readonly reason: string;
     }
   | {
@@ -79,20 +79,20 @@ export type AgentEvent =
       readonly failure?: string;
     };
 
-/** Passes events on without a secret in them; of a streamed text, what may be the start of one waits for the next piece. */
+/** Passes events on with secrets redacted. Streamed text that may be the start of a secret waits for the next piece. */
 export function maskEvents(
   onEvent: (event: AgentEvent) => void,
   secrets: readonly string[],
 ): (event: AgentEvent) => void {
   if (secrets.length === 0) return onEvent;
   const streamed = maskStream(secrets);
-  const say = (text: string): void => {
+  const emitText = (text: string): void => {
     if (text !== "") onEvent({ type: "text", text });
   };
   return (event) => {
-    if (event.type === "text") return say(streamed.push(event.text));
+    if (event.type === "text") return emitText(streamed.push(event.text));
     const rest = streamed.end();
-    if (event.type !== "text_dropped") say(rest);
+    if (event.type !== "text_dropped") emitText(rest);
     onEvent(maskValue(event, secrets));
   };
 }

@@ -3,25 +3,25 @@ import type { Hooks } from "./hooks/hooks.ts";
 import type { TurnResult } from "./turn/turn.ts";
 
 interface SubagentOptions extends Omit<AgentOptions, "onTaskEnd" | "onInputRecorded"> {
-  /** Names it to hooks. */
+  /** Id for hooks. */
   readonly id: string;
   readonly agentType: string;
   readonly prompt: string;
-  /** Times in a row that a hook may send it on. */
+  /** How many times a hook may make it continue. */
   readonly maxContinuations: number;
 }
 
 export interface SubagentResult extends TurnResult {
-  /** The file of its conversation. */
+  /** File of its conversation. */
   readonly transcriptPath: string;
 }
 
-/** Who gives a subagent its work, for a playbook's `{{message.from}}`. */
+/** Sender of a subagent's prompt, for a playbook's `{{message.from}}`. */
 const FROM = "agent";
 
 /**
- * An agent for one piece of work, with a conversation of its own that begins with nothing but the prompt. It ends with its
- * last word, and takes what it runs in the background with it.
+ * Runs an agent for one piece of work. Its separate conversation begins with the prompt alone. Its background work ends with
+ * it.
  */
 export async function runSubagent(options: SubagentOptions, signal: AbortSignal): Promise<SubagentResult> {
   const { prompt, hooks, maxContinuations, transcript } = options;
@@ -32,11 +32,11 @@ export async function runSubagent(options: SubagentOptions, signal: AbortSignal)
     agent_transcript_path: transcript.path,
   };
   try {
-    const told = await hooks?.run("SubagentStart", about, signal, options.agentType);
-    let text = [prompt, told?.stdout.trim() ?? ""].filter((part) => part !== "").join("\n\n");
+    const start = await hooks?.run("SubagentStart", about, signal, options.agentType);
+    let text = [prompt, start?.stdout.trim() ?? ""].filter((part) => part !== "").join("\n\n");
     let turn = await run();
     for (let times = 0; times < maxContinuations && turn.outcome === "completed"; times += 1) {
-      const why = await goOn(hooks);
+      const why = await reasonToContinue(hooks);
       if (why === undefined) break;
       text = why;
       const next = await run();
@@ -52,9 +52,9 @@ export async function runSubagent(options: SubagentOptions, signal: AbortSignal)
     await agent.end();
   }
 
-  /** Why it may not end yet, in the words of a hook. */
-  async function goOn(stops: Hooks | undefined): Promise<string | undefined> {
-    const outcome = await stops?.run("SubagentStop", about, signal, options.agentType);
-    return outcome?.ends ? undefined : outcome?.stopped;
+  /** Returns the text of a hook that makes the subagent continue; undefined if it may end. */
+  async function reasonToContinue(stopHooks: Hooks | undefined): Promise<string | undefined> {
+    const outcome = await stopHooks?.run("SubagentStop", about, signal, options.agentType);
+    return outcome?.endsAgent ? undefined : outcome?.stopped;
   }
 }

@@ -2,44 +2,44 @@ import type * as z from "zod/mini";
 import type { Env } from "../os/env.ts";
 import type { BackgroundTasks } from "./background/background-tasks.ts";
 
-/** What a call touches, as far as the permission rules care; paths are absolute. */
+/** The effect of a call that permission rules check. Paths are absolute. */
 export type ToolAccess =
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "write"; readonly paths: readonly string[] }
   | { readonly kind: "command"; readonly command: string }
-  /** Reads something from a host of the network; the host as rules name it. */
+  /** Reads from a host; the host is normalized as in rules. */
   | { readonly kind: "host"; readonly host: string }
-  /** Acts on the team alone: allowed in every mode. `what` is held against a rule's pattern: the type of an agent to be. */
+  /** Acts only on the team: allowed in every mode. `what` is checked against a rule's pattern: the type of a new agent. */
   | { readonly kind: "team"; readonly what?: string }
-  /** Whatever a server of somebody else's does with it: only a rule, a mode or a person allows it. */
+  /** Runs on an external server with unknown effect: only a rule, a mode or a person allows it. */
   | { readonly kind: "external" };
 
-/** A tool of somebody else's server, as that one knows it. */
-export interface ServedTool {
+/** A tool of an MCP server, with the names that the server knows. */
+export interface ServerTool {
   readonly server: string;
   readonly tool: string;
 }
 
 export interface ToolContext {
-  /** Working directory of the agent; relative paths start here. */
+  /** Working directory of the agent; relative paths start there. */
   readonly cwd: string;
   readonly env: Env;
-  /** Variables with credentials that its commands may have. */
+  /** Names of secret variables that its commands may read. */
   readonly passSecrets?: readonly string[] | undefined;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
   readonly toolUseId: string;
-  /** Files that this agent has read, with the mtime it saw: the read-before-write check. */
+  /** Files that this agent has read, with their mtime: for the read-before-write check. */
   readonly seenFiles: Map<string, number>;
-  /** The one file that is a file of ours: its agent's plan. */
+  /** File of the agent's plan. */
   readonly planFile?: string | undefined;
-  /** What this agent runs in the background, and may run there. */
+  /** Background work of this agent. */
   readonly background: BackgroundTasks;
-  /** Whether a rule keeps back a file that this call came upon by itself: its access named only the directory. */
-  readonly isWithheld?: (path: string) => boolean;
-  /** Whether a call that named a host may reach it at this address. */
-  readonly mayReach?: (address: string) => boolean;
-  /** Shell snapshot that Bash sources first, if there is one. */
+  /** Returns whether a rule excludes a file that the call found. The access of a search names only its directory. */
+  readonly isExcludedFromSearch?: (path: string) => boolean;
+  /** Returns whether a call may connect to this address of its host. */
+  readonly mayConnect?: (address: string) => boolean;
+  /** Path of the shell snapshot that Bash sources first, if it exists. */
   readonly snapshot?: string;
 }
 
@@ -47,34 +47,37 @@ export interface ToolResult {
   readonly content: string;
   readonly isError?: boolean;
   readonly data?: unknown;
-  /** What a pane shows in place of the content; a person has no use for JSON. */
+  /** Shown in a pane instead of the content, because JSON is hard to read. */
   readonly display?: string;
-  /** The turn ends behind this call (ExitPlanMode waits for its verdict). */
+  /** Ends the turn after this call (ExitPlanMode waits for the plan approval). */
   readonly endTurn?: boolean;
 }
 
-/** One tool of an agent: what the model is told, what it touches, and what it does. */
+/** One tool of an agent: its description for the model, its effect for permission rules, and its execution. */
 export interface Tool<I = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodMiniType<I>;
-  /** JSON Schema of the input, of a tool that is described by somebody else; made from {@link input} without it. */
+  /** JSON Schema of the input, from the tool's MCP server. Otherwise it is generated from {@link input}. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   access(input: I, context: Pick<ToolContext, "cwd" | "env">): ToolAccess;
-  /** Throws only for what is nobody's mistake; a wrong input is a result with `isError`. */
+  /** Throws only on unexpected errors. A wrong input gives a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;
-  /** Whether it may run beside its like in one turn; reads do, team tools and writes never. Asked of input that nobody checked. */
+  /**
+   * Whether calls may run in parallel with other such calls of a turn: true for reads, never for team tools and writes. A
+   * function gets unchecked input.
+   */
   readonly parallel?: boolean | ((input: unknown) => boolean);
-  /** A model is told of it in plan mode only. */
+  /** Offered to the model only in plan mode. */
   readonly whilePlanning?: boolean;
-  /** Whose it is, of a server's tool. */
-  readonly served?: ServedTool;
-  /** A name that it is called by as well. */
+  /** Server of an MCP tool. */
+  readonly served?: ServerTool;
+  /** A second name that the model may use. */
   readonly alias?: string;
-  /** What the pane shows in the brackets behind its name; one line. */
+  /** Returns one line that the pane shows in brackets after the name. */
   summary(input: I): string;
 }
 
-/** A tool whose input type is its own business. */
+/** A tool of any input type. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of tools has one input type each; `input` parses before `execute` sees a value
 export type AnyTool = Tool<any>;

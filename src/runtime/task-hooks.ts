@@ -36,8 +36,8 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate
     cwd: io.cwd,
     env: { ...io.env, ...settings.env },
     passSecrets: settings.teams.passSecrets,
-    notice: (event, text) => out.note(line`Hook ${event}: ${text}`),
-    ran: (event, result, ms) =>
+    onNotice: (event, text) => out.note(line`Hook ${event}: ${text}`),
+    onRan: (event, result, ms) =>
       recordEvent(ref, { type: "hook", ...eventSubject(ref, config, actor), event, result, ms }),
   });
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());

@@ -3,8 +3,8 @@ import { TOO_MANY_TASKS } from "../agent/background/background-tasks.ts";
 import {
   type AgentType,
   type AgentTypes,
-  BUILTIN_TYPES_ALONE,
   DEFAULT_AGENT_TYPE,
+  ONLY_BUILTIN_TYPES,
 } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
 import type { ToolContext, ToolResult } from "../agent/tool.ts";
@@ -113,7 +113,7 @@ function requireHands({ role, worker }: TeamToolContext): void {
 
 /** The types that its agent can name. */
 function typesOf({ types }: TeamToolContext): AgentTypes {
-  return types === undefined ? BUILTIN_TYPES_ALONE : { ...BUILTIN_TYPES_ALONE, types };
+  return types === undefined ? ONLY_BUILTIN_TYPES : { ...ONLY_BUILTIN_TYPES, types };
 }
 
 /** Whether a type has no tool that its agent lacks: with less it would be another. */

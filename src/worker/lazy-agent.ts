@@ -21,7 +21,7 @@ export class LazyAgent {
 
   /** Number of its background tasks. */
   get backgroundCount(): number {
-    return this.#current?.inBackground ?? 0;
+    return this.#current?.runningInBackground ?? 0;
   }
 
   get(): Promise<Agent> {

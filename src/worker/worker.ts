@@ -167,7 +167,7 @@ export class Worker {
 
   /** Handles an event of a subagent; its cost is added to the agent's conversation, so that the next process knows it too. */
   onSubagentEvent(who: SubagentName, event: AgentEvent): void {
-    if (event.type === "spent") this.#context.agent.current?.pay(event);
+    if (event.type === "spent") this.#context.agent.current?.addCost(event);
     this.#activity.handleSubagentEvent(who, event);
   }
 

@@ -11,20 +11,20 @@ import {
   type StopReason,
 } from "../model/model.ts";
 
-/** What calls of the model took. */
+/** Tokens and cost of model calls. */
 export interface Spent {
   readonly usage: TokenCount;
-  /** US dollars; of a model without a known price 0. */
+  /** US dollars; 0 for a model without a known price. */
   readonly costUsd: number;
 }
 
-/** What became of one call of the model. A message of a call that did not end well is what had come of it. */
+/** The result of one model call. The message of an interrupted call is its incomplete text. */
 export type ModelAnswer =
   | {
       readonly outcome: "answered";
       readonly message: AssistantMessage;
       readonly spent: Spent;
-      /** Tokens of the conversation with this answer, as the server counted them; 0 where it said nothing. */
+      /** Tokens of the conversation with this answer, as the server counted them; 0 if it reported none. */
       readonly size: number;
       readonly stopReason: StopReason;
     }
@@ -33,25 +33,25 @@ export type ModelAnswer =
       readonly message: AssistantMessage | undefined;
       readonly spent: Spent;
       readonly failure: string;
-      /** What kind of failure, where the model said so. */
+      /** Kind of failure, if known. */
       readonly kind?: ModelFailure | undefined;
-      /** With `too_long`: how many tokens the server takes. */
+      /** With `too_long`: how many tokens the server accepts. */
       readonly limit?: number | undefined;
     };
 
-/** Calls the model and tells what it says while it says it, and what it took. Never rejects. */
+/** Calls the model, and emits its text as it streams and then its cost. Never rejects. */
 export async function streamAnswer(
   model: Model,
   request: ModelRequest,
   signal: AbortSignal,
   emit: (event: AgentEvent) => void,
 ): Promise<ModelAnswer> {
-  const begun = steadyNow();
+  const startedAt = steadyNow();
   const answer = await callOnce(model, request, signal, emit);
   const { outcome, spent } = answer;
-  const how = outcome === "answered" ? { stopReason: answer.stopReason } : { failure: answer.failure };
-  const ms = Math.round(steadyNow() - begun);
-  emit({ type: "model_called", model: model.name, outcome, ...how, ...spent, ms });
+  const reason = outcome === "answered" ? { stopReason: answer.stopReason } : { failure: answer.failure };
+  const ms = Math.round(steadyNow() - startedAt);
+  emit({ type: "model_called", model: model.name, outcome, ...reason, ...spent, ms });
   return answer;
 }
 
@@ -114,7 +114,7 @@ export function addSpent(a: Spent, b: Spent): Spent {
   return { usage: addTokens(a.usage, b.usage), costUsd: a.costUsd + b.costUsd };
 }
 
-/** What an interrupted call had said, and which turn of a playbook it was; undefined when there is nothing to keep. */
+/** Returns the incomplete text of an interrupted call, with the playbook turn that it played; undefined if there is neither. */
 function unfinished(text: string, turn: string | undefined): AssistantMessage | undefined {
   if (text.trim() === "" && turn === undefined) return undefined;
   return {

@@ -1,14 +1,14 @@
 import type { AgentEvent } from "../events.ts";
-import { textOf, toolUsesOf } from "../model/messages.ts";
+import { messageText, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, Model, ModelRequest, UserMessage } from "../model/model.ts";
 import { type ModelAnswer, type Spent, streamAnswer } from "./call-model.ts";
 import { ASK_AGAIN, ASK_FOR_SUMMARY, noSummary, summaryMessage } from "./summary-prompt.ts";
 import {
   compactionPoint,
   cutMiddle,
-  fitted,
+  fitMessages,
   keptTokens,
-  shortened,
+  shortenTexts,
   splitPoint,
   tokensOf,
   tokensOfText,
@@ -17,50 +17,50 @@ import {
 
 interface CompactionInput {
   readonly model: Model;
-  /** As the next call of the model would be sent: the summary is asked for behind the same prompt, which its cache holds. */
+  /** The next request to the model. The request for a summary begins with the same messages, which are in the server's cache. */
   readonly request: ModelRequest;
-  /** Tokens that one request may have. */
+  /** Maximum tokens of one request. */
   readonly window: number;
   readonly signal: AbortSignal;
-  /** What the agent should know of the world as it is now. */
+  /** Returns current facts that the agent reads after the compaction. */
   readonly facts: () => string;
   readonly emit: (event: AgentEvent) => void;
-  /** Told of each call of the model. */
-  readonly spent: (spent: Spent) => void;
+  /** Called with the cost of each model call. */
+  readonly onSpent: (spent: Spent) => void;
 }
 
 export type Compaction =
   | {
       readonly outcome: "compacted";
       readonly messages: readonly ConversationMessage[];
-      /** Why there is no summary in it, where there should be one. */
+      /** Why the summary is missing, if it is. */
       readonly noSummary?: string;
     }
   | { readonly outcome: "interrupted" }
   | { readonly outcome: "failed"; readonly failure: string };
 
-/** Times that a summary is asked for, each of half as much, before there is none: after them an eighth was too long. */
-const MAX_ASKED = 4;
-/** Characters of the newest request that are kept word for word. */
+/** Maximum requests for a summary. Each request after a rejection has half the length, so the last has an eighth. */
+const MAX_ATTEMPTS = 4;
+/** Maximum characters of the newest input that are kept word for word. */
 const MAX_REQUEST = 8_000;
 
 /**
- * A conversation in a part of its window: a summary of its oldest part by the model, and the newest as it was. Where the
- * newest alone is too long (one huge result), its longest texts are cut; where even a summary is too long to be made,
- * there is none.
+ * Compacts a conversation to a part of its window: the model summarises the oldest part, and the newest part stays as it is. If
+ * the newest part alone is too long (one huge result), its longest texts are truncated. If even the request for a summary is
+ * too long, the summary is left out.
  */
 export async function compactConversation(input: CompactionInput): Promise<Compaction> {
   const { request, window } = input;
   const { messages } = request;
   const from = splitPoint(messages, keptTokens(window));
   const [head, tail] = [messages.slice(0, from), messages.slice(from)];
-  // Half of what would be compacted again at once, so that there is work between two compactions.
-  const kept = withoutThinking(shortened(tail, roomFor(input) / 2));
+  // Half of the point of compaction, so that the agent can work before the next compaction.
+  const kept = withoutThinking(shortenTexts(tail, roomFor(input) / 2));
   if (head.length === 0) return { outcome: "compacted", messages: kept };
   const summed = await summarize(input, head);
   if (summed.outcome !== "summed") return summed;
-  const { summary, flaw } = summed;
-  const opening = openingOf(messages);
+  const { summary, missingBecause } = summed;
+  const opening = newestInput(messages);
   const text = summaryMessage({
     summary,
     request: opening !== undefined && head.includes(opening) ? requestText(opening) : undefined,
@@ -74,93 +74,99 @@ export async function compactConversation(input: CompactionInput): Promise<Compa
   return {
     outcome: "compacted",
     messages: [first, ...kept],
-    ...(flaw === undefined ? {} : { noSummary: flaw }),
+    ...(missingBecause === undefined ? {} : { noSummary: missingBecause }),
   };
 }
 
-/** Tokens for messages beside what each request carries, below the point of compaction. */
+/** Tokens that are left for messages below the point of compaction, after the system prompt and the tools. */
 function roomFor({ request: { system, tools }, window }: CompactionInput): number {
-  const carried = tokensOfText(system) + tokensOfText(JSON.stringify(tools));
-  // A window that the tools alone fill is the server's to refuse.
-  return Math.max(1_000, compactionPoint(window) - carried);
+  const fixed = tokensOfText(system) + tokensOfText(JSON.stringify(tools));
+  // If the tools alone fill the window, the server rejects the request.
+  return Math.max(1_000, compactionPoint(window) - fixed);
 }
 
-/** The message that the newest turn began with. */
-function openingOf(messages: readonly ConversationMessage[]): UserMessage | undefined {
+/** Returns the message that the newest turn began with. */
+function newestInput(messages: readonly ConversationMessage[]): UserMessage | undefined {
   const opening = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
   return opening?.role === "user" ? opening : undefined;
 }
 
 function requestText(opening: UserMessage): string {
-  return cutMiddle(textOf(opening), MAX_REQUEST);
+  return cutMiddle(messageText(opening), MAX_REQUEST);
 }
 
-/** What stands for the oldest part, and why that is no summary where it is none. */
-type Summed =
-  | { readonly outcome: "summed"; readonly summary: string; readonly flaw?: string }
+/** The text that replaces the oldest part. `missingBecause` is set if it is not a summary. */
+type SummaryResult =
+  | { readonly outcome: "summed"; readonly summary: string; readonly missingBecause?: string }
   | Exclude<Compaction, { outcome: "compacted" }>;
 
-async function summarize(input: CompactionInput, head: readonly ConversationMessage[]): Promise<Summed> {
+async function summarize(
+  input: CompactionInput,
+  head: readonly ConversationMessage[],
+): Promise<SummaryResult> {
   let tokens = roomFor(input);
   let again = false;
-  for (let asked = 0; asked < MAX_ASKED; asked += 1) {
-    const shown = tokensOf(head) <= tokens ? head : withoutThinking(fitted(head, tokens));
-    const answer = await ask(input, shown, again);
-    input.spent(answer.spent);
+  for (let asked = 0; asked < MAX_ATTEMPTS; asked += 1) {
+    const shown = tokensOf(head) <= tokens ? head : withoutThinking(fitMessages(head, tokens));
+    const answer = await askForSummary(input, shown, again);
+    input.onSpent(answer.spent);
     if (answer.outcome === "interrupted") return { outcome: "interrupted" };
     if (answer.outcome === "answered") {
       const summary = summaryIn(answer, again);
       if (summary !== "") return { outcome: "summed", summary };
-      if (again) return unsummed(input, head, GAVE_NONE);
+      if (again) return withoutSummary(input, head, NO_SUMMARY_GIVEN);
       again = true;
     } else if (answer.kind === "too_long") {
       tokens = Math.min(tokens, tokensOf(head)) / 2;
     } else if (again && answer.kind === "invalid_request") {
-      // A server that knows no such choice.
-      return unsummed(input, head, GAVE_NONE);
+      // The server does not support requests without tools.
+      return withoutSummary(input, head, NO_SUMMARY_GIVEN);
     } else {
       return { outcome: "failed", failure: `The conversation could not be summarised: ${answer.failure}` };
     }
   }
-  return unsummed(input, head, TOO_LONG);
+  return withoutSummary(input, head, TOO_LONG);
 }
 
-const GAVE_NONE = "the model gave none";
+const NO_SUMMARY_GIVEN = "the model returned no summary";
 const TOO_LONG = "it was too long for the model";
 
-/** The summary in an answer; "" where it is none. One that was cut is better than none, once another was asked for. */
+/**
+ * Returns the summary in an answer; "" without one.
+ * @param acceptTruncated true for the second request: a truncated summary is better than none
+ */
 function summaryIn(
   { message, stopReason }: Extract<ModelAnswer, { outcome: "answered" }>,
-  cutToo: boolean,
+  acceptTruncated: boolean,
 ): string {
-  const isWhole = stopReason === "end_turn" || (cutToo && stopReason === "max_tokens");
-  return isWhole && toolUsesOf(message).length === 0 ? textOf(message).trim() : "";
+  const isWhole = stopReason === "end_turn" || (acceptTruncated && stopReason === "max_tokens");
+  return isWhole && toolUsesOf(message).length === 0 ? messageText(message).trim() : "";
 }
 
-/** Of a part that has no summary there stays what was said to the agent, from its newest on: requests and rules most of all. */
-function unsummed(
+/** Replaces a part without a summary by the newest inputs of the agent in it, because they hold requests and rules. */
+function withoutSummary(
   { window, request }: CompactionInput,
   head: readonly ConversationMessage[],
-  flaw: string,
-): Summed {
-  const said: string[] = [];
+  reason: string,
+): SummaryResult {
+  const inputs: string[] = [];
   let room = keptTokens(window) / 2;
-  // In characters, so that there is room for six at least.
+  // `room` is in tokens of 3 bytes, so at least six inputs fit.
   const longest = Math.min(MAX_REQUEST, room / 2);
-  // The newest request is there in any case.
-  const opening = openingOf(request.messages);
+  // The newest input is kept in any case.
+  const opening = newestInput(request.messages);
   for (const message of [...head].reverse()) {
     if (message.role !== "user" || message.origin === undefined || message === opening) continue;
-    const text = cutMiddle(textOf(message), longest);
+    const text = cutMiddle(messageText(message), longest);
     room -= tokensOfText(text);
     if (room < 0) break;
-    said.unshift(text);
+    inputs.unshift(text);
   }
-  return { outcome: "summed", summary: noSummary(flaw, said), flaw };
+  return { outcome: "summed", summary: noSummary(reason, inputs), missingBecause: reason };
 }
 
-/** What the model says here is no part of the conversation: nobody is shown it. */
-function ask(
+/** Asks the model for a summary. Its answer is not part of the conversation and is not shown. */
+function askForSummary(
   input: CompactionInput,
   head: readonly ConversationMessage[],
   again: boolean,

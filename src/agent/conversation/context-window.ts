@@ -6,101 +6,106 @@ import type { Conversation } from "./conversation.ts";
 import type { LearnedWindow } from "./transcript.ts";
 import { compactionPoint, tokensOf, tokensOfText } from "./trim-messages.ts";
 
-interface WindowOptions {
+interface ContextWindowOptions {
   readonly model: Model;
-  readonly memory: Conversation;
-  /** The next call of the model as it would be made now. */
+  readonly conversation: Conversation;
+  /** Returns the next request to the model as of now. */
   readonly request: () => ModelRequest;
-  /** What the agent should read of the world as it is now. */
+  /** Returns current facts that the agent reads after the compaction. */
   readonly facts: () => string;
   readonly emit: (event: AgentEvent) => void;
 }
 
-/** How a compaction ended that did not succeed. */
-type NoRoom = Exclude<Compaction, { readonly outcome: "compacted" }>;
+/** The result of an unsuccessful compaction. */
+type CompactionFailure = Exclude<Compaction, { readonly outcome: "compacted" }>;
 
-/** Part of a conversation that its server may take when it said no more than that all was too long. */
-const LESS = 0.75;
-/** Part of our own guess below which a server's count is none: some leave out what they have in a cache, or say 1. */
-const PLAUSIBLE = 0.25;
-/** Tokens; a server that says less names something else. */
-const SMALLEST = 1_000;
+/** Share of a rejected conversation that is assumed to fit if the server names no limit. */
+const SHRINK_FACTOR = 0.75;
+/** Smallest plausible ratio of a server's count to our estimate: some servers do not count cached tokens, or report 1. */
+const MIN_PLAUSIBLE_SHARE = 0.25;
+/** Smallest plausible limit in tokens; a smaller number in the server's message means something else. */
+const MIN_LIMIT = 1_000;
 
 /** Keeps a conversation within its model's window. */
-export class Window {
-  readonly #options: WindowOptions;
-  /** Tokens that one request may have; undefined where there is no bound. */
+export class ContextWindow {
+  readonly #options: ContextWindowOptions;
+  /** Maximum tokens of one request; undefined if unlimited. */
   #size: number | undefined;
 
-  constructor(options: WindowOptions) {
+  constructor(options: ContextWindowOptions) {
     this.#options = options;
     const { window: size, name } = options.model;
-    const { learned } = options.memory;
+    const { learnedWindow: learned } = options.conversation;
     this.#size = learned?.model === name ? Math.min(size ?? Number.POSITIVE_INFINITY, learned.tokens) : size;
   }
 
-  /** What its server has taught it that its model does not say itself. */
+  /** The window size learned from the server, if it differs from the model's. */
   get #learned(): LearnedWindow | undefined {
     const { window: size, name } = this.#options.model;
     return this.#size === undefined || this.#size === size ? undefined : { model: name, tokens: this.#size };
   }
 
-  /** Whether the conversation is to be compacted before the next call. */
+  /** Whether the conversation must be compacted before the next call. */
   get isNearlyFull(): boolean {
-    const { memory } = this.#options;
-    // Whether what a compaction left fits is the server's to say.
-    return this.#size !== undefined && !memory.isCompact && this.#length() > compactionPoint(this.#size);
+    const { conversation } = this.#options;
+    // A freshly compacted conversation is not compacted again: the server decides whether it fits.
+    return (
+      this.#size !== undefined && !conversation.isCompact && this.#length() > compactionPoint(this.#size)
+    );
   }
 
-  /** The server found the conversation too long. @param limit how many tokens it takes, where it said so */
-  wasTooLong(limit: number | undefined): void {
+  /** Shrinks the known window after the server rejected the conversation. @param limit tokens that it accepts, if it said so */
+  recordTooLong(limit: number | undefined): void {
     const known = this.#size ?? Number.POSITIVE_INFINITY;
-    const [counted, guessed] = [this.#length(), this.#guess()];
-    const sent = counted < guessed * PLAUSIBLE ? guessed : counted;
-    const said = limit !== undefined && limit >= SMALLEST ? limit : undefined;
-    this.#size = Math.min(known, said ?? Math.floor(Math.min(known, sent) * LESS));
+    const [counted, estimated] = [this.#length(), this.#estimate()];
+    const sent = counted < estimated * MIN_PLAUSIBLE_SHARE ? estimated : counted;
+    const named = limit !== undefined && limit >= MIN_LIMIT ? limit : undefined;
+    this.#size = Math.min(known, named ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
   }
 
-  /** The server's window was full in the middle of an answer: where it was not thought to be, it is smaller than that. */
-  wasFull(): void {
-    if (!this.isNearlyFull) this.wasTooLong(undefined);
+  /** Records that the window was full in the middle of an answer. If that is a surprise, the window is smaller than known. */
+  recordFull(): void {
+    if (!this.isNearlyFull) this.recordTooLong(undefined);
   }
 
   /**
-   * Puts a summary in place of the oldest part.
-   * @param spent told of what each call of the model for it took
-   * @returns why there is no more room than before; undefined when there is
+   * Replaces the oldest part of the conversation by a summary.
+   * @param onSpent called with the cost of each model call
+   * @returns undefined on success
    */
-  async compact(signal: AbortSignal, spent: (spent: Spent) => void): Promise<NoRoom | undefined> {
-    const { model, memory, request, facts, emit } = this.#options;
-    // What is left of it nobody but us has counted.
-    const before = this.#guess();
+  async compact(
+    signal: AbortSignal,
+    onSpent: (spent: Spent) => void,
+  ): Promise<CompactionFailure | undefined> {
+    const { model, conversation, request, facts, emit } = this.#options;
+    // Both sizes are our own estimate, because no server has counted the compacted conversation.
+    const before = this.#estimate();
     emit({ type: "compacting" });
-    const done = await compactConversation({
-      ...{ model, signal, facts, emit, spent },
+    const result = await compactConversation({
+      ...{ model, signal, facts, emit, onSpent },
       request: request(),
       window: this.#size ?? this.#length(),
     });
-    if (done.outcome !== "compacted") return done;
-    memory.replace(done.messages, this.#learned);
-    const { noSummary } = done;
-    const flaw = noSummary === undefined ? {} : { noSummary };
-    emit({ type: "compacted", before, after: this.#guess(), ...flaw });
+    if (result.outcome !== "compacted") return result;
+    conversation.replace(result.messages, this.#learned);
+    const { noSummary } = result;
+    const note = noSummary === undefined ? {} : { noSummary };
+    emit({ type: "compacted", before, after: this.#estimate(), ...note });
     return undefined;
   }
 
-  /** Tokens of the next request, as far as they can be told. */
+  /** Tokens of the next request: the server's count, with an estimate for newer messages. */
   #length(): number {
-    return this.#options.memory.length(() => this.#carried());
+    return this.#options.conversation.length(() => this.#fixedTokens());
   }
 
-  /** The same by our own count alone. */
-  #guess(): number {
-    return tokensOf(this.#options.memory.messages) + this.#carried();
+  /** Tokens of the next request by our estimate alone. */
+  #estimate(): number {
+    return tokensOf(this.#options.conversation.messages) + this.#fixedTokens();
   }
 
-  /** Tokens of what each request holds beside the conversation. */
-  #carried(): number {
+  /** Tokens of the system prompt and the tools in each request. */
+  #fixedTokens(): number {
     const { system, tools } = this.#options.request();
     return tokensOfText(system) + tokensOfText(JSON.stringify(tools));
   }

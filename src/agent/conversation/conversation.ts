@@ -5,20 +5,20 @@ import type { LearnedWindow, Transcript } from "./transcript.ts";
 import { tokensOf } from "./trim-messages.ts";
 
 /**
- * Inbox keys that are remembered, the newest: far more than one turn has messages, and no message of an earlier one is
- * delivered again.
+ * Maximum number of inbox keys to keep, the newest. One turn has far fewer messages, and messages of earlier turns never
+ * return.
  */
 const MAX_KEYS = 10_000;
 
-/** A conversation as the agent goes on with it, each change on the disk before anything follows from it. */
+/** The conversation of a running agent. Each change is written to the disk before the agent acts on it. */
 export class Conversation {
-  /** The same array for as long as the agent lives. */
+  /** The array itself never changes, only its content. */
   readonly messages: ConversationMessage[];
   readonly handledKeys: Set<string>;
   readonly #transcript: Transcript;
   #newestKeys: readonly string[];
   #spent: Spent;
-  /** What the server counted last, and up to which message; 0 where it has not since the newest compaction. */
+  /** Newest token count of the server, and the number of messages that it covers; 0 if none since the newest compaction. */
   #sized: { readonly tokens: number; readonly upTo: number };
   #compactedTo = 0;
 
@@ -29,16 +29,16 @@ export class Conversation {
     this.handledKeys = new Set(handledKeys);
     this.#newestKeys = newestKeys;
     this.#spent = { usage: tokens, costUsd };
-    this.#sized = { tokens: size.tokens, upTo: Math.max(0, messages.length - size.behind) };
+    this.#sized = { tokens: size.tokens, upTo: Math.max(0, messages.length - size.newerMessages) };
   }
 
-  /** Of the whole conversation. */
+  /** Cost of the whole conversation. */
   get spent(): Spent {
     return this.#spent;
   }
 
-  /** What a turn begins with. @param keys of the inbox's messages in it */
-  hear(message: UserMessage, keys: readonly string[]): void {
+  /** Adds the input of a turn. @param keys inbox keys of the messages in it */
+  addInput(message: UserMessage, keys: readonly string[]): void {
     this.#transcript.append({ type: "user", message, ...(keys.length === 0 ? {} : { keys }) });
     this.messages.push(message);
     this.#newestKeys = keys;
@@ -49,34 +49,37 @@ export class Conversation {
     }
   }
 
-  /** What is said to the model inside of a turn: results of tools, notes. */
-  tell(content: UserMessage["content"]): void {
+  /** Adds content for the model during a turn: tool results and notes. */
+  addUserContent(content: UserMessage["content"]): void {
     const message: UserMessage = { role: "user", content };
     this.#transcript.append({ type: "user", message });
     this.messages.push(message);
   }
 
-  /** @param size tokens of the conversation with it, as the server counted them; undefined of one that is not whole */
-  answer(message: AssistantMessage, spent: Spent, size: number | undefined): void {
+  /**
+   * Adds an answer of the model.
+   * @param size tokens counted by the server, including the answer; undefined if it is incomplete
+   */
+  addAnswer(message: AssistantMessage, spent: Spent, size: number | undefined): void {
     this.#transcript.append({ type: "assistant", message, ...spent });
     this.messages.push(message);
     this.#spent = addSpent(this.#spent, spent);
     if (size !== undefined) this.#sized = { tokens: size, upTo: this.messages.length };
   }
 
-  /** What a call took that left no message. */
-  pay(spent: Spent): void {
+  /** Adds the cost of a call that left no message. */
+  addCost(spent: Spent): void {
     if (sumOf(spent.usage) === 0) return;
     this.#transcript.append({ type: "spent", ...spent });
     this.#spent = addSpent(this.#spent, spent);
   }
 
-  /** What a server has said of its window, as the newest compaction knew it. */
-  get learned(): LearnedWindow | undefined {
+  /** Window size learned from the server, as the newest compaction recorded it. */
+  get learnedWindow(): LearnedWindow | undefined {
     return this.#transcript.restored.window;
   }
 
-  /** Goes on with these messages in place of all. @param window kept for the next process */
+  /** Replaces all messages. @param window recorded for the next process */
   replace(messages: readonly ConversationMessage[], window: LearnedWindow | undefined): void {
     const keys = [...this.handledKeys];
     this.#transcript.append({
@@ -93,15 +96,17 @@ export class Conversation {
   }
 
   /**
-   * Tokens of the conversation, with a guess at what no server has counted.
-   * @param carried tokens of what each request holds beside it
+   * Returns the tokens of the conversation: the server's count, plus an estimate for messages that it has not counted.
+   * @param fixedTokens returns the tokens of the system prompt and the tools, which the server's count includes
    */
-  length(carried: () => number): number {
+  length(fixedTokens: () => number): number {
     const { tokens, upTo } = this.#sized;
-    return tokens > 0 ? tokens + tokensOf(this.messages.slice(upTo)) : tokensOf(this.messages) + carried();
+    return tokens > 0
+      ? tokens + tokensOf(this.messages.slice(upTo))
+      : tokensOf(this.messages) + fixedTokens();
   }
 
-  /** Whether it is as the newest compaction left it, which is as short as it gets. */
+  /** Whether nothing was added since the newest compaction; the conversation then cannot get shorter. */
   get isCompact(): boolean {
     return this.#sized.tokens === 0 && this.messages.length === this.#compactedTo;
   }

@@ -9,12 +9,12 @@ import { closeDangling } from "../model/messages.ts";
 import type { ConversationMessage } from "../model/model.ts";
 import { addSpent, NOTHING_SPENT } from "./call-model.ts";
 
-/** What a line of the conversation's file holds beside its time. */
+/** One line of the conversation's file, without its time. */
 type TranscriptEntry =
   | {
       readonly type: "user";
       readonly message: Extract<ConversationMessage, { role: "user" }>;
-      /** Inbox keys of the messages in it: what is named here was received. */
+      /** Inbox keys of the messages in it, which count as received. */
       readonly keys?: readonly string[];
     }
   | {
@@ -23,13 +23,13 @@ type TranscriptEntry =
       readonly usage?: TokenCount;
       readonly costUsd?: number;
     }
-  /** What calls took that left no message. */
+  /** Cost of calls that left no message. */
   | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
-  /** The conversation goes on with these messages in place of all before. Whole in itself: nobody reads further back. */
+  /** Replaces all earlier lines: it holds everything that a reader needs from them. */
   | {
       readonly type: "compacted";
       readonly messages: readonly ConversationMessage[];
-      /** Of everything before. */
+      /** Inbox keys of all earlier messages. */
       readonly keys: readonly string[];
       readonly newestKeys: readonly string[];
       readonly usage: TokenCount;
@@ -37,23 +37,23 @@ type TranscriptEntry =
       readonly window?: LearnedWindow;
     };
 
-/** How many tokens the server of a model takes, where it has said so by refusing more. */
+/** Window size in tokens, learned when the server of a model rejected a request. */
 export interface LearnedWindow {
   readonly model: string;
   readonly tokens: number;
 }
 
-/** A conversation as its file tells it. */
+/** A conversation, restored from its file. */
 interface Restored {
   readonly messages: readonly ConversationMessage[];
   readonly handledKeys: ReadonlySet<string>;
-  /** Of those, the ones that the newest turn began with. */
+  /** The keys of the newest turn's input. */
   readonly newestKeys: readonly string[];
   readonly tokens: TokenCount;
   /** US dollars. */
   readonly costUsd: number;
-  /** Tokens of the newest call, and how many messages stand behind it. */
-  readonly size: { readonly tokens: number; readonly behind: number };
+  /** Tokens of the newest call, and the number of messages after it. */
+  readonly size: { readonly tokens: number; readonly newerMessages: number };
   readonly window?: LearnedWindow;
 }
 const NOTHING: Restored = {
@@ -62,22 +62,22 @@ const NOTHING: Restored = {
   newestKeys: [],
   tokens: NO_TOKENS,
   costUsd: 0,
-  size: { tokens: 0, behind: 0 },
+  size: { tokens: 0, newerMessages: 0 },
 };
 
-/** The conversation's file: one JSON object a line, appended durably, with no secret in it. */
+/** The file of a conversation: JSON lines, appended durably, with secrets redacted. */
 export interface Transcript {
   readonly path: string;
   readonly sessionId: string;
-  /** What an earlier process of this session left; empty for a new one. */
+  /** State that an earlier process of this session left; empty for a new session. */
   readonly restored: Restored;
-  /** On the disk when it returns. */
+  /** Appends an entry. The entry is on the disk when it returns. */
   append(entry: TranscriptEntry): void;
 }
 
 interface TranscriptOptions {
   readonly sessionId: string;
-  /** Values that are masked in every line (`secretsOf`). */
+  /** Values that are redacted in every line (`secretsOf`). */
   readonly secrets?: readonly string[];
   readonly clock?: Clock;
 }
@@ -88,7 +88,7 @@ const content = z.array(z.looseObject({ type: z.string() }));
 const keys = z._default(z.array(z.string()), []);
 const costUsd = z._default(z.number(), 0);
 
-/** A line of the file; a message in it is taken as it is. */
+/** A line of the file. Its messages are not checked further. */
 export const transcriptLine = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("session"), sessionId: z.string() }),
   z.looseObject({
@@ -119,17 +119,20 @@ export const transcriptLine = z.discriminatedUnion("type", [
 
 export type TranscriptLine = z.infer<typeof transcriptLine>;
 
-/** How a line that begins a conversation anew starts: behind a line's end, which is in no JSON text, so nothing else does. */
+/**
+ * The beginning of a compaction line. It includes the preceding line feed, which JSON text never contains, so no other text
+ * matches.
+ */
 const COMPACTED = '\n{"type":"compacted"';
 
 /**
- * Opens a session's conversation, or begins one. A last line that a dying process wrote in half is cut off, and a tool
- * call without a result gets an error as its result, so that the conversation can go on.
+ * Opens or creates the conversation of a session. Removes an incomplete last line of a process that died while writing. Adds an
+ * error result to each tool call without a result, so that the conversation stays valid.
  */
 export function openTranscript(path: string, options: TranscriptOptions): Transcript {
   const { sessionId, secrets = [], clock = systemClock } = options;
   const restored = restore(path);
-  let begun = restored !== undefined;
+  let exists = restored !== undefined;
   const write = (value: object): void =>
     appendDurably(path, `${JSON.stringify(maskValue(value, secrets))}\n`);
   return {
@@ -138,10 +141,10 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
     restored: restored ?? NOTHING,
     append(entry) {
       const at = new Date(clock.now()).toISOString();
-      if (!begun) {
+      if (!exists) {
         ensureDir(dirname(path));
         write({ type: "session", version: FORMAT, sessionId, at });
-        begun = true;
+        exists = true;
       }
       write({ ...entry, at });
     },
@@ -194,12 +197,12 @@ function restore(path: string): Restored | undefined {
     newestKeys,
     tokens: spent.usage,
     costUsd: spent.costUsd,
-    size: { tokens: sized.tokens, behind: messages.length - sized.at },
+    size: { tokens: sized.tokens, newerMessages: messages.length - sized.at },
     ...(window === undefined ? {} : { window }),
   };
 }
 
-/** One after another, so that no conversation is too long for one text; from the newest compaction on. */
+/** Yields the lines from the newest compaction on. One by one, because a whole file can exceed the maximum length of a string. */
 function* linesOf(bytes: Buffer, end: number): Generator<string> {
   let from = newestCompaction(bytes, end);
   while (from < end) {
@@ -209,10 +212,10 @@ function* linesOf(bytes: Buffer, end: number): Generator<string> {
   }
 }
 
-/** Where the newest line of a compaction begins that can be read; 0 where there is none. */
+/** Returns the position of the newest readable compaction line; 0 without one. */
 function newestCompaction(bytes: Buffer, end: number): number {
   let at = end;
-  // Not at the last line's end, behind which nothing whole stands.
+  // The search begins before the last line feed, because no complete line follows it.
   while (at > 1) {
     at = bytes.lastIndexOf(COMPACTED, at - 2);
     if (at < 0) return 0;
@@ -222,14 +225,13 @@ function newestCompaction(bytes: Buffer, end: number): number {
   return 0;
 }
 
-/** A line that is no entry of ours (a newer version's, a damaged one) is passed over; the rest still counts. */
+/** Returns undefined for an unknown line (from a newer version, or damaged), so that the reader skips it. */
 function readLine(text: string): TranscriptLine | undefined {
   if (text === "") return undefined;
   try {
     const parsed = transcriptLine.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : undefined;
   } catch {
-    // Not JSON: a damaged line, which says nothing that could be used.
     return undefined;
   }
 }

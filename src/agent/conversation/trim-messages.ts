@@ -1,23 +1,23 @@
 import type { AssistantBlock, ConversationMessage, UserBlock } from "../model/model.ts";
 
-/** Bytes that make a token, rather too few of them: a prompt is better guessed too long than too short. */
+/** Estimated bytes in a token. Rather low, because an overestimated prompt is harmless. */
 const BYTES_PER_TOKEN = 3;
-/** Of what stands around the text of a block. */
+/** Estimated tokens around the text of a block. */
 const TOKENS_PER_BLOCK = 8;
 
-/** How many tokens a text may be, where no server has counted them. */
+/** Estimates the tokens of a text. */
 export function tokensOfText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
 export function tokensOf(messages: readonly ConversationMessage[]): number {
   return messages.reduce(
-    (sum, { content }) => sum + content.reduce((all, block) => all + ofBlock(block), 0),
+    (sum, { content }) => sum + content.reduce((all, block) => all + tokensOfBlock(block), 0),
     0,
   );
 }
 
-function ofBlock(block: UserBlock | AssistantBlock): number {
+function tokensOfBlock(block: UserBlock | AssistantBlock): number {
   return TOKENS_PER_BLOCK + tokensOfText(textIn(block));
 }
 
@@ -34,19 +34,19 @@ function textIn(block: UserBlock | AssistantBlock): string {
   }
 }
 
-/** Tokens of a conversation at which it is compacted: what is left holds one more answer and the summary's own call. */
+/** Tokens at which a conversation is compacted. The rest of the window holds one more answer and the request for a summary. */
 export function compactionPoint(window: number): number {
   return Math.floor(Math.max(window * 0.5, Math.min(window * 0.85, window - 40_000)));
 }
 
-/** Tokens of the newest messages that stay as they are, of a window. */
+/** Tokens of the newest messages that a compaction keeps. */
 export function keptTokens(window: number): number {
   return Math.floor(Math.min(window * 0.2, 30_000));
 }
 
 /**
- * Where the newest part of a conversation begins that stays: as much as fits into so many tokens, at least the last step;
- * never between a call and its result. 0 where all of it stays.
+ * Returns the index of the first message to keep: as many of the newest messages as fit into the tokens, at least the last step,
+ * and never split between a call and its result. 0 if all messages fit.
  */
 export function splitPoint(messages: readonly ConversationMessage[], tokens: number): number {
   let from: number | undefined;
@@ -65,33 +65,36 @@ function mayBegin({ content }: ConversationMessage): boolean {
   return content.every((block) => block.type !== "tool_result");
 }
 
-/** Characters of one text, from the longest result of a tool down to what still tells what it was. */
-const LONGEST_TEXT = 100_000;
-const SHORTEST_TEXT = 500;
+/** Characters of one text: from the longest tool result down to the shortest text that still shows its subject. */
+const MAX_TEXT = 100_000;
+const MIN_TEXT = 500;
 
 /**
- * The same messages in so many tokens, if that can be: their longest texts are cut in the middle, all at the same length,
- * which one huge result of a tool alone may need.
+ * Shortens messages to a number of tokens if possible: it truncates the longest texts in the middle, all to the same length.
+ * One huge tool result alone can make this necessary.
  */
-export function shortened(messages: readonly ConversationMessage[], tokens: number): ConversationMessage[] {
+export function shortenTexts(
+  messages: readonly ConversationMessage[],
+  tokens: number,
+): ConversationMessage[] {
   let short = [...messages];
-  for (let length = LONGEST_TEXT; tokensOf(short) > tokens && length >= SHORTEST_TEXT; length /= 2) {
+  for (let length = MAX_TEXT; tokensOf(short) > tokens && length >= MIN_TEXT; length /= 2) {
     short = messages.map((message) => cutMessage(message, length));
   }
   return short;
 }
 
-/** As {@link shortened}; what is still too much is left out from the oldest on. */
-export function fitted(messages: readonly ConversationMessage[], tokens: number): ConversationMessage[] {
-  const short = shortened(messages, tokens);
+/** Shortens messages as {@link shortenTexts} does, and then drops the oldest messages that still do not fit. */
+export function fitMessages(messages: readonly ConversationMessage[], tokens: number): ConversationMessage[] {
+  const short = shortenTexts(messages, tokens);
   if (tokensOf(short) <= tokens) return short;
   return [LEFT_OUT, ...short.slice(splitPoint(short, tokens))];
 }
 
-/** A server wants a user's message first. */
+/** Placed first, because a server requires a user message there. */
 const LEFT_OUT: ConversationMessage = {
   role: "user",
-  content: [{ type: "text", text: "(What was before this is too long to be shown.)" }],
+  content: [{ type: "text", text: "(The earlier messages are too long to be shown.)" }],
 };
 
 function cutMessage(message: ConversationMessage, length: number): ConversationMessage {
@@ -102,7 +105,7 @@ function cutMessage(message: ConversationMessage, length: number): ConversationM
 
 function cutUserBlock(block: UserBlock, length: number): UserBlock {
   if (block.type === "text") return { ...block, text: cutMiddle(block.text, length) };
-  // The value beside the content is as long, and no server sees it.
+  // `data` is as long as the content, and is never sent to a server.
   const { data: _, ...rest } = block;
   return { ...rest, content: cutMiddle(block.content, length) };
 }
@@ -113,7 +116,7 @@ function cutAssistantBlock(block: AssistantBlock, length: number): AssistantBloc
   return { ...block, input: cutInput(block.input, length) };
 }
 
-/** An input keeps its form: a server wants an object back. */
+/** Truncates the texts of an input. The result is an object, because a server requires one. */
 function cutInput(input: unknown, length: number): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return {};
   return Object.fromEntries(
@@ -124,17 +127,17 @@ function cutInput(input: unknown, length: number): unknown {
   );
 }
 
-/** Two thirds of what stays are the start: there stands what a text is. */
+/** Truncates a text in the middle. Two thirds of the rest are its start, which usually shows its subject. */
 export function cutMiddle(text: string, length: number): string {
   if (text.length <= length) return text;
   const start = Math.floor((length * 2) / 3);
   const end = Math.floor(length) - start;
   const left = text.length - start - end;
-  const note = `\n… (${left} characters were left out to make room; read them again where you need them) …\n`;
+  const note = `\n… (${left} characters were left out to make room; read them again if you need them) …\n`;
   return `${text.slice(0, start)}${note}${end === 0 ? "" : text.slice(-end)}`;
 }
 
-/** Without what a model thought: a server takes that back only behind the very conversation that it stood behind. */
+/** Removes thinking blocks: a server accepts them only after exactly the conversation in which they were created. */
 export function withoutThinking(messages: readonly ConversationMessage[]): ConversationMessage[] {
   return messages.map((message) =>
     message.role === "user"

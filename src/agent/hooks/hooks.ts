@@ -5,43 +5,43 @@ import { maskText, secretsOf, withoutCredentials } from "../../os/redact.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
 
-/** Whose hooks these are, and where they run. */
+/** The hooks of an agent and their environment. */
 export interface HookOptions {
-  /** A function where it can change while an agent runs. */
+  /** A function if the setting can change while the agent runs. */
   readonly setting: HooksSetting | (() => HooksSetting);
   readonly sessionId: string;
   readonly transcript?: string | undefined;
   readonly cwd: string;
   readonly env: Env;
-  /** Variables with credentials that they may have. */
+  /** Names of secret variables that hooks may read. */
   readonly passSecrets?: readonly string[];
-  /** What a person is to know of: a hook that failed, or said something for them. One line each. */
-  notice(event: HookEvent, text: string): void;
-  /** Told of each command that has ended, and how many milliseconds it took. */
-  ran?(event: HookEvent, result: HookResult["kind"], ms: number): void;
+  /** Called with one line for a person: a hook failed, or printed a message. */
+  onNotice(event: HookEvent, text: string): void;
+  /** Called when a command ended, with its duration in milliseconds. */
+  onRan?(event: HookEvent, result: HookResult["kind"], ms: number): void;
 }
 
-/** What all hooks of one event come to together. */
+/** The combined result of all hooks of one event. */
 export interface HookOutcome {
-  /** Why what was about to happen is not to: the words for whoever was about to do it. */
+  /** Why the action must not happen, for the agent that was about to do it. */
   readonly stopped?: string;
-  /** The agent is to stop altogether. */
-  readonly ends?: true;
-  /** The strictest of what they say of a tool call. */
+  /** The agent must stop altogether. */
+  readonly endsAgent?: true;
+  /** The strictest permission decision of the hooks. */
   readonly permission?: HookPermission;
-  /** What a tool is to be called with in place of what it was to be, by the first that says so. */
+  /** Replaces the input of the tool call, from the first hook that changes it. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** What those that succeeded printed. */
+  /** Output of the successful hooks. */
   readonly stdout: string;
 }
 
-/** Bytes of either stream of a hook that are read, a whole report of a linter; what comes after is thrown away. */
+/** Maximum bytes that are kept of each output stream of a hook, enough for a linter's report. The rest is dropped. */
 const MAX_OUTPUT = 1024 * 1024;
 
-/** Set for a hook's command: a `teams` in it starts no hooks of the same event, or they would never end. */
+/** Names the event to a hook's command. A `teams` in it runs no hooks of that event, to prevent an endless loop. */
 const HOOK_VARIABLE = "TEAMS_HOOK";
 
-/** The commands that a person's settings want to be run at certain moments (protocol.md section 7). */
+/** Runs the commands of the user's settings at certain events (protocol.md section 7). */
 export class Hooks {
   readonly #options: HookOptions;
   readonly #secrets: readonly string[];
@@ -51,15 +51,15 @@ export class Hooks {
     this.#secrets = secretsOf(options.env);
   }
 
-  /** Whether anything would be run; for work that only hooks need. */
+  /** Returns whether an event has hooks, so that callers can skip work that only hooks need. */
   has(event: HookEvent): boolean {
     return this.#commands(event, []).length > 0;
   }
 
   /**
-   * Runs the hooks of an event side by side. Never rejects: a hook that fails is a notice.
-   * @param input what they read on stdin besides what all of them do
-   * @param subjects what their matchers are held against: the names that a tool has, an agent's type
+   * Runs the hooks of an event in parallel. Never rejects: a failed hook gives a notice.
+   * @param input for stdin, in addition to the fields of all events
+   * @param subjects texts for their matchers: the names of a tool, or an agent's type
    */
   async run(
     event: HookEvent,
@@ -78,7 +78,7 @@ export class Hooks {
       ...input,
     });
     const results = await Promise.all(commands.map((command) => this.#runOne(event, command, stdin, signal)));
-    for (const [i, result] of results.entries()) this.#tell(event, commands[i]?.command ?? "", result);
+    for (const [i, result] of results.entries()) this.#notify(event, commands[i]?.command ?? "", result);
     return outcomeOf(results);
   }
 
@@ -94,47 +94,46 @@ export class Hooks {
     input: string,
     signal: AbortSignal,
   ): Promise<HookResult> {
-    const { cwd, env, passSecrets, ran } = this.#options;
-    const begun = steadyNow();
-    const printed = { stdout: new Head(), stderr: new Head() };
+    const { cwd, env, passSecrets, onRan } = this.#options;
+    const startedAt = steadyNow();
+    const output = { stdout: new OutputHead(), stderr: new OutputHead() };
     const end = await runCommandGroup("sh", ["-c", command], {
       cwd,
       env: { ...withoutCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
       input,
       timeoutMs,
       signal,
-      onOutput: (stream, bytes) => printed[stream].add(bytes),
+      onOutput: (stream, bytes) => output[stream].add(bytes),
     });
-    const masked = (head: Head): string => maskText(head.text, this.#secrets);
-    const { isCut } = printed.stdout;
-    const said = { stdout: masked(printed.stdout), stderr: masked(printed.stderr), isCut };
-    const result = hookResult({ ...end, ...said });
-    ran?.(event, result.kind, Math.round(steadyNow() - begun));
+    const redacted = (head: OutputHead): string => maskText(head.text, this.#secrets);
+    const { isTruncated } = output.stdout;
+    const [stdout, stderr] = [redacted(output.stdout), redacted(output.stderr)];
+    const result = hookResult({ ...end, stdout, stderr, isTruncated });
+    onRan?.(event, result.kind, Math.round(steadyNow() - startedAt));
     return result;
   }
 
-  #tell(event: HookEvent, command: string, result: HookResult): void {
-    const { notice } = this.#options;
+  #notify(event: HookEvent, command: string, result: HookResult): void {
+    const { onNotice } = this.#options;
     if (result.kind === "success") {
-      if (result.message !== undefined) notice(event, result.message);
+      if (result.message !== undefined) onNotice(event, result.message);
     } else if (result.kind === "stopped continuation") {
-      // Nothing comes behind the start of a subagent that it could stop.
-      notice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
-    } else notice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
+      // A hook cannot stop the start of a subagent.
+      onNotice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
+    } else onNotice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
   }
 }
 
-/** The first bytes of a stream. */
-class Head {
+/** Keeps the first bytes of a stream. */
+class OutputHead {
   readonly #chunks: Buffer[] = [];
   #size = 0;
-  /** There was more. */
-  isCut = false;
+  isTruncated = false;
 
   add(bytes: Buffer): void {
     const part = bytes.subarray(0, MAX_OUTPUT - this.#size);
     this.#size += part.length;
-    this.isCut ||= part.length < bytes.length;
+    this.isTruncated ||= part.length < bytes.length;
     if (part.length > 0) this.#chunks.push(part);
   }
 
@@ -143,17 +142,19 @@ class Head {
   }
 }
 
-const STRICTER = ["deny", "ask", "allow"] as const;
+const STRICTEST_FIRST = ["deny", "ask", "allow"] as const;
 
 function outcomeOf(results: readonly HookResult[]): HookOutcome {
   const stops = results.filter((result) => result.kind === "stopped continuation");
   const successes = results.filter((result) => result.kind === "success");
-  const said = successes.flatMap(({ permission }) => permission ?? []);
+  const permissions = successes.flatMap(({ permission }) => permission ?? []);
   const input = successes.find((result) => result.input !== undefined)?.input;
-  const permission = STRICTER.flatMap((behavior) => said.filter((one) => one.behavior === behavior))[0];
+  const permission = STRICTEST_FIRST.flatMap((behavior) =>
+    permissions.filter((one) => one.behavior === behavior),
+  )[0];
   return {
     ...(stops.length === 0 ? {} : { stopped: stops.map(({ text }) => text).join("\n") }),
-    ...(stops.some(({ ends }) => ends) ? { ends: true } : {}),
+    ...(stops.some(({ ends }) => ends) ? { endsAgent: true } : {}),
     ...(permission === undefined ? {} : { permission }),
     ...(input === undefined ? {} : { input }),
     stdout: successes

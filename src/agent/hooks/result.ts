@@ -1,35 +1,35 @@
 import * as z from "zod/mini";
 import { stripControls } from "../../text/terminal-text.ts";
 
-/** How the command of a hook ended, and what it printed. */
+/** The end of a hook's command, with its output. */
 export interface HookEnd {
   readonly code: number | undefined;
   readonly signal: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** Its stdout is longer than what is read of it. */
-  readonly isCut?: boolean;
-  /** Why it did not end by itself, or did not begin. */
+  /** Whether stdout is incomplete because it was too long. */
+  readonly isTruncated?: boolean;
+  /** Why the command was ended, or did not start. */
   readonly failure?: "timed-out" | "aborted" | "not-started";
   readonly message?: string;
 }
 
-/** What a hook before a tool call says of it. */
+/** The decision of a hook about a tool call. */
 export interface HookPermission {
   readonly behavior: "allow" | "deny" | "ask";
   readonly reason: string;
 }
 
-/** What one command of a hook comes to: one of four kinds. */
+/** The result of one command of a hook. */
 export type HookResult =
   | {
       readonly kind: "success";
-      /** What it printed that is no answer in JSON. */
+      /** Its output, except an answer in JSON. */
       readonly stdout: string;
       readonly permission?: HookPermission;
-      /** What a tool is to be called with in place of what it was to be. */
+      /** Replaces the input of the tool call. */
       readonly input?: Readonly<Record<string, unknown>>;
-      /** For the person, beside everything else. */
+      /** A message for the user. */
       readonly message?: string;
     }
   | { readonly kind: "non-blocking error"; readonly text: string }
@@ -37,27 +37,27 @@ export type HookResult =
   | {
       readonly kind: "stopped continuation";
       readonly text: string;
-      /** The agent itself is to stop (`continue: false`), not only what it was about to do. */
+      /** The agent itself must stop (`continue: false`), not only its action. */
       readonly ends: boolean;
     };
 
 const AS_REFUSAL = "counts as a refusal";
-const TOO_LONG = `its answer is longer than what is read of one, which ${AS_REFUSAL}`;
-const UNREADABLE = `its answer begins as JSON and cannot be read, which ${AS_REFUSAL}`;
-/** With `defer` a hook leaves it to the others. */
+const TOO_LONG = `its answer is too long, which ${AS_REFUSAL}`;
+const UNREADABLE = `its answer is broken JSON, which ${AS_REFUSAL}`;
+/** With `defer`, a hook leaves the decision to the others. */
 const DECISIONS: readonly string[] = ["allow", "deny", "ask", "defer"];
 
-/** Characters of a hook's words that a model or a person reads. */
-const MAX_WORDS = 10_000;
+/** Maximum characters of a hook's text for a model or a person. */
+const MAX_TEXT = 10_000;
 
-/** What stands in an answer that decides something: one that cannot be read may have been a refusal. */
+/** Matches a JSON key that decides something. A broken answer with such a key may have been a refusal. */
 const DECIDES = /"(permissionDecision|decision|continue)"/;
 
 const text = z.catch(z.optional(z.string()), undefined);
 const input = z.optional(z.unknown());
 const changed = z.record(z.string(), z.unknown());
 
-/** What a hook may answer in JSON; what is none of it, or of another type than it should be, is as if it were not said. */
+/** The JSON answer of a hook. Unknown keys and values of a wrong type are ignored. */
 const answer = z.looseObject({
   continue: z.catch(z.optional(z.boolean()), undefined),
   stopReason: text,
@@ -76,14 +76,14 @@ const answer = z.looseObject({
 });
 
 /**
- * Tells what the end of a hook's command means: 0 is success, and JSON that it printed is obeyed; 2 stops what was to come;
- * anything else is an error that stops nothing (protocol.md section 7). Pure; what the command printed may be anything.
+ * Interprets the end of a hook's command: 0 is success, and JSON on stdout is applied; 2 stops the action; any other status is an
+ * error that stops nothing (protocol.md section 7). Pure; accepts any output.
  */
 export function hookResult(end: HookEnd): HookResult {
   const { code, signal, failure, message } = end;
   switch (failure) {
     case "timed-out":
-      return { kind: "error while running", text: "ran past its timeout and was ended" };
+      return { kind: "error while running", text: "exceeded its timeout and was ended" };
     case "aborted":
       return { kind: "error while running", text: "was interrupted" };
     case "not-started":
@@ -91,32 +91,33 @@ export function hookResult(end: HookEnd): HookResult {
     default:
   }
   if (signal !== undefined) return { kind: "error while running", text: `was ended by ${signal}` };
-  const said = words(end.stderr);
-  if (code === 2) return { kind: "stopped continuation", text: said || "it gave no reason", ends: false };
+  const stderr = plainText(end.stderr);
+  if (code === 2) return { kind: "stopped continuation", text: stderr || "it gave no reason", ends: false };
   if (code !== 0)
-    return { kind: "non-blocking error", text: `exit code ${code}${said === "" ? "" : `: ${said}`}` };
-  const answer = answered(end.stdout);
+    return { kind: "non-blocking error", text: `exit code ${code}${stderr === "" ? "" : `: ${stderr}`}` };
+  const answer = parseAnswer(end.stdout);
   if (answer === undefined && end.stdout.trimStart().startsWith("{")) {
-    const flaw = end.isCut ? TOO_LONG : DECIDES.test(end.stdout) ? UNREADABLE : undefined;
-    if (flaw !== undefined) return refusal(flaw);
+    const problem = end.isTruncated ? TOO_LONG : DECIDES.test(end.stdout) ? UNREADABLE : undefined;
+    if (problem !== undefined) return refusal(problem);
   }
-  return answer ?? { kind: "success", stdout: words(end.stdout) };
+  return answer ?? { kind: "success", stdout: plainText(end.stdout) };
 }
 
-function answered(stdout: string): HookResult | undefined {
+function parseAnswer(stdout: string): HookResult | undefined {
   if (!stdout.trimStart().startsWith("{")) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(stdout);
   } catch {
-    // Words that begin with a brace.
+    // Plain text that begins with a brace.
     return undefined;
   }
   const parsed = answer.safeParse(value);
   if (!parsed.success) return undefined;
-  const { continue: goesOn, stopReason, decision, reason, systemMessage } = parsed.data;
-  const because = (given: string | undefined): string => words(given ?? reason ?? "") || "it gave no reason";
-  if (goesOn === false) return { kind: "stopped continuation", text: because(stopReason), ends: true };
+  const { continue: mayContinue, stopReason, decision, reason, systemMessage } = parsed.data;
+  const because = (given: string | undefined): string =>
+    plainText(given ?? reason ?? "") || "it gave no reason";
+  if (mayContinue === false) return { kind: "stopped continuation", text: because(stopReason), ends: true };
   if (decision === "block") return { kind: "stopped continuation", text: because(undefined), ends: false };
   const { hookSpecificOutput: specific } = parsed.data;
   const named = specific?.permissionDecision ?? parsed.data.permissionDecision;
@@ -126,31 +127,31 @@ function answered(stdout: string): HookResult | undefined {
   const given = specific?.updatedInput ?? parsed.data.updatedInput ?? undefined;
   const input = given === undefined ? undefined : changed.safeParse(given).data;
   if (given !== undefined && input === undefined)
-    return refusal(`its updatedInput is no object, which ${AS_REFUSAL}`);
+    return refusal(`its updatedInput is not an object, which ${AS_REFUSAL}`);
   return {
     kind: "success",
     stdout: "",
     ...(permission === undefined ? {} : { permission }),
     ...(input === undefined ? {} : { input }),
-    ...(systemMessage === undefined ? {} : { message: words(systemMessage) }),
+    ...(systemMessage === undefined ? {} : { message: plainText(systemMessage) }),
   };
 }
 
-/** In the newer form below `hookSpecificOutput`, in the older one as `decision: "approve"`. */
+/** Reads the permission decision: `hookSpecificOutput` is the newer form, `decision: "approve"` the older one. */
 function permissionOf(given: z.infer<typeof answer>): HookPermission | undefined {
   const specific = given.hookSpecificOutput;
   const named = specific?.permissionDecision ?? given.permissionDecision;
   const decided = named ?? (given.decision === "approve" ? "allow" : undefined);
   if (decided !== "allow" && decided !== "deny" && decided !== "ask") return undefined;
   const because = specific?.permissionDecisionReason ?? given.permissionDecisionReason ?? given.reason;
-  return { behavior: decided, reason: words(because ?? "") || "it gave no reason" };
+  return { behavior: decided, reason: plainText(because ?? "") || "it gave no reason" };
 }
 
 function refusal(text: string): HookResult {
   return { kind: "stopped continuation", text, ends: false };
 }
 
-function words(printed: string): string {
+function plainText(printed: string): string {
   const plain = stripControls(printed).trim();
-  return plain.length <= MAX_WORDS ? plain : `${plain.slice(0, MAX_WORDS)} …`;
+  return plain.length <= MAX_TEXT ? plain : `${plain.slice(0, MAX_TEXT)} …`;
 }

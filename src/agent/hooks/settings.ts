@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What a hook can be asked about (protocol.md section 7). */
+/** The events that can have hooks (protocol.md section 7). */
 export const HOOK_EVENTS = [
   "TeammateIdle",
   "TaskCreated",
@@ -13,15 +13,15 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** Seconds that a hook has when it says nothing of it. */
+/** Timeout of a hook in seconds if its setting names none. */
 const DEFAULT_TIMEOUT = 60;
 
 const group = z.looseObject({
-  /** A name, several with `|` between them, or a regular expression; all without one. */
+  /** A name, several names separated by `|`, or a regular expression. Without it, the hooks match everything. */
   matcher: z.optional(z.string()),
   hooks: z.array(
     z.looseObject({
-      /** Only `command` is run; other kinds belong to other programs. */
+      /** Only `command` is run. Other types are for other programs. */
       type: z.string(),
       command: z.optional(z.string()),
       /** Seconds. */
@@ -30,7 +30,7 @@ const group = z.looseObject({
   ),
 });
 
-/** `hooks` of settings. Events that we do not know are other programs' and may look as they like. */
+/** The key `hooks` of settings. Unknown events belong to other programs and are not checked. */
 export const hooksSetting = z.looseObject(
   Object.fromEntries(HOOK_EVENTS.map((event) => [event, z.optional(z.array(group))])) as Record<
     HookEvent,
@@ -46,8 +46,8 @@ export interface HookCommand {
 }
 
 /**
- * The commands for an event, in the order of the settings, each once.
- * @param subjects what matchers are held against: the names of a tool, an agent's type; none for events without one
+ * Returns the commands for an event in the order of the settings, without duplicates.
+ * @param subjects texts for the matchers: the names of a tool, or an agent's type; none for events without a subject
  */
 export function hookCommands(
   setting: HooksSetting,
@@ -70,7 +70,7 @@ function matches(matcher: string | undefined, subjects: readonly string[]): bool
     const pattern = new RegExp(`^(?:${matcher})$`);
     return subjects.some((subject) => pattern.test(subject));
   } catch {
-    // Rather a guard that looks at too much than one that a slip of the pen has switched off.
+    // An invalid pattern matches everything, because a typo must not disable a guard.
     return true;
   }
 }

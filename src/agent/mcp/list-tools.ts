@@ -2,13 +2,13 @@ import type { Client, Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
 import { systemCode } from "../../errors.ts";
 
-/** Pages of one list: far more than any server has. */
+/** Maximum pages of one tool list: far more than any server has. */
 const MAX_PAGES = 50;
-/** Characters of a name that is told to a person. */
+/** Maximum characters of a tool's name in a message to a person. */
 const MAX_NAME = 80;
 
 const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
-/** What is needed of a tool; without an object for its input every request of a model would be refused. */
+/** The required fields of a tool. A model's server would reject every request with a tool whose input is not an object. */
 const usable = z.looseObject({
   name: z.string().check(z.minLength(1)),
   description: z.optional(z.string()),
@@ -17,19 +17,19 @@ const usable = z.looseObject({
 
 export interface ListedTools {
   readonly tools: readonly Described[];
-  /** Names of those that are described as no tool is. */
-  readonly flawed: readonly string[];
+  /** Names of tools with an invalid description. */
+  readonly malformed: readonly string[];
 }
 
-/** The tools of a server. The library takes a list whole or not at all; where it does not, each tool is looked at by itself. */
+/** Lists the tools of a server. The library rejects a list with one invalid tool; then each tool is checked separately. */
 export async function listTools(client: Client, timeout: number): Promise<ListedTools> {
-  // One that says of itself that it has none is not asked, about which the library would write to the terminal.
-  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], flawed: [] };
+  // Not asked if the server declares no tools, because the library would write a warning to the terminal.
+  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], malformed: [] };
   try {
-    return { ...(await client.listTools(undefined, { timeout })), flawed: [] };
+    return { ...(await client.listTools(undefined, { timeout })), malformed: [] };
   } catch (error) {
     if (systemCode(error) !== "INVALID_RESULT") throw error;
-    return sorted(await everyTool(client, timeout));
+    return splitByValidity(await everyTool(client, timeout));
   }
 }
 
@@ -46,13 +46,13 @@ async function everyTool(client: Client, timeout: number): Promise<unknown[]> {
   return all;
 }
 
-function sorted(all: readonly unknown[]): ListedTools {
+function splitByValidity(all: readonly unknown[]): ListedTools {
   const tools = all.filter((one) => usable.safeParse(one).success) as Described[];
-  const flawed = all.filter((one) => !usable.safeParse(one).success).map(nameOf);
-  return { tools, flawed };
+  const malformed = all.filter((one) => !usable.safeParse(one).success).map(nameOf);
+  return { tools, malformed };
 }
 
 function nameOf(one: unknown): string {
   const { name } = (one ?? {}) as { name?: unknown };
-  return typeof name === "string" && name !== "" ? name.slice(0, MAX_NAME) : "without a name";
+  return typeof name === "string" && name !== "" ? name.slice(0, MAX_NAME) : "(unnamed)";
 }

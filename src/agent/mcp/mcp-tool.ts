@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
-import { servedName } from "../permissions/mcp-rules.ts";
+import { serverToolName } from "../permissions/mcp-rules.ts";
 import type { AnyTool, ToolResult } from "../tool.ts";
 
-/** Characters that a name of a tool may have on the way to a model's server. */
+/** Maximum characters of a tool's name that a model's server accepts. */
 const MAX_NAME = 64;
-/** Characters of a description: what a server says of itself is paid for with every call. */
+/** Maximum characters of a description, because each model call pays for it. */
 const MAX_DESCRIPTION = 2_000;
 
-/** Characters of an answer's data that are kept. */
+/** Maximum characters of structured data that is kept with an answer. */
 const MAX_DATA = 100_000;
 
-/** What a server's tool answers, as far as it is looked at. */
+/** The fields of a server's answer that are used. */
 const callAnswer = z.looseObject({
   content: z._default(z.array(z.looseObject({ type: z.string() })), []),
   structuredContent: z.optional(z.unknown()),
@@ -26,17 +26,17 @@ type CallTool = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
-/** `mcp__<server>__<tool>`, with nothing in it that a model's server refuses; a long one ends in a hash. */
+/** Returns `mcp__<server>__<tool>`, limited to the characters that a model's server accepts. A long name ends in a hash. */
 export function mcpToolName(server: string, tool: string): string {
-  const plain = servedName({ server, tool });
+  const plain = serverToolName({ server, tool });
   if (plain.length <= MAX_NAME) return plain;
   const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
   return `${plain.slice(0, MAX_NAME - hash.length - 1)}_${hash}`;
 }
 
 /**
- * A server's tool as one of an agent's. What the server says of it (that it only reads, that it does no harm) is nobody's
- * word, so that only a rule of the user's lets it run unasked.
+ * Wraps a server's tool as a tool of an agent. The server's own claims (read-only, harmless) are not trusted, so that only a
+ * rule of the user lets it run unasked.
  */
 export function mcpTool(server: string, described: Described, call: CallTool): AnyTool {
   const { name, description = "", inputSchema } = described;
@@ -53,11 +53,11 @@ export function mcpTool(server: string, described: Described, call: CallTool): A
   };
 }
 
-/** What a model reads of an answer: its texts, and of everything else what it is. */
+/** Converts an answer for the model: its texts, and a short description of all other content. */
 export function toolResult(answer: unknown): ToolResult {
   const parsed = callAnswer.safeParse(answer);
   if (!parsed.success)
-    return { content: "The server's answer is not one that the protocol knows.", isError: true };
+    return { content: "The server's answer is not valid in the MCP protocol.", isError: true };
   const { content, structuredContent, isError = false } = parsed.data;
   const texts = content.map(textOfBlock).filter((text) => text !== "");
   const text =
@@ -65,13 +65,13 @@ export function toolResult(answer: unknown): ToolResult {
       ? JSON.stringify(structuredContent)
       : texts.join("\n");
   return {
-    content: text === "" ? "(The tool said nothing.)" : text,
+    content: text === "" ? "(The tool returned nothing.)" : text,
     isError,
     ...(structuredContent === undefined || isLong(structuredContent) ? {} : { data: structuredContent }),
   };
 }
 
-/** It stands in the conversation beside the text, which is cut at as much. */
+/** Data is kept with the text in the conversation, and has the same limit as the text. */
 function isLong(value: unknown): boolean {
   return JSON.stringify(value).length > MAX_DATA;
 }

@@ -10,8 +10,8 @@ import { mcpTool } from "./mcp-tool.ts";
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /**
- * A server with every `${NAME}` and `${NAME:-default}` in its texts replaced. Pure.
- * @throws Error that names a variable which is not set and has no default
+ * Replaces every `${NAME}` and `${NAME:-default}` in the texts of a server's entry. Pure.
+ * @throws Error that names an unset variable without a default
  */
 function expandServer(server: McpServer, env: Env): McpServer {
   const text = (value: string): string => expandText(value, env);
@@ -34,108 +34,108 @@ function expandText(value: string, env: Env): string {
 }
 
 export interface McpOptions {
-  /** By name, in the order in which their tools are told. */
+  /** By name, in the order of their tools in the model's list. */
   readonly servers: Readonly<Record<string, McpServer>>;
   readonly cwd: string;
-  /** What a program is started with, besides what its entry says; without anything secret. */
+  /** Environment of a server's program, in addition to its entry. Contains no secrets. */
   readonly env: Env;
-  /** Where the entries' `${NAME}` are looked up: with what is secret, since who wrote the entry asks for it by name. */
+  /** Values for `${NAME}` in the entries. Includes secrets, because the author of an entry asks for them by name. */
   readonly variables: Env;
-  /** Hears of each server that cannot be had, once, with its reason. */
+  /** Called once for each unavailable server. */
   readonly onFailure: (server: string, reason: string) => void;
-  /** Hears of each tool that cannot be had of a server whose others can, with why as the end of a sentence about it. */
+  /** Called for each unusable tool of an available server. `why` is the end of a sentence about the tool. */
   readonly onLeftOut: (server: string, tool: string, why: string) => void;
-  /** Milliseconds for a server to start and say what it has. */
+  /** Milliseconds for a server to start and list its tools. */
   readonly startTimeoutMs?: number;
 }
 
 interface McpServers {
   readonly tools: readonly AnyTool[];
-  /** Ends the programs that were started; when it returns they are gone. */
+  /** Ends the servers' programs. They are gone when it returns. */
   close(): Promise<void>;
 }
 
-/** Milliseconds for a server to start: a package runner may have to fetch it first. */
+/** Milliseconds for a server to start: a package runner may have to download it first. */
 const START_TIMEOUT = 30_000;
-/** Milliseconds for one call; longer than any that a person would wait for. */
+/** Milliseconds for one call; longer than a person would wait. */
 const CALL_TIMEOUT = 600_000;
-/** Milliseconds without a byte from an address: a call may think for as long as it may take. */
-const QUIET_TIMEOUT = CALL_TIMEOUT;
-/** Characters of what a program wrote to standard error that stand in its failure. */
+/** Milliseconds without a byte from an HTTP server. As long as a call, because a server may be silent while it works. */
+const SILENCE_TIMEOUT = CALL_TIMEOUT;
+/** Maximum characters of standard error in the error of a failed start. */
 const MAX_STDERR = 500;
-/** Tools of one server, and characters of what one takes: each call of the model pays for all of them. */
+/** Maximum tools of one server, and characters of one input schema, because each model call pays for them. */
 const MAX_TOOLS = 200;
 const MAX_SCHEMA = 50_000;
 
-/**
- * Connects to all servers side by side and asks each for its tools. One that fails is told of and left out, and takes no
- * other with it.
- */
+/** Connects to all servers in parallel and lists their tools. A failed server is reported and left out; the others still work. */
 export async function connectServers(options: McpOptions): Promise<McpServers> {
   const names = Object.keys(options.servers);
-  const links = await Promise.all(
+  const connections = await Promise.all(
     names.map(async (name) => {
       try {
-        return await Link.open(name, options);
+        return await ServerConnection.open(name, options);
       } catch (error) {
         options.onFailure(name, messageOf(error));
         return undefined;
       }
     }),
   );
-  const open = links.filter((link) => link !== undefined);
+  const connected = connections.filter((connection) => connection !== undefined);
   const tools = new Map<string, AnyTool>();
-  for (const link of open) {
-    for (const name of link.listed.flawed)
-      options.onLeftOut(link.name, name, "its description is not that of a tool");
-    for (const [i, described] of link.listed.tools.entries()) {
-      const tool = mcpTool(link.name, described, (name, input, signal) => link.call(name, input, signal));
-      const flaw = flawOf(described, i, tools.has(tool.name));
-      if (flaw === undefined) tools.set(tool.name, tool);
-      else options.onLeftOut(link.name, described.name, flaw);
+  for (const connection of connected) {
+    for (const name of connection.listed.malformed)
+      options.onLeftOut(connection.name, name, "its description is invalid");
+    for (const [i, described] of connection.listed.tools.entries()) {
+      const tool = mcpTool(connection.name, described, (name, input, signal) =>
+        connection.call(name, input, signal),
+      );
+      const reason = leaveOutReason(described, i, tools.has(tool.name));
+      if (reason === undefined) tools.set(tool.name, tool);
+      else options.onLeftOut(connection.name, described.name, reason);
       if (i === MAX_TOOLS) break;
     }
   }
   return {
     tools: [...tools.values()],
     close: async () => {
-      await Promise.all(open.map((link) => link.close()));
+      await Promise.all(connected.map((connection) => connection.close()));
     },
   };
 }
 
-/** Why a tool is left out, as the end of a sentence about it. @param place among its server's */
-function flawOf({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
-  if (place >= MAX_TOOLS) return `and so are those after it: a server has ${MAX_TOOLS} at most`;
-  if (isNamed) return "another has its name";
+/** Returns why a tool is left out, as the end of a sentence about it. @param place index among its server's tools */
+function leaveOutReason({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
+  if (place >= MAX_TOOLS)
+    return `the server has more than ${MAX_TOOLS} tools, and all further tools are left out`;
+  if (isNamed) return "another tool has the same name";
   return JSON.stringify(inputSchema).length > MAX_SCHEMA
-    ? `what it takes is described in more than ${MAX_SCHEMA} characters`
+    ? `its input schema has more than ${MAX_SCHEMA} characters`
     : undefined;
 }
 
-/** The connection to one server; one that broke is made anew by the next call. */
-class Link {
+/** The connection to one server. The next call reconnects a broken one. */
+class ServerConnection {
   readonly name: string;
   readonly listed: ListedTools;
   readonly #options: McpOptions;
   #client: Client | undefined;
   readonly #ended = new AbortController();
-  /** Of all calls that come while it is made anew. */
+  /** The running attempt to reconnect, shared by all calls. */
   #opening: Promise<void> | undefined;
 
   private constructor(name: string, options: McpOptions, client: Client, listed: ListedTools) {
     this.name = name;
     this.listed = listed;
     this.#options = options;
-    this.#hold(client);
+    this.#setClient(client);
   }
 
-  /** @throws Error with the reason in words for the person whose server it is */
-  static async open(name: string, options: McpOptions): Promise<Link> {
+  /** @throws Error with a reason for the user */
+  static async open(name: string, options: McpOptions): Promise<ServerConnection> {
     const client = await connect(name, options);
     try {
       const listed = await listTools(client, options.startTimeoutMs ?? START_TIMEOUT);
-      return new Link(name, options, client, listed);
+      return new ServerConnection(name, options, client, listed);
     } catch (error) {
       await client.close();
       throw error;
@@ -156,21 +156,21 @@ class Link {
 
   async close(): Promise<void> {
     this.#ended.abort();
-    // One that cannot be opened has said so to its call.
+    // A failed attempt to reconnect is reported by its call.
     await this.#opening?.catch(() => undefined);
     await this.#client?.close();
   }
 
   #open(): Promise<void> {
     this.#opening ??= connect(this.name, this.#options, this.#ended.signal)
-      .then((client) => this.#hold(client))
+      .then((client) => this.#setClient(client))
       .finally(() => {
         this.#opening = undefined;
       });
     return this.#opening;
   }
 
-  #hold(client: Client): void {
+  #setClient(client: Client): void {
     this.#client = client;
     client.onclose = () => {
       if (this.#client === client) this.#client = undefined;
@@ -178,10 +178,10 @@ class Link {
   }
 }
 
-/** Loaded here, so that an agent without servers carries nothing of it. */
+/** Connects to a server. The library is loaded here, because an agent without servers does not need it. */
 async function connect(name: string, options: McpOptions, signal?: AbortSignal): Promise<Client> {
   const { cwd, env, variables, startTimeoutMs: timeout = START_TIMEOUT } = options;
-  const how = { timeout, ...(signal === undefined ? {} : { signal }) };
+  const requestOptions = { timeout, ...(signal === undefined ? {} : { signal }) };
   const entry = options.servers[name];
   if (entry === undefined) throw new Error("it is not configured any more");
   const server = expandServer(entry, variables);
@@ -191,9 +191,9 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     const { url, headers } = server as Extract<McpServer, { url: string }>;
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers },
-      fetch: httpFetch(QUIET_TIMEOUT),
+      fetch: httpFetch(SILENCE_TIMEOUT),
     });
-    await client.connect(transport, how);
+    await client.connect(transport, requestOptions);
     return client;
   }
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
@@ -205,21 +205,19 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     args: server.args,
     cwd,
     env: Object.fromEntries(defined),
-    // Not into the pane: it is told where the server fails.
+    // Not into the pane: it becomes part of the error if the server fails.
     stderr: "pipe",
   });
-  let said = "";
+  let stderr = "";
   transport.stderr?.on("data", (bytes: Buffer) => {
-    said = `${said}${bytes.toString("utf8")}`.slice(-MAX_STDERR);
+    stderr = `${stderr}${bytes.toString("utf8")}`.slice(-MAX_STDERR);
   });
   try {
-    await client.connect(transport, how);
+    await client.connect(transport, requestOptions);
   } catch (error) {
     await client.close();
-    const words = said.trim();
-    throw new Error(words === "" ? messageOf(error) : `${messageOf(error)}; it said: ${words}`, {
-      cause: error,
-    });
+    const message = stderr.trim() === "" ? messageOf(error) : `${messageOf(error)}; stderr: ${stderr.trim()}`;
+    throw new Error(message, { cause: error });
   }
   return client;
 }

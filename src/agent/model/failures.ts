@@ -15,7 +15,7 @@ export function failureKind(status: number, message = ""): ModelFailure {
 }
 
 /** Returns true if the same call may succeed later. */
-export function mayPass(kind: ModelFailure): boolean {
+export function isRetryable(kind: ModelFailure): boolean {
   return kind !== "auth" && kind !== "invalid_request" && kind !== "too_long";
 }
 

@@ -19,7 +19,7 @@ export function toolResultsOf(message: UserMessage): ToolResultBlock[] {
 }
 
 /** Returns the text blocks of a message, joined by line ends. */
-export function textOf(message: ConversationMessage): string {
+export function messageText(message: ConversationMessage): string {
   const texts: TextBlock[] = [];
   for (const block of message.content) if (block.type === "text") texts.push(block);
   return texts.map((block) => block.text).join("\n");
@@ -45,7 +45,7 @@ export function newestTurn(messages: readonly ConversationMessage[]): NewestTurn
   const begin = messages.findLastIndex((message) => message.role === "user" && message.origin !== undefined);
   const answers = messages.slice(begin + 1).filter((message) => message.role === "assistant");
   return {
-    text: answers.map(textOf).findLast((text) => text !== "") ?? "",
+    text: answers.map(messageText).findLast((text) => text !== "") ?? "",
     toolCalls: answers.flatMap(toolUsesOf).length,
     outcome: outcomeOf(messages.at(-1)),
   };
@@ -53,7 +53,7 @@ export function newestTurn(messages: readonly ConversationMessage[]): NewestTurn
 
 function outcomeOf(last: ConversationMessage | undefined): NewestTurn["outcome"] {
   if (last?.role !== "assistant") {
-    return last !== undefined && textOf(last) === INTERRUPTED ? "interrupted" : undefined;
+    return last !== undefined && messageText(last) === INTERRUPTED ? "interrupted" : undefined;
   }
   if (last.unfinished || last.refused) return "failed";
   return toolUsesOf(last).length === 0 ? "completed" : undefined;

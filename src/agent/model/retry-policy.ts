@@ -1,4 +1,4 @@
-import { mayPass } from "./failures.ts";
+import { isRetryable } from "./failures.ts";
 import type { ModelFailure } from "./model.ts";
 
 /** Most tries of one call: with the delays below they cover about five minutes. */
@@ -40,7 +40,7 @@ interface FailedTry {
  */
 export function nextDelay(failed: FailedTry, random: number): number | undefined {
   const { kind, attempt, retryAfterMs: asked, shouldRetry } = failed;
-  if (!mayPass(kind) || shouldRetry === false || attempt >= MAX_ATTEMPTS) return undefined;
+  if (!isRetryable(kind) || shouldRetry === false || attempt >= MAX_ATTEMPTS) return undefined;
   if (asked !== undefined && asked > MAX_RETRY_AFTER_MS) return undefined;
   const backoff = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
   if (asked !== undefined) return Math.round(asked + Math.min(asked, FIRST_DELAY_MS) * JITTER * random);

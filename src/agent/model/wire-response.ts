@@ -149,6 +149,6 @@ function isObject(value: unknown): value is object {
 }
 
 /** Returns true for the wrapper around an input that was truncated or not an object. */
-export function isCutInput(input: unknown): boolean {
+export function isTruncatedInput(input: unknown): boolean {
   return isObject(input) && Object.keys(input).join() === "incomplete_json";
 }

@@ -4,53 +4,53 @@ import { isPrivateHost } from "./host-rules.ts";
 import { protectedReason } from "./protected-paths.ts";
 import {
   areInside,
-  isOwnNote,
-  isThePlan,
   type PermissionDecision,
   type PermissionQuestion,
   type Places,
-  placesIn,
   readableReason,
+  resolvePlaces,
+  touchesOwnNotes,
+  writesPlan,
 } from "./question.ts";
 import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
-import { type WrittenWord, writtenWords } from "./written-paths.ts";
+import { type WrittenPath, writtenPaths } from "./written-paths.ts";
 
 /**
- * May this call run? Pure but for `resolve`: deny rules in every mode, then the mode's own refusals, ask rules,
- * protected paths, allow rules, the mode's allowances, else ask (protocol.md section 6). What a command redirects to is
- * decided on like a file that is read or written.
+ * Decides whether a call may run. The order: deny rules, the mode's denials, ask rules, protected paths, allow rules, what the
+ * mode allows, else ask (protocol.md section 6). The redirections of a command are decided like reads and writes of their
+ * files. Pure except for `resolve`.
  */
 export function decidePermission(question: PermissionQuestion): PermissionDecision {
-  const { decision, whole } = decideOpen(question);
-  const all = [decision, ...redirections(question, whole).map((file) => decideOpen(file).decision)];
+  const { decision, isWholeTool } = decidePart(question);
+  const all = [decision, ...redirections(question, isWholeTool).map((file) => decidePart(file).decision)];
   const strictest =
     all.find(({ behavior }) => behavior === "deny") ??
     all.find(({ guarded }) => guarded) ??
     all.find(({ behavior }) => behavior === "ask");
-  return strictest === undefined ? decision : unlessNobodyIsAsked(strictest, question.mode);
+  return strictest === undefined ? decision : denyInDontAskMode(strictest, question.mode);
 }
 
-function unlessNobodyIsAsked(decision: PermissionDecision, mode: PermissionMode): PermissionDecision {
+function denyInDontAskMode(decision: PermissionDecision, mode: PermissionMode): PermissionDecision {
   return decision.behavior === "ask" && mode === "dontAsk"
-    ? deny(`${decision.reason} In dontAsk mode that is a refusal.`)
+    ? deny(`${decision.reason} dontAsk mode denies it instead of asking.`)
     : decision;
 }
 
-/** Where what a call names leads now: its files, and those that its command redirects from and to. */
-export function placesOf(question: PermissionQuestion): readonly string[] {
-  return [question, ...redirections(question, false)].flatMap((part) => placesIn(part).paths);
+/** Resolves the paths that a call touches now: its files, and the files that its command redirects from and to. */
+export function leadsTo(question: PermissionQuestion): readonly string[] {
+  return [question, ...redirections(question, false)].flatMap((part) => resolvePlaces(part).paths);
 }
 
 /**
- * The files that a command redirects from and to, as questions of their own. A rule for certain commands covers what is inside
- * of the working directories, one for the tool itself all that no other rule and no protection withholds.
+ * Returns a separate question for each file that a command redirects from or to. A rule for certain commands covers files inside
+ * the working directories. A rule for the whole tool covers every file that no other rule and no protection excludes.
  */
-function redirections(question: PermissionQuestion, whole: boolean): PermissionQuestion[] {
+function redirections(question: PermissionQuestion, isWholeTool: boolean): PermissionQuestion[] {
   const { rules, home = "~" } = question;
-  const allow = whole ? [...rules.allow, "Read", "Write"] : rules.allow;
+  const allow = isWholeTool ? [...rules.allow, "Read", "Write"] : rules.allow;
   const mode = question.mode === "bypassPermissions" ? question.mode : "acceptEdits";
   return (question.line?.files ?? []).map(({ kind, path }) => {
-    // As it is written: `link/..` is not what stands in front of the link.
+    // Not normalized: `link/..` need not be the directory of the link.
     const from = path.startsWith("/") ? "" : `${path.startsWith("~/") ? home : question.workingDirs[0]}/`;
     const absolute = `${from}${path.replace(/^~\//, "")}`;
     const tool = kind === "read" ? "Read" : "Write";
@@ -65,15 +65,15 @@ function redirections(question: PermissionQuestion, whole: boolean): PermissionQ
   });
 }
 
-interface OpenDecision {
+interface PartDecision {
   readonly decision: PermissionDecision;
-  /** The tool itself is allowed, whatever it is called with. */
-  readonly whole: boolean;
+  /** A rule allows the tool with every input. */
+  readonly isWholeTool: boolean;
 }
 
-function decideOpen(question: PermissionQuestion): OpenDecision {
+function decidePart(question: PermissionQuestion): PartDecision {
   const { mode, tool, served, access, line, rules } = question;
-  const resolved = placesIn(question);
+  const resolved = resolvePlaces(question);
   const subject: RuleSubject = {
     tool,
     served,
@@ -84,21 +84,22 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
     home: question.home,
     resolve: question.resolve ?? realPathOf,
   };
-  const part = (decision: PermissionDecision): OpenDecision => ({ decision, whole: false });
+  const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
   const denied = refusingRule(rules.deny, subject);
-  if (denied !== undefined) return part(deny(`The rule ${denied} denies it.${flawOfRule(denied)}`));
+  if (denied !== undefined) return part(deny(`The rule ${denied} denies it.${malformedRuleNote(denied)}`));
   const isTeams = access.kind === "team";
-  const refused = isTeams ? undefined : refusedByMode(question, resolved);
+  const refused = isTeams ? undefined : deniedByMode(question, resolved);
   if (refused !== undefined) return part(refused);
   const asked = refusingRule(rules.ask, subject);
-  if (asked !== undefined) return part(guard(`The rule ${asked} asks first.${flawOfRule(asked)}`));
+  if (asked !== undefined)
+    return part(askGuarded(`The rule ${asked} asks first.${malformedRuleNote(asked)}`));
   if (isTeams) return part(allow("It acts only on the team."));
-  if (mode === "bypassPermissions") return part(allow("bypassPermissions mode asks for nothing."));
-  if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
-  if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
+  if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
+  if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
+  if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
   for (const { path, isHiddenPattern } of changedPaths(question, resolved)) {
     const why = isHiddenPattern ? MAY_BE_PROTECTED : protectedReason(path, resolved.protectedDirs);
-    if (why !== undefined) return part(guard(`${path} ${why}.`));
+    if (why !== undefined) return part(askGuarded(`${path} ${why}.`));
   }
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) return part(allowedByMode(question, resolved, allowed.missing));
@@ -106,62 +107,64 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   const verb = allowed.rules.length === 1 ? "allows" : "allow";
   return {
     decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
-    whole: allowed.whole,
+    isWholeTool: allowed.whole,
   };
 }
 
-/** Behind a sentence about a rule that refuses more than somebody may have meant. */
-function flawOfRule(rule: string): string {
-  return parseRule(rule) === undefined ? " It is not a whole rule, and so about every call of its tool." : "";
+/** Explains why a malformed rule covers more than its author may have meant. */
+function malformedRuleNote(rule: string): string {
+  return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
 }
 
-const MAY_BE_PROTECTED = "may become a file that widens what agents do";
+const MAY_BE_PROTECTED = "may match a protected file";
 
-/** What a call changes, by either name: what a link is called may be what a program reads. */
-function changedPaths(question: PermissionQuestion, resolved: Places): readonly WrittenWord[] {
+/** Returns the paths that a call changes, as written and resolved: a program may read a protected file through a link. */
+function changedPaths(question: PermissionQuestion, resolved: Places): readonly WrittenPath[] {
   const { access, line, workingDirs, home } = question;
-  if (access.kind === "write" && !isThePlan(question, resolved))
+  if (access.kind === "write" && !writesPlan(question, resolved))
     return [...access.paths, ...resolved.paths].map((path) => ({ path, isHiddenPattern: false }));
   if (access.kind !== "command") return [];
-  const words = writtenWords(line, workingDirs[0] ?? "/", home);
-  const paths = words.map(({ path }) => path);
-  const real = placesIn({ ...question, access: { kind: "write", paths } }).paths;
-  return [...words, ...words.map((word, i) => ({ ...word, path: real[i] ?? word.path }))];
+  const written = writtenPaths(line, workingDirs[0] ?? "/", home);
+  const paths = written.map(({ path }) => path);
+  const real = resolvePlaces({ ...question, access: { kind: "write", paths } }).paths;
+  return [...written, ...written.map((one, i) => ({ ...one, path: real[i] ?? one.path }))];
 }
 
 /**
- * The decision together with what a hook said of the call: a hook can take away, and can give what nothing but the mode asks
- * for; never what a rule denies, or asks for itself (protocol.md section 7).
+ * Combines a decision with the decision of a hook. A hook can restrict every call. It can allow a call only if the mode alone
+ * would ask, never if a rule denies it or asks for it (protocol.md section 7).
  */
-export function withHook(
+export function applyHook(
   decision: PermissionDecision,
-  said: Omit<PermissionDecision, "guarded"> | undefined,
+  hook: Omit<PermissionDecision, "guarded"> | undefined,
   mode: PermissionMode,
 ): PermissionDecision {
-  if (said === undefined || decision.behavior === "deny") return decision;
-  if (said.behavior === "deny") return deny(`A hook denies it: ${said.reason}`);
-  if (said.behavior === "ask") {
+  if (hook === undefined || decision.behavior === "deny") return decision;
+  if (hook.behavior === "deny") return deny(`A hook denies it: ${hook.reason}`);
+  if (hook.behavior === "ask") {
     return decision.behavior === "ask"
       ? decision
-      : unlessNobodyIsAsked(guard(`A hook asks: ${said.reason}`), mode);
+      : denyInDontAskMode(askGuarded(`A hook asks: ${hook.reason}`), mode);
   }
   return decision.behavior === "ask" && decision.guarded
     ? decision
-    : allow(`A hook allows it: ${said.reason}`);
+    : allow(`A hook allows it: ${hook.reason}`);
 }
 
-/** Characters of a command that a reason repeats. */
-const MAX_SHOWN = 80;
+/** Maximum length of a command that a reason quotes, in characters. */
+const MAX_COMMAND_SHOWN = 80;
 
-/** What a mode refuses whatever a rule allows. */
-function refusedByMode(question: PermissionQuestion, resolved: Places): PermissionDecision | undefined {
+/** Returns the denial of a mode that no rule can lift. */
+function deniedByMode(question: PermissionQuestion, resolved: Places): PermissionDecision | undefined {
   const { mode, access, coordinator = false } = question;
   if (mode === "delegate" && coordinator) {
-    return deny("In delegate mode the lead only coordinates; give this to a teammate.");
+    return deny("In delegate mode the lead only coordinates. Give this work to a teammate.");
   }
   const reads = access.kind === "read" || access.kind === "host";
-  if (mode !== "plan" || reads || isThePlan(question, resolved)) return undefined;
-  return deny("In plan mode only the plan file is written and nothing is run; ask for approval first.");
+  if (mode !== "plan" || reads || writesPlan(question, resolved)) return undefined;
+  return deny(
+    "In plan mode an agent only reads, and writes its plan file. Ask for approval of the plan first.",
+  );
 }
 
 function allowedByMode(
@@ -173,19 +176,19 @@ function allowedByMode(
   const inside = areInside(resolved.paths, resolved.dirs);
   const readable = access.kind === "read" ? readableReason(resolved) : undefined;
   if (readable !== undefined) return allow(readable);
-  if (mode === "plan" && isThePlan(question, resolved)) return allow("It writes the plan.");
+  if (mode === "plan" && writesPlan(question, resolved)) return allow("It writes the plan file.");
   if (mode === "acceptEdits" && access.kind === "write" && inside) {
     return allow("It writes inside the working directories.");
   }
   if (access.kind === "command") {
     if (line?.unclear !== undefined) return ask(`No rule can allow it: ${line.unclear}.`);
-    const shown = missing === undefined || missing.length > MAX_SHOWN ? "this command" : missing;
+    const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
     return ask(`No rule allows ${shown}.`);
   }
   if (access.kind === "host") {
     return ask(
       isPrivateHost(access.host)
-        ? `No rule names ${access.host}, which is this machine or on its network.`
+        ? `No rule names ${access.host}, which is this machine or in its network.`
         : `No rule allows ${access.host}.`,
     );
   }
@@ -193,11 +196,11 @@ function allowedByMode(
   return ask(
     inside
       ? `No rule allows ${tool} here.`
-      : `${resolved.paths.join(", ")} is outside of the working directories.`,
+      : `${resolved.paths.join(", ")} is outside the working directories.`,
   );
 }
 
 const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });
 const deny = (reason: string): PermissionDecision => ({ behavior: "deny", reason });
 const ask = (reason: string): PermissionDecision => ({ behavior: "ask", reason });
-const guard = (reason: string): PermissionDecision => ({ ...ask(reason), guarded: true });
+const askGuarded = (reason: string): PermissionDecision => ({ ...ask(reason), guarded: true });

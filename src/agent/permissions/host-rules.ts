@@ -1,15 +1,15 @@
 import { domainToASCII } from "node:url";
 import { isPrivateAddress } from "../../os/net/safe-lookup.ts";
 
-/** What the pattern of a rule about hosts begins with, as users of settings files write it: `WebFetch(domain:example.org)`. */
+/** Prefix of a rule's pattern for a host, as in settings files: `WebFetch(domain:example.org)`. */
 const PREFIX = "domain:";
 
-/** The rule's pattern for one host. */
+/** Returns the pattern of a rule for exactly this host. */
 export function hostPattern(host: string): string {
   return PREFIX + host;
 }
 
-/** A host as rules compare it: in lower case, without the brackets of an address and the dot that may end a full name. */
+/** Normalizes a host for rules: lower case, without the brackets of an IPv6 address and without a final dot. */
 export function plainHost(host: string): string {
   return host
     .toLowerCase()
@@ -18,9 +18,10 @@ export function plainHost(host: string): string {
 }
 
 /**
- * Whether a pattern is about a host. One that allows means exactly the host that it names, `*.example.org` what is below
- * it, and `*` the public network; one that refuses means the host and what is below it, and everything where it is no pattern
- * about hosts.
+ * Returns whether a pattern covers a host.
+ * @param reach `every` for allow rules: a name covers exactly that host, `*.example.org` the hosts below it, and `*` the public
+ *   network. `any` for deny and ask rules: a name covers its host and all hosts below it, and a pattern without `domain:` covers
+ *   every host.
  */
 export function hostMatches(pattern: string, host: string, reach: "every" | "any"): boolean {
   if (!pattern.startsWith(PREFIX)) return reach === "any";
@@ -32,12 +33,12 @@ export function hostMatches(pattern: string, host: string, reach: "every" | "any
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** As an address of the web has it: `bücher.example` is `xn--bcher-kva.example` there. */
+/** Converts a name to the ASCII form of URLs: `bücher.example` becomes `xn--bcher-kva.example`. */
 function asciiHost(named: string): string {
   return domainToASCII(named) || named;
 }
 
-/** Whether a host as it is written is this machine, or an address of no public network. */
+/** Returns whether a host is this machine or an address outside the public network, judged by its text alone. */
 export function isPrivateHost(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || isPrivateAddress(host);
 }

@@ -1,21 +1,21 @@
-import type { ServedTool } from "../tool.ts";
+import type { ServerTool } from "../tool.ts";
 
-/** A tool by its name, and whose it is where it is a server's and that is known. */
+/** The name of a tool, and its MCP server if that is known. */
 export interface NamedTool {
   readonly name: string;
-  readonly served?: ServedTool | undefined;
+  readonly served?: ServerTool | undefined;
 }
 
-const MARK = "mcp__";
+const PREFIX = "mcp__";
 
-/** Whether a rule's name is one of a server or its tools. */
+/** Returns whether the tool part of a rule names an MCP server or its tools. */
 export function isServerName(name: string): boolean {
-  return name.toLowerCase().startsWith(MARK);
+  return name.toLowerCase().startsWith(PREFIX);
 }
 
-/** `mcp__<server>__<tool>`, with nothing in it that a model's server refuses. */
-export function servedName({ server, tool }: ServedTool): string {
-  return plain(`${MARK}${server}__${tool}`);
+/** Returns `mcp__<server>__<tool>`, limited to the characters that the Messages API accepts. */
+export function serverToolName({ server, tool }: ServerTool): string {
+  return plain(`${PREFIX}${server}__${tool}`);
 }
 
 function plain(name: string): string {
@@ -23,32 +23,37 @@ function plain(name: string): string {
 }
 
 /**
- * Whether a rule names a server's tool: exactly, with `mcp__<server>` as one of all that this very server has, or with `*` at its
- * end as one that begins so. The server may be called as in the settings or as in its tools' names. To what allows, a name of one
- * server is never a part of another's: of `mcp__a__*` nothing is `a__b`'s.
- * @param refuses without regard to upper and lower case, and where it is not clear whose the tool is, it is meant
+ * Returns whether a rule names a tool of an MCP server: by its exact name, by `mcp__<server>` for all tools of exactly that
+ * server, or by a prefix before `*`. The server may be named as in the settings or as in its tools' names. An allow rule for
+ * one server never covers another server: `mcp__a__*` covers no tool of the server `a__b`.
+ * @param refuses true for deny and ask rules: case is ignored, and the rule also covers tools whose server is ambiguous
  */
-export function namesServed(rule: string, tool: NamedTool, refuses: boolean): boolean {
+export function namesServerTool(rule: string, tool: NamedTool, refuses: boolean): boolean {
   const { name, served } = refuses ? lower(tool) : tool;
   const text = refuses ? rule.toLowerCase() : rule;
   const wanted = plain(text.replace(/\*$/, ""));
-  if (text.endsWith("*")) return begins(wanted, name, served, refuses);
+  if (text.endsWith("*")) return matchesStart(wanted, name, served, refuses);
   if (wanted === name) return true;
   if (served !== undefined)
-    return wanted === servedName(served) || wanted === plain(`${MARK}${served.server}`);
-  return name.startsWith(`${wanted}__`) && (refuses || isOneName(name.slice(wanted.length + 2)));
+    return wanted === serverToolName(served) || wanted === plain(`${PREFIX}${served.server}`);
+  return name.startsWith(`${wanted}__`) && (refuses || isToolNameOnly(name.slice(wanted.length + 2)));
 }
 
-function begins(wanted: string, name: string, served: ServedTool | undefined, refuses: boolean): boolean {
-  if (!(served === undefined ? name : servedName(served)).startsWith(wanted)) return false;
-  // Within the server's name: of all whose names begin so.
-  if (refuses || !wanted.slice(MARK.length).includes("__")) return true;
-  if (served === undefined) return isOneName(name.slice(wanted.length));
-  return wanted.startsWith(`${plain(`${MARK}${served.server}`)}__`);
+function matchesStart(
+  wanted: string,
+  name: string,
+  served: ServerTool | undefined,
+  refuses: boolean,
+): boolean {
+  if (!(served === undefined ? name : serverToolName(served)).startsWith(wanted)) return false;
+  // The prefix ends inside the server's name, so it covers every server whose name begins with it.
+  if (refuses || !wanted.slice(PREFIX.length).includes("__")) return true;
+  if (served === undefined) return isToolNameOnly(name.slice(wanted.length));
+  return wanted.startsWith(`${plain(`${PREFIX}${served.server}`)}__`);
 }
 
-/** Whether the rest of a tool's name can be nothing but the tool, and no part of its server's name. */
-function isOneName(rest: string): boolean {
+/** Returns whether the rest of a name is certainly the tool alone, without a part of its server's name. */
+function isToolNameOnly(rest: string): boolean {
   return !/^_|__/.test(rest);
 }
 

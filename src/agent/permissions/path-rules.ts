@@ -5,8 +5,10 @@ import { isInside } from "./protected-paths.ts";
 import { foldedName } from "./startup-files.ts";
 
 /**
- * An allowance looks at where links lead; a refusal also at how it is written, at the place that its pattern names by way of
- * links, and not at upper and lower case, which are one to many a file system.
+ * Returns whether a pattern covers paths.
+ * @param reach `every` for allow rules: all resolved paths must match. `any` for deny and ask rules: one match is enough, of a
+ *   path as written or resolved, with the pattern as written or resolved. Case is then ignored, because many file systems
+ *   ignore it.
  */
 export function pathsMatch(
   pattern: string,
@@ -17,20 +19,22 @@ export function pathsMatch(
   const named = anchors(pattern, cwd, home);
   const nocase = reach === "any";
   const globs =
-    nocase && resolve !== undefined ? [...named, ...named.flatMap((one) => placeOf(one, resolve))] : named;
+    nocase && resolve !== undefined
+      ? [...named, ...named.flatMap((one) => resolvedGlob(one, resolve))]
+      : named;
   const matches = (path: string): boolean => globs.some((glob) => pathMatches(glob, path, nocase));
   if (reach === "any") return [...written, ...realPaths].some(matches);
   return realPaths.length > 0 && realPaths.every(matches);
 }
 
-/** What a pattern is held against. */
+/** The call that path patterns are checked against. */
 export interface PathSubject {
   /** Paths with every link resolved. */
   readonly realPaths: readonly string[];
-  /** Where a relative pattern starts. */
+  /** Base directory of relative patterns. */
   readonly cwd: string;
   readonly home: string | undefined;
-  /** Resolves the links of a path; without it patterns are about places by the names that they have. */
+  /** Resolves the links of a path. If undefined, the directories in patterns are not resolved. */
   readonly resolve?: ((path: string) => string) | undefined;
 }
 
@@ -39,11 +43,11 @@ interface AnchoredGlob {
   readonly glob: string;
 }
 
-/** What a part of a pattern has that is not word for word. */
+/** Characters that make a path segment a glob. */
 const MAGIC = /[*?[\]{}()!+@\\]/;
 
-/** The same pattern from where the directories lead that it names word for word; none where that is the same place. */
-function placeOf({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
+/** Returns the pattern with its literal leading directories resolved; empty if resolving changes nothing. */
+function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
   const parts = glob.replace(/\/$/, "").split("/");
   const magic = parts.findIndex((part) => MAGIC.test(part));
   const literal = magic < 0 ? parts.length : magic;
@@ -52,7 +56,7 @@ function placeOf({ base, glob }: AnchoredGlob, resolve: (path: string) => string
   try {
     real = resolve(written);
   } catch {
-    // Links that lead nowhere: nothing is reached by them either.
+    // Unresolvable links: no file can be reached through them.
     return [];
   }
   if (real === written) return [];
@@ -63,8 +67,9 @@ function placeOf({ base, glob }: AnchoredGlob, resolve: (path: string) => string
 }
 
 /**
- * Where a pattern may start, as gitignore and users of settings files read it: `~/` at home, `//` at the file system's
- * root, `/` there or at the working directory, one without a slash at any depth of it, else at the working directory.
+ * Returns the directories where a pattern may start, as in gitignore and in settings files: `~/` is home, `//` the root of the
+ * file system, `/` that root or the working directory. A pattern without a slash matches at any depth of the working directory,
+ * any other pattern starts there.
  */
 function anchors(pattern: string, cwd: string, home: string | undefined): AnchoredGlob[] {
   if (pattern === "~" || pattern.startsWith("~/")) {
@@ -83,56 +88,58 @@ function anchors(pattern: string, cwd: string, home: string | undefined): Anchor
   return [{ base: resolve(cwd, parents), glob: anyDepth ? `**/${glob}` : glob }];
 }
 
-/** As in gitignore, what matches a directory holds for everything below it. */
+/** As in gitignore, a pattern that matches a directory covers everything below it. */
 function pathMatches({ base, glob }: AnchoredGlob, path: string, nocase: boolean): boolean {
   if (!isInside(path, base)) return false;
-  const way = relative(base, path);
+  const relativePath = relative(base, path);
   return (
-    globMatches(glob, way, nocase) ||
-    (nocase && !isAscii(glob + way) && globMatches(foldedName(glob), foldedName(way), nocase))
+    globMatches(glob, relativePath, nocase) ||
+    (nocase &&
+      !isAscii(glob + relativePath) &&
+      globMatches(foldedName(glob), foldedName(relativePath), nocase))
   );
 }
 
-function globMatches(glob: string, way: string, refuses: boolean): boolean {
-  const parts = way.split(sep);
+function globMatches(glob: string, relativePath: string, refuses: boolean): boolean {
+  const parts = relativePath.split(sep);
   const matches = (): boolean => {
     const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true, nocase: refuses });
     return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
   };
-  if (!mayTakeLong(glob)) return matches();
-  // What cannot be decided refuses, and allows nothing.
-  return inTime(glob, matches) ?? refuses;
+  if (!mayBeSlow(glob)) return matches();
+  // An undecided pattern counts as a match for deny and ask rules only.
+  return withTimeLimit(glob, matches) ?? refuses;
 }
 
-/** Whether there may be a name that a pattern takes for ever: of one with many stars, or with choices. */
-function mayTakeLong(glob: string): boolean {
+/** Returns whether a crafted name can make a pattern extremely slow: patterns with many stars or with alternatives. */
+function mayBeSlow(glob: string): boolean {
   const special = glob.replace(/\\./g, "");
-  return /[({]/.test(special) || special.split(/\*+/).length > MAX_STARS + 1;
+  return /[({]/.test(special) || special.split(/\*+/).length > MAX_FAST_STARS + 1;
 }
 
-/** Stars of a pattern that takes every name in no time. */
-const MAX_STARS = 2;
-/** Milliseconds for one path: an honest pattern takes a thousandth of it, and a busy machine some part. */
+/** Number of stars up to which every pattern is fast. */
+const MAX_FAST_STARS = 2;
+/** Milliseconds for one path: an ordinary pattern needs a thousandth of it, more on a busy machine. */
 const MATCH_MS = 1_000;
-/** Tries, since a machine may sleep during one; then the pattern is not tried again. */
+/** Tries before a pattern counts as slow: the machine may have slept during the first. */
 const MAX_TRIES = 2;
-/** Patterns that took longer; once there are so many, no further one is tried that may. */
-const MAX_LATE = 5;
-const late = new Set<string>();
-let limited: ReturnType<typeof timeLimit> | undefined;
+/** After this many slow patterns, no other pattern that may be slow is tried. */
+const MAX_SLOW_PATTERNS = 5;
+const slowPatterns = new Set<string>();
+let timeLimited: ReturnType<typeof timeLimit> | undefined;
 
 /** @returns undefined for a pattern that takes too long */
-function inTime(glob: string, matches: () => boolean): boolean | undefined {
-  if (late.has(glob) || late.size === MAX_LATE) return undefined;
-  limited ??= timeLimit(MATCH_MS);
+function withTimeLimit(glob: string, matches: () => boolean): boolean | undefined {
+  if (slowPatterns.has(glob) || slowPatterns.size === MAX_SLOW_PATTERNS) return undefined;
+  timeLimited ??= timeLimit(MATCH_MS);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
-      return limited(matches);
+      return timeLimited(matches);
     } catch {
-      // Too late, or no pattern at all, which is no other at the next try.
+      // A timeout, or an invalid pattern, which fails again at the next try.
     }
   }
-  late.add(glob);
+  slowPatterns.add(glob);
   return undefined;
 }
 

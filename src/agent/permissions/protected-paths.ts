@@ -1,29 +1,36 @@
 import { relative, sep } from "node:path";
-import { foldedName, readerAtStart } from "./startup-files.ts";
+import { foldedName, startupReader } from "./startup-files.ts";
 
 /**
- * Why a write to this path could widen what an agent may do or what runs as the person, as the end of a sentence about it: the root,
- * `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6). Names are compared as a file
- * system may do that takes no notice of case.
- * @param path absolute and normal
- * @returns undefined where it could not
+ * Returns why a path is protected, as the end of a sentence about it. A write to a protected path could extend an agent's
+ * rights or run commands as the user: teams' directory, `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6).
+ * Case is ignored, because some file systems ignore it.
+ * @param path absolute and normalized
+ * @param roots directories of teams, absolute and normalized
+ * @returns undefined for an unprotected path
  */
 export function protectedReason(path: string, roots: readonly string[]): string | undefined {
-  if (roots.some((root) => isInside(path, root))) return "is a file of teams' own";
+  if (roots.some((root) => isInside(path, root))) return "is in teams' own directory";
   const parts = foldedName(path).split(sep);
-  if (parts.includes(".git")) return "is git's own, which runs what it finds there";
-  if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can widen what agents do";
-  const reader = readerAtStart(path);
+  if (parts.includes(".git")) return "belongs to git, which can run commands from it";
+  if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can extend what agents may do";
+  const reader = startupReader(path);
   return reader === undefined ? undefined : `is read by ${reader}`;
 }
 
-/** Whether a path is a directory or something below it. Both absolute and normal. */
+/** Returns whether a path is a directory or below it. Both are absolute and normalized. */
 export function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith("/"));
+  const relativePath = relative(directory, path);
+  return (
+    relativePath === "" ||
+    (relativePath !== ".." && !relativePath.startsWith(`..${sep}`) && !relativePath.startsWith("/"))
+  );
 }
 
-/** Whether all these are notes of an agent: Markdown files in its directory for them, not hidden. All absolute and normal. */
+/**
+ * Returns whether all paths are notes of an agent: Markdown files in its notes directory, not hidden. All absolute and
+ * normalized.
+ */
 export function areNotes(paths: readonly string[], directory: string): boolean {
   const isNote = (path: string): boolean =>
     isInside(path, directory) && path.endsWith(".md") && !relative(directory, path).split(sep).some(isHidden);

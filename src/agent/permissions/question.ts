@@ -8,25 +8,25 @@ import type { ShellLine } from "./shell-line.ts";
 export interface PermissionQuestion {
   readonly mode: PermissionMode;
   readonly tool: string;
-  /** Whose it is, of a server's tool. */
+  /** Server of an MCP tool. */
   readonly served?: RuleSubject["served"];
   /** Paths are absolute. */
   readonly access: ToolAccess;
-  /** The command of the access, read: without it only a rule without a pattern allows one. */
+  /** The parsed command of the access. Without it, only a rule for the whole tool allows a command. */
   readonly line?: ShellLine | undefined;
   readonly rules: PermissionRules;
-  /** The first is where relative patterns start. */
+  /** Relative patterns start in the first. */
   readonly workingDirs: readonly string[];
-  /** Directories that may be read besides: what the agent's own commands printed, the user's skills. */
+  /** Other directories that may be read: the output of the agent's own commands, the user's skills. */
   readonly readDirs?: readonly string[] | undefined;
   /** The one file that may be written in plan mode. */
   readonly planFile?: string | undefined;
-  /** Directories whose files nothing but a person lets change: the root. */
+  /** Directories whose files only a person can allow to change: teams' root. */
   readonly protectedDirs?: readonly string[] | undefined;
-  /** The directory of its own notes, with every link resolved as it was found: a link that comes later leads out of it. */
+  /** Directory of the agent's notes, resolved once at the start: a link that is created later must not move it. */
   readonly notes?: string | undefined;
   readonly home?: string | undefined;
-  /** Whether this agent only coordinates in delegate mode (the lead does, a teammate asks). */
+  /** Whether this agent only coordinates in delegate mode. True for the lead; a teammate asks instead. */
   readonly coordinator?: boolean | undefined;
   /** Resolves the links of a path. */
   readonly resolve?: (path: string) => string;
@@ -34,24 +34,24 @@ export interface PermissionQuestion {
 
 export interface PermissionDecision {
   readonly behavior: "allow" | "deny" | "ask";
-  /** It asks on account of a rule, or of what it would change: only a person's yes to this very call counts, and no hook's. */
+  /** The question comes from a rule, a hook or a protected path: only a person can allow exactly this call, and no hook can. */
   readonly guarded?: true;
-  /** One sentence for the person or model that reads it. */
+  /** One sentence for a person or a model. */
   readonly reason: string;
 }
 
-/** Where what a question names leads, every link followed. */
+/** The paths of a question with every link resolved. */
 export interface Places {
   readonly paths: readonly string[];
   readonly dirs: readonly string[];
   readonly readDirs: readonly string[];
   readonly protectedDirs: readonly string[];
   readonly planFile: string | undefined;
-  /** One of the paths whose links could not be followed. */
+  /** First path whose links could not be resolved. */
   readonly failure?: string;
 }
 
-export function placesIn(question: PermissionQuestion): Places {
+export function resolvePlaces(question: PermissionQuestion): Places {
   const { access, resolve = realPathOf } = question;
   const written = access.kind === "read" || access.kind === "write" ? access.paths : [];
   let failure: string | undefined;
@@ -59,7 +59,7 @@ export function placesIn(question: PermissionQuestion): Places {
     try {
       return resolve(path);
     } catch {
-      // A loop of links or a directory that may not be looked into: nothing is allowed on its account.
+      // A loop of links, or a directory without search permission: the call then needs a person's answer.
       failure ??= path;
       return path;
     }
@@ -73,26 +73,26 @@ export function placesIn(question: PermissionQuestion): Places {
   return { paths, dirs, readDirs, protectedDirs, planFile, ...(failure === undefined ? {} : { failure }) };
 }
 
-/** Why files may be read in every mode; undefined where they may not. */
+/** Returns why the paths may be read in every mode; undefined if they need a rule. */
 export function readableReason({ paths, dirs, readDirs, planFile }: Places): string | undefined {
   if (areInside(paths, dirs)) return "It reads inside the working directories.";
-  if (areInside(paths, readDirs)) return "It reads what is there for it to read.";
-  return planFile !== undefined && areInside(paths, [planFile]) ? "It reads its plan." : undefined;
+  if (areInside(paths, readDirs)) return "It reads the output of a command, or a skill.";
+  return planFile !== undefined && areInside(paths, [planFile]) ? "It reads the agent's plan." : undefined;
 }
 
-/** Whether there are paths, and each is in one of the directories. */
+/** Returns whether each path is in one of the directories; false without paths. */
 export function areInside(paths: readonly string[], directories: readonly string[]): boolean {
   return (
     paths.length > 0 && paths.every((path) => directories.some((directory) => isInside(path, directory)))
   );
 }
 
-export function isOwnNote({ access, notes }: PermissionQuestion, { paths }: Places): boolean {
+export function touchesOwnNotes({ access, notes }: PermissionQuestion, { paths }: Places): boolean {
   return (access.kind === "read" || access.kind === "write") && notes !== undefined && areNotes(paths, notes);
 }
 
-/** Whether it writes the one file that plan mode lets it write. */
-export function isThePlan({ access, mode }: PermissionQuestion, { paths, planFile }: Places): boolean {
+/** Returns whether the call writes exactly the plan file, in plan mode. */
+export function writesPlan({ access, mode }: PermissionQuestion, { paths, planFile }: Places): boolean {
   return (
     mode === "plan" &&
     access.kind === "write" &&

@@ -1,11 +1,11 @@
 import type { ToolAccess } from "../tool.ts";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
-import { isServerName, type NamedTool, namesServed } from "./mcp-rules.ts";
+import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
 import { type PathSubject, pathsMatch } from "./path-rules.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { possibleCommands, simpleCommand, startsOf } from "./simple-command.ts";
+import { commandForms, possibleCommands, simpleCommand } from "./simple-command.ts";
 
-/** Rules as settings and flags hold them: `Tool` or `Tool(pattern)`; deny beats ask beats allow. */
+/** Permission rules in the form of settings and flags: `Tool` or `Tool(pattern)`. Deny beats ask, ask beats allow. */
 export interface PermissionRules {
   readonly allow: readonly string[];
   readonly ask: readonly string[];
@@ -13,150 +13,159 @@ export interface PermissionRules {
 }
 export const NO_RULES: PermissionRules = { allow: [], ask: [], deny: [] };
 
-/** What a rule is held against. */
+/** The call that rules are checked against. */
 export interface RuleSubject extends PathSubject {
   readonly tool: string;
-  /** Whose it is, of a server's tool. */
+  /** Server of an MCP tool. */
   readonly served?: NamedTool["served"];
   readonly access: ToolAccess;
-  /** The command of the access, read; without it no rule with a pattern allows one. */
+  /** The parsed command of the access. Without it, no allow rule with a pattern covers a command. */
   readonly line?: ShellLine | undefined;
 }
 
 /**
- * The first of these rules that is about the call, or any part of it: for one that refuses, that is enough. One that is cut
- * off or otherwise none refuses all of the tool that it begins with: what it was to hold against is not known.
+ * Returns the first deny or ask rule that covers the call or any part of it. A malformed rule covers its whole tool, because its
+ * pattern is unknown.
  */
 export function refusingRule(rules: readonly string[], subject: RuleSubject): string | undefined {
   return rules.find((rule) => {
     const whole = parseRule(rule);
-    const parsed = whole ?? parseRule(BEGINNING.exec(rule)?.[0] ?? "");
+    const parsed = whole ?? parseRule(TOOL_NAME.exec(rule)?.[0] ?? "");
     if (parsed === undefined) return false;
     const { tool, pattern } = parsed;
-    if (whole === undefined && isAbout(tool, subject, true)) return true;
-    if (pattern === undefined) return namesTool(tool, named(subject), true);
-    return isAbout(tool, subject, true) && touches(pattern, subject);
+    if (whole === undefined && appliesTo(tool, subject, true)) return true;
+    if (pattern === undefined) return namesTool(tool, namedTool(subject), true);
+    return appliesTo(tool, subject, true) && matchesAnyPart(pattern, subject);
   });
 }
 
-/** A tool's name at the start of a rule, of a server's tool whatever the server is called. */
-const BEGINNING = /^\s*(?:mcp__[^(),;]*|[\w.*-]+)/i;
+/** Matches the tool name at the start of a rule; a server's name may contain almost any character. */
+const TOOL_NAME = /^\s*(?:mcp__[^(),;]*|[\w.*-]+)/i;
 
-function named({ tool, served }: RuleSubject): NamedTool {
+function namedTool({ tool, served }: RuleSubject): NamedTool {
   return { name: tool, served };
 }
 
-/** How far rules allow a call. */
+/** The result of checking allow rules. */
 type Allowance =
-  /** `whole`: by the tool's name alone, whatever it is called with. */
+  /** `whole`: a rule allows the tool with every input. */
   | { readonly rules: readonly string[]; readonly whole: boolean }
-  /** What of a command no rule allows. */
+  /** The command that no rule allows, if the call runs one. */
   | { readonly missing: string | undefined };
 
-/** The rules that together allow all that the call touches: one for a file, for a command line one for each simple command. */
+/** Returns the rules that together allow the whole call: one rule for files, one rule for each simple command of a line. */
 export function allowance(rules: readonly string[], subject: RuleSubject): Allowance {
   const parsed = rules.flatMap((rule) => {
     const parts = parseRule(rule);
     return parts === undefined ? [] : [{ rule, ...parts }];
   });
   const { access, line } = subject;
-  const whole = parsed.find(({ tool, pattern }) => pattern === undefined && namesTool(tool, named(subject)));
-  // What only this machine or its network serves is nothing that "all of the web" means.
-  const isNamed = access.kind === "host" && isPrivateHost(access.host);
-  if (whole !== undefined && !isNamed) return { rules: [whole.rule], whole: true };
-  const about = parsed.flatMap(({ rule, tool, pattern }) =>
-    pattern !== undefined && isAbout(tool, subject) ? [{ rule, pattern }] : [],
+  const whole = parsed.find(
+    ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
   );
-  if (access.kind === "command") return commandAllowance(about, line);
-  const covering = about.find(({ pattern }) => covers(pattern, subject));
+  // A rule for the whole tool covers only public hosts.
+  const needsOwnRule = access.kind === "host" && isPrivateHost(access.host);
+  if (whole !== undefined && !needsOwnRule) return { rules: [whole.rule], whole: true };
+  const applicable = parsed.flatMap(({ rule, tool, pattern }) =>
+    pattern !== undefined && appliesTo(tool, subject) ? [{ rule, pattern }] : [],
+  );
+  if (access.kind === "command") return commandAllowance(applicable, line);
+  const covering = applicable.find(({ pattern }) => matchesEveryPart(pattern, subject));
   return covering === undefined ? { missing: undefined } : { rules: [covering.rule], whole: false };
 }
 
-/** Whether a pattern that allows is about all of what a call touches, of one that runs no command. */
-function covers(pattern: string, subject: RuleSubject): boolean {
+/** Returns whether the pattern of an allow rule covers the whole call. The call runs no command. */
+function matchesEveryPart(pattern: string, subject: RuleSubject): boolean {
   const { access } = subject;
   if (access.kind === "host") return hostMatches(pattern, access.host, "every");
   return "paths" in access && pathsMatch(pattern, access.paths, subject, "every");
 }
 
 function commandAllowance(
-  about: readonly { readonly rule: string; readonly pattern: string }[],
+  applicable: readonly { readonly rule: string; readonly pattern: string }[],
   line: ShellLine | undefined,
 ): Allowance {
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   for (const words of line.commands) {
-    const found = about.find(({ pattern }) => wordsMatch(pattern, words));
+    const found = applicable.find(({ pattern }) => wordsMatch(pattern, words));
     if (found === undefined) return { missing: words.join(" ") };
     used.add(found.rule);
   }
   return { rules: [...used], whole: false };
 }
 
-/** Whether a pattern is about anything that the call touches. */
-function touches(pattern: string, subject: RuleSubject): boolean {
+/** Returns whether the pattern of a deny or ask rule covers any part of the call. */
+function matchesAnyPart(pattern: string, subject: RuleSubject): boolean {
   const { access, line } = subject;
   if (access.kind === "team") return access.what?.toLowerCase() === pattern.toLowerCase();
-  // No pattern can be held against what somebody else's tool does: one that refuses refuses all of it.
+  // The effect of an external tool is unknown, so every pattern covers the whole tool.
   if (access.kind === "external") return true;
   if (access.kind === "host") return hostMatches(pattern, access.host, "any");
   if (access.kind !== "command") return pathsMatch(pattern, access.paths, subject, "any");
   for (const words of possibleCommands(access.command)) if (wordsMatch(pattern, words)) return true;
   for (const mentioned of line?.mentioned ?? []) {
-    for (const words of startsOf(mentioned)) if (wordsMatch(pattern, words)) return true;
+    for (const words of commandForms(mentioned)) if (wordsMatch(pattern, words)) return true;
   }
   return false;
 }
 
-/** `Tool(pattern)` in its two parts; `Tool()` and `Tool(*)` are the tool itself. A rule that is neither is none. */
+/** Splits `Tool(pattern)`; `Tool()` and `Tool(*)` mean the whole tool. Returns undefined for a malformed rule. */
 export function parseRule(rule: string): { tool: string; pattern?: string } | undefined {
   const text = rule.trim();
   const open = text.indexOf("(");
   const tool = (open < 0 ? text : text.slice(0, open)).trimEnd();
-  if (BEGINNING.exec(tool)?.[0] !== tool || (open >= 0 && !text.endsWith(")"))) return undefined;
+  if (TOOL_NAME.exec(tool)?.[0] !== tool || (open >= 0 && !text.endsWith(")"))) return undefined;
   const pattern = open < 0 ? "" : trimPattern(text.slice(open + 1, -1));
   return pattern === "" || pattern === "*" || pattern === ":*" ? { tool } : { tool, pattern };
 }
 
-/** Without blanks around it; one behind a backslash is part of it. */
+/** Removes surrounding blanks, except a blank that is escaped by a backslash. */
 function trimPattern(text: string): string {
   const end = text.trimEnd();
   return (end.endsWith("\\") ? text.slice(0, end.length + 1) : end).trimStart();
 }
 
-/** Whether a rule that refuses is about a tool whatever it is called with: it has no pattern. */
-export function isAboutAll(rule: string, tool: NamedTool): boolean {
+/** Returns whether a deny or ask rule covers a tool with every input, that is, has no pattern. */
+export function coversWholeTool(rule: string, tool: NamedTool): boolean {
   const parsed = parseRule(rule);
   return parsed !== undefined && parsed.pattern === undefined && namesTool(parsed.tool, tool, true);
 }
 
 /**
- * A rule names a tool exactly, or with `*` at its end a family of them; `mcp__server` names all of that server.
- * @param refuses a slip in upper and lower case lifts no denial, and what is not clear is meant
+ * Returns whether the tool part of a rule names a tool: exactly, as a prefix before `*`, or as `mcp__server` for all tools of a
+ * server.
+ * @param refuses true for deny and ask rules: case is ignored, and the rule also covers tools whose server is ambiguous
  */
 export function namesTool(name: string, tool: NamedTool, refuses = false): boolean {
-  if (isServerName(name)) return namesServed(name, tool, refuses);
+  if (isServerName(name)) return namesServerTool(name, tool, refuses);
   const [wanted, own] = refuses ? [name.toLowerCase(), tool.name.toLowerCase()] : [name, tool.name];
   if (wanted.endsWith("*")) return own.startsWith(wanted.slice(0, -1));
-  return wanted === own || OLDER_NAMES[wanted] === own;
+  return wanted === own || TOOL_ALIASES[wanted] === own;
 }
 
-/** What users of coding agents know a tool by. */
-const OLDER_NAMES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
+/** Other names that users of coding agents know a tool by. */
+const TOOL_ALIASES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
 
-/** `Read(…)` is about whatever reads files, `Edit(…)` and `Write(…)` about whatever changes them. */
-function isAbout(name: string, subject: RuleSubject, refuses = false): boolean {
+/**
+ * Returns whether a rule for this tool name applies: `Read(…)` to every tool that reads files, `Edit(…)` and `Write(…)` to
+ * every tool that changes them.
+ */
+function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean {
   const { access } = subject;
   const known = refuses ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
   if (known === "Read") return access.kind === "read";
   if (known === "Edit" || known === "Write") return access.kind === "write";
-  return namesTool(name, named(subject), refuses);
+  return namesTool(name, namedTool(subject), refuses);
 }
 
-/** One that stands for any text; `\\*` is the character. */
+/** An unescaped star, which matches any text; `\\*` is the character itself. */
 const STAR = /(?<!\\)\*/;
 
-/** `git:*` is git with anything behind it; a `*` elsewhere stands for any text; the rest is word for word. */
+/**
+ * Returns whether a pattern matches a command: `git:*` is git with any arguments, a `*` elsewhere is any text, other words are
+ * literal.
+ */
 function wordsMatch(pattern: string, words: readonly string[]): boolean {
   const prefix = pattern.endsWith(":*");
   const wanted = prefix ? pattern.slice(0, -2) : pattern;
@@ -167,7 +176,7 @@ function wordsMatch(pattern: string, words: readonly string[]): boolean {
   return expected.every((word, i) => words[i] === word) && (prefix || words.length === expected.length);
 }
 
-/** Piece by piece from the left: a rule of a foreign repository has no way to make this take long, as it would a regular expression. */
+/** Matches piece by piece from the left, not with a regular expression: a rule of an untrusted repository cannot make it slow. */
 function wildcardMatches(pattern: string, text: string): boolean {
   const [first = "", ...middle] = pattern.split(STAR).map((piece) => piece.replaceAll("\\*", "*"));
   const last = middle.pop() ?? "";

@@ -1,11 +1,11 @@
 import { realPathOf } from "../../os/files/real-path.ts";
 import type { ToolAccess } from "../tool.ts";
 import { isPrivateHost, plainHost } from "./host-rules.ts";
-import { type PermissionQuestion, placesIn } from "./question.ts";
-import { allowance, isAboutAll, NO_RULES, type RuleSubject, refusingRule } from "./rules.ts";
+import { type PermissionQuestion, resolvePlaces } from "./question.ts";
+import { allowance, coversWholeTool, NO_RULES, type RuleSubject, refusingRule } from "./rules.ts";
 
-/** Resolves links, each path once: for the many finds of one search, whose rules name the same places. */
-export function resolvingOnce(): (path: string) => string {
+/** Returns a function that resolves links and caches each path. The many files of one search check the same rule paths. */
+export function cachedResolver(): (path: string) => string {
   const known = new Map<string, string>();
   return (path) => {
     const real = known.get(path) ?? realPathOf(path);
@@ -15,10 +15,10 @@ export function resolvingOnce(): (path: string) => string {
 }
 
 /**
- * Whether a deny or ask rule is about a file that a search came upon: the question for the search itself names only the
- * directory, so that each find is held against the rules for reading before a model sees it.
+ * Returns whether a deny or ask rule covers a file that a search found. The permission question of the search names only the
+ * directory, so each found file is checked before a model sees it.
  */
-export function isWithheld(
+export function isExcludedFromSearch(
   path: string,
   question: Pick<PermissionQuestion, "tool" | "rules" | "workingDirs" | "home" | "resolve">,
 ): boolean {
@@ -26,27 +26,27 @@ export function isWithheld(
   const refusals = [...rules.deny, ...rules.ask];
   if (refusals.length === 0) return false;
   const access: ToolAccess = { kind: "read", paths: [path] };
-  const { paths, dirs } = placesIn({ ...question, mode: "default", access });
+  const { paths, dirs } = resolvePlaces({ ...question, mode: "default", access });
   const subject = { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home, resolve };
   return refusingRule(refusals, subject) !== undefined;
 }
 
 /**
- * The same of a file that a model is told before any call (notes and what they bring in, skills): a rule about a tool as a whole
- * is not about it.
+ * Returns whether a deny or ask rule covers a file that is loaded into a model's prompt (notes with their imports, skills). A
+ * rule for the whole Read tool does not count.
  */
 export function isReadDenied(
   path: string,
   { rules, ...question }: Pick<PermissionQuestion, "rules" | "workingDirs" | "home" | "resolve">,
 ): boolean {
-  const isAboutFiles = (rule: string): boolean => !isAboutAll(rule, { name: "Read" });
+  const isAboutFiles = (rule: string): boolean => !coversWholeTool(rule, { name: "Read" });
   const deny = [...rules.deny, ...rules.ask].filter(isAboutFiles);
-  return isWithheld(path, { ...question, tool: "Read", rules: { ...NO_RULES, deny } });
+  return isExcludedFromSearch(path, { ...question, tool: "Read", rules: { ...NO_RULES, deny } });
 }
 
 /**
- * Whether an allowed call may reach its host at this address, to which the host's name leads: one of no public network needs a
- * rule of its own where the host does not say itself that it is one, since whoever owns a name says where it leads.
+ * Returns whether an allowed call may connect to this address of its host. A private address needs its own rule if the host is a
+ * public name, because the owner of a name decides where it leads.
  */
 export function mayConnect(
   address: string,

@@ -9,36 +9,39 @@ import {
 } from "unbash";
 import { simpleCommand } from "./simple-command.ts";
 
-/** A command line as rules look at it. */
+/** A command line, parsed for permission rules. */
 export interface ShellLine {
-  /** The words of every simple command that it may run, quotes removed; what an allowance has to cover, all of it. */
+  /** The words of each simple command that it may run, without quotes. Allow rules must cover all of them. */
   readonly commands: readonly (readonly string[])[];
-  /** The files that it redirects from and to, as they are written. */
+  /** The files that it redirects from and to, as written. */
   readonly files: readonly RedirectedFile[];
-  /** Why no more than that can be told of it, so that no rule allows it: half a sentence. */
+  /** Why the line cannot be fully understood, as a clause. No rule with a pattern can then allow it. */
   readonly unclear?: string;
-  /** Words of its commands that a shell may replace with the names of files. */
+  /** Words of its commands that a shell may expand to file names. */
   readonly patterns: ReadonlySet<string>;
-  /** Every command that stands anywhere in it, also inside of substitutions and quoted scripts: for refusals. */
+  /** All commands in it, also those in substitutions and quoted scripts. For deny and ask rules. */
   readonly mentioned: readonly (readonly string[])[];
 }
 
 export interface RedirectedFile {
   readonly kind: "read" | "write";
-  /** Relative to where the command starts, absolute, or below `~/`. */
+  /** Relative to the command's working directory, absolute, or below `~/`. */
   readonly path: string;
 }
 
-/** Characters; what is longer is a file put into a command, and nobody could say of it that it is harmless. */
+/** Maximum characters of a line. A longer line is a file inside a command, too long to review. */
 const MAX_LINE = 65_536;
-/** Scripts in quotes (`sh -c "…"`) that refusals look into, and their characters together: more than anybody writes, and read in no time. */
+/**
+ * Maximum number of quoted scripts (`sh -c "…"`) that deny rules search, and of their characters: above honest use, but fast to
+ * parse.
+ */
 const MAX_SCRIPTS = 30;
 const MAX_SCRIPT_CHARS = 2 * MAX_LINE;
 
 /**
- * Reads a command line with the grammar of bash. The line may be run by another shell (zsh, or sh where there is no bash),
- * so that nothing counts as clear but what all of them read alike: lists, pipelines, groups, `if` and `while`, and words that
- * our own strict reader gives the same value. Of the whole line each character belongs to such a word or is an operator.
+ * Parses a command line with the grammar of bash. Another shell may run the line (zsh, or sh without bash), so only syntax that
+ * all of them read alike counts as clear: lists, pipelines, groups, `if` and `while`, and words to which our own strict reader
+ * gives the same value. In a clear line, each character belongs to such a word or to an operator.
  */
 export function readShellLine(line: string): ShellLine {
   if (line.length > MAX_LINE) {
@@ -46,44 +49,44 @@ export function readShellLine(line: string): ShellLine {
     return { commands: [], files: [], patterns: new Set(), mentioned: [], unclear };
   }
   const script = parse(line);
-  const mentioned = mentionsIn(script);
-  const reading = new Reading(line);
-  const flaw = script.errors?.[0];
-  if (flaw !== undefined) reading.fail(`the shell would not take it (${flaw.message})`);
-  else reading.list(script.commands);
-  const { commands, files, patterns } = reading;
-  const unclear = reading.unclear ?? reading.leftover() ?? reading.astray();
+  const mentioned = commandsAnywhereIn(script);
+  const reader = new ShellLineReader(line);
+  const error = script.errors?.[0];
+  if (error !== undefined) reader.fail(`it is not valid shell syntax (${error.message})`);
+  else reader.list(script.commands);
+  const { commands, files, patterns } = reader;
+  const unclear = reader.unclear ?? reader.unparsedText() ?? reader.movedRedirection();
   return { commands, files, patterns, mentioned, ...(unclear === undefined ? {} : { unclear }) };
 }
 
 type Nodes = readonly SyntaxNode[];
 
-/** What may stand between words: operators, and the keywords of what {@link Reading} understands. */
-const BETWEEN = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done|time)\b)*$/;
-/** A comment, with what it begins behind; in a quoted or half word there is none, since those are covered. */
+/** Text between words that {@link ShellLineReader} understands: operators and keywords. */
+const OPERATORS = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done|time)\b)*$/;
+/** A comment with the blank before it. Applied only between words, so it never matches inside a word. */
 const COMMENT = /(^|[ \t\n])#[^\n]*/g;
-/** Commands behind which a relative path is somewhere else. */
-const MOVES: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
+/** Commands that change the working directory, so that later relative paths lead elsewhere. */
+const CHANGES_DIRECTORY: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
 
-/** Built into shells, and run what stands as the index of an array in a word, also a quoted one: `test -v 'a[$(rm x)]'`. */
-const EVALUATES: ReadonlySet<string> = new Set(
+/** Shell builtins that run a command in the array index of a word, even of a quoted one: `test -v 'a[$(rm x)]'`. */
+const EVALUATES_INDEXES: ReadonlySet<string> = new Set(
   "test [ printf read unset wait export declare typeset local readonly let mapfile readarray getopts shift return exit".split(
     " ",
   ),
 );
 const SUBSCRIPT = /\[[\s\S]*(?:\$\(|`)/;
 
-/** What a shell takes as it is. */
+/** Quoted or escaped text, which a shell takes literally. */
 const QUOTED = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]/g;
 
-/** One pass over a tree, as far as it is understood. */
-class Reading {
+/** Reads a syntax tree in one pass, as far as it understands it. */
+class ShellLineReader {
   readonly commands: string[][] = [];
   readonly files: RedirectedFile[] = [];
   readonly patterns = new Set<string>();
   unclear: string | undefined;
   readonly #line: string;
-  /** Start and end of every word and redirection. */
+  /** Start and end of each word and redirection. */
   readonly #covered: { readonly pos: number; readonly end: number }[] = [];
 
   constructor(line: string) {
@@ -99,8 +102,8 @@ class Reading {
     if (nodes.length === 0) this.fail("it runs nothing");
   }
 
-  /** What stands between the words and is no operator, keyword or comment: what the grammar passed over. */
-  leftover(): string | undefined {
+  /** Reports text that is neither a word nor an operator, keyword or comment: the grammar skipped it. */
+  unparsedText(): string | undefined {
     let rest = "";
     let at = 0;
     for (const { pos, end } of [...this.#covered].sort((a, b) => a.pos - b.pos)) {
@@ -108,24 +111,24 @@ class Reading {
       at = Math.max(at, end);
     }
     rest += this.#between(at, this.#line.length);
-    return BETWEEN.test(rest) ? undefined : `it holds ${JSON.stringify(rest.trim().slice(0, 40))}`;
+    return OPERATORS.test(rest) ? undefined : `it contains ${JSON.stringify(rest.trim().slice(0, 40))}`;
   }
 
   #between(from: number, to: number): string {
     const text = this.#line.slice(from, Math.max(from, to));
-    // Right behind a word there begins no comment.
+    // A `#` directly after a word begins no comment.
     return from === 0 ? text.replace(COMMENT, "$1") : `-${text}`.replace(COMMENT, "$1").slice(1);
   }
 
-  /** A redirection to a relative path behind a change of directory, or to one below a home that is given anew. */
-  astray(): string | undefined {
+  /** Reports a redirection to a relative path in a line that changes the directory, or to `~/` in a line that sets HOME. */
+  movedRedirection(): string | undefined {
     const words = this.commands.flat();
-    const moves = words.some((word) => MOVES.has(word));
-    const settles = words.some((word) => /^HOME(?:\+?=|$)/.test(word));
-    const lost = this.files.find(({ path }) =>
-      path.startsWith("~/") ? settles : moves && !path.startsWith("/"),
+    const changesDirectory = words.some((word) => CHANGES_DIRECTORY.has(word));
+    const setsHome = words.some((word) => /^HOME(?:\+?=|$)/.test(word));
+    const moved = this.files.find(({ path }) =>
+      path.startsWith("~/") ? setsHome : changesDirectory && !path.startsWith("/"),
     );
-    return lost === undefined ? undefined : `where ${lost.path} is cannot be told`;
+    return moved === undefined ? undefined : `the directory of ${moved.path} is unclear`;
   }
 
   #read(node: SyntaxNode): void {
@@ -133,8 +136,9 @@ class Reading {
       this.#command(node);
       return;
     }
-    const inside = PARTS[node.type]?.(node as never);
-    if (inside === undefined) this.fail(`it holds ${WORDS_FOR[node.type] ?? "what no rule covers"}`);
+    const inside = INNER_NODES[node.type]?.(node as never);
+    if (inside === undefined)
+      this.fail(`it contains ${NODE_NAMES[node.type] ?? "syntax that no rule covers"}`);
     else this.list(inside);
     if (node.type === "Redirected") for (const redirect of node.redirects) this.#redirect(redirect);
   }
@@ -146,19 +150,19 @@ class Reading {
     const words = name === undefined ? [] : [this.#word(name)];
     for (const part of [...prefix, ...suffix]) {
       if (part.type === "Word") words.push(this.#word(part));
-      // `export A=b`: a word to the command.
+      // `export A=b`: the command gets it as a word.
       else if (part.type === "Assignment") words.push(this.#literal(part));
       else this.#redirect(part);
     }
-    // To a plain sh the `&` of `&>` ends the command: words behind it are the next one.
+    // For a plain sh, the `&` of `&>` ends the command, and the words after it are another command.
     const both = [...prefix, ...suffix].find(
       (part) => part.type === "Redirect" && part.operator.startsWith("&>"),
     );
     if (both !== undefined && suffix.some(({ type, pos }) => type !== "Redirect" && pos > both.pos)) {
       this.fail("it continues after &>");
     }
-    if (words.some((word) => EVALUATES.has(word)) && words.some((word) => SUBSCRIPT.test(word))) {
-      this.fail(`${words[0]} may run what is in brackets`);
+    if (words.some((word) => EVALUATES_INDEXES.has(word)) && words.some((word) => SUBSCRIPT.test(word))) {
+      this.fail(`${words[0]} may run the command in brackets`);
     }
     this.commands.push(words);
   }
@@ -169,28 +173,28 @@ class Reading {
     return value;
   }
 
-  /** The value of a piece of the line by our own reader, which takes no expansion at all. */
+  /** Returns the value of a piece of the line by our own reader, which accepts no expansion. */
   #literal({ pos, end }: { readonly pos: number; readonly end: number }): string {
     this.#covered.push({ pos, end });
     const text = this.#line.slice(pos, end);
-    // In front of it a word that is no assignment, since our reader takes whole commands.
+    // The reader takes whole commands, and `-` cannot be an assignment.
     const words = simpleCommand(`- ${text}`);
     const value = words?.length === 2 ? words[1] : undefined;
     if (/[*?[]/.test(text.replace(QUOTED, ""))) this.patterns.add(value ?? text);
     if (value !== undefined) return value;
-    this.fail(`what ${JSON.stringify(text.slice(0, 40))} becomes is only known to the shell`);
+    this.fail(`only the shell knows the value of ${JSON.stringify(text.slice(0, 40))}`);
     return text;
   }
 
   #redirect(redirect: Redirection): void {
     this.#covered.push(redirect);
     const { target } = redirect.type === "Redirect" ? redirect : { target: undefined };
-    if (redirect.type !== "Redirect" || target === undefined || isNamed(redirect)) {
-      this.fail("it redirects to what is not a file, or to one that only the shell knows");
+    if (redirect.type !== "Redirect" || target === undefined || hasVariableDescriptor(redirect)) {
+      this.fail("it has a here-document, or a redirection without a plain file name");
       return;
     }
     const { operator } = redirect;
-    // With anything but a descriptor's number bash takes the quotes off twice.
+    // If the target is not a descriptor's number, bash removes quotes twice.
     const isDescriptor = operator === ">&" || operator === "<&";
     const path = this.#word(target);
     if (path === "/dev/null" || (isDescriptor && /^(\d+|-)$/.test(target.text))) return;
@@ -201,8 +205,10 @@ class Reading {
   }
 }
 
-/** What is inside of a node that is understood. */
-const PARTS: { readonly [T in SyntaxNode["type"]]?: (node: Extract<SyntaxNode, { type: T }>) => Nodes } = {
+/** The inner nodes of each kind of node that is understood. */
+const INNER_NODES: {
+  readonly [T in SyntaxNode["type"]]?: (node: Extract<SyntaxNode, { type: T }>) => Nodes;
+} = {
   Statement: ({ command }) => [command],
   AndOr: ({ commands }) => commands,
   CompoundList: ({ commands }) => commands,
@@ -215,17 +221,20 @@ const PARTS: { readonly [T in SyntaxNode["type"]]?: (node: Extract<SyntaxNode, {
   Redirected: ({ command }) => [command],
 };
 
-/** `{name}>file`, which makes a variable. */
-function isNamed({ descriptor }: Redirect): boolean {
+/** Returns whether a redirection sets a variable: `{name}>file`. */
+function hasVariableDescriptor({ descriptor }: Redirect): boolean {
   return descriptor?.type === "FileDescriptorVariable";
 }
 
-/** zsh takes `>!` as one operator, and no shell expands `~` in quotes; a pattern may become any file. */
+/**
+ * Returns whether a target is one plain path. zsh reads `>!` as one operator, no shell expands a quoted `~`, and a glob may
+ * match any file.
+ */
 function isPlainPath(path: string, text: string): boolean {
   return !/[*?[#^]|.~/.test(path) && !/^[!&|]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"));
 }
 
-const WORDS_FOR: Readonly<Record<string, string>> = {
+const NODE_NAMES: Readonly<Record<string, string>> = {
   For: "a loop",
   ArithmeticFor: "a loop",
   Select: "a menu",
@@ -236,11 +245,11 @@ const WORDS_FOR: Readonly<Record<string, string>> = {
   ArithmeticCommand: "arithmetic",
 };
 
-/** Shells and words that take a script as text. */
+/** Shells and commands that take a script as text. */
 const TAKES_SCRIPT = /(?:^|\/)(?:eval|trap|su|(?:ba|z|da|k|mk|a)?sh)$/;
 
-/** Every command in a line, with what the scripts in its arguments hold. */
-function mentionsIn(root: SyntaxNode): string[][] {
+/** Returns all commands of a line, also those of scripts in its arguments. */
+function commandsAnywhereIn(root: SyntaxNode): string[][] {
   const found: string[][] = [];
   const open: SyntaxNode[] = [root];
   let scripts = MAX_SCRIPTS;
@@ -260,7 +269,7 @@ function mentionsIn(root: SyntaxNode): string[][] {
   return found;
 }
 
-/** `eval` takes all its words as one line, a shell one of them. */
+/** Returns the texts that may be scripts: `eval` joins all its words to one line, a shell takes one word. */
 function scriptsIn(words: readonly string[]): string[] {
   const rest = words.slice(words.findIndex((word) => TAKES_SCRIPT.test(word)) + 1);
   if (rest.length === 0 || rest.length === words.length) return [];

@@ -1,18 +1,18 @@
 import { sep } from "node:path";
 
 /**
- * A name as a file system may compare it that takes no notice of case, nor of how a letter is put together: to one `.ſsh` is `.ssh`.
+ * Normalizes a name as a file system does that ignores case and the composition of letters: there `.ſsh` is `.ssh`.
  */
 export function foldedName(name: string): string {
   return name.normalize("NFC").toUpperCase().toLowerCase();
 }
 
-interface ReadBy {
-  /** Who reads them, and runs what they say: `${path} is read by ${reader}`. */
+interface StartupFiles {
+  /** The program that reads the files and runs commands from them, as the end of `${path} is read by ${reader}`. */
   readonly reader: string;
   /**
-   * In lower case, at any depth: a name, also with the directories right above it, with one `*` for any text; what ends in `/` is all
-   * below that directory.
+   * Names in lower case, matched at any depth, also with their parent directories. One `*` is any text; a name that ends in `/`
+   * covers everything below that directory.
    */
   readonly files: readonly string[];
 }
@@ -20,10 +20,10 @@ interface ReadBy {
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /**
- * Files that run commands as the person at a moment that no agent chose: a shell's or a session's start, a prompt, a login, a call of
- * git. By what reads them, from the manual of each.
+ * Files whose commands run as the user at a moment that no agent chose: the start of a shell or session, a prompt, a login, a
+ * call of git. Grouped by the program that reads them, according to its manual.
  */
-const READ: readonly ReadBy[] = [
+const STARTUP_FILES: readonly StartupFiles[] = [
   {
     reader: "shells when they start or end",
     files: words(`
@@ -46,26 +46,26 @@ const READ: readonly ReadBy[] = [
       library/launchagents/ .config/plasma-workspace/
     `),
   },
-  { reader: "git's hooks, which run what they find there", files: words(".husky/") },
-  { reader: "editors, which run what they find there", files: words(".vscode/ .idea/ .zed/") },
-  { reader: "git, which runs what it names", files: words(".gitconfig .config/git/") },
-  { reader: "ssh, and says who may log in", files: words(".ssh/") },
+  { reader: "git's hooks, which run commands from it", files: words(".husky/") },
+  { reader: "editors, which can run commands from it", files: words(".vscode/ .idea/ .zed/") },
+  { reader: "git, which can run commands from it", files: words(".gitconfig .config/git/") },
+  { reader: "ssh, which can allow logins with it", files: words(".ssh/") },
   {
     reader: "a terminal multiplexer when it starts",
     files: words(".tmux.conf .config/tmux/ .screenrc .config/zellij/"),
   },
 ];
 
-/** Who reads a file at a moment of its own and runs what it says; undefined where nobody does. @param path absolute and normal */
-export function readerAtStart(path: string): string | undefined {
-  // Blanks are what the table is parted by.
+/** Returns the program that reads this file and runs its commands; undefined if none does. @param path absolute and normalized */
+export function startupReader(path: string): string | undefined {
+  // The table is split at blanks, so its names have `-` instead.
   const parts = foldedName(path).replaceAll(" ", "-").split(sep);
-  return READ.find(({ files }) => files.some((file) => isOne(parts, file)))?.reader;
+  return STARTUP_FILES.find(({ files }) => files.some((file) => matchesFile(parts, file)))?.reader;
 }
 
-function isOne(parts: readonly string[], file: string): boolean {
+function matchesFile(parts: readonly string[], file: string): boolean {
   const wanted = file.split("/");
-  // Of a directory the last is empty: anything below it.
+  // The name of a directory ends in `/`, so its last part is empty.
   if (wanted.at(-1) === "") {
     const above = wanted.slice(0, -1);
     return parts.some(
@@ -73,10 +73,10 @@ function isOne(parts: readonly string[], file: string): boolean {
     );
   }
   const last = parts.slice(-wanted.length);
-  return last.length === wanted.length && wanted.every((name, i) => isNamed(last[i] ?? "", name));
+  return last.length === wanted.length && wanted.every((name, i) => matchesName(last[i] ?? "", name));
 }
 
-function isNamed(name: string, wanted: string): boolean {
+function matchesName(name: string, wanted: string): boolean {
   const [front = "", back] = wanted.split("*");
   if (back === undefined) return name === wanted;
   return name.length >= front.length + back.length && name.startsWith(front) && name.endsWith(back);

@@ -13,8 +13,8 @@ interface SuggestionFor {
 }
 
 /**
- * The rules that a person's “always” to this call makes: for what it touches and nothing more, since no pattern is guessed from one
- * call. None where no rule could allow it.
+ * Returns the rules that a person's “always” creates: for exactly this call, because one call does not show a pattern. Empty if
+ * no rule can allow the call.
  */
 export function suggestRules({ tool, access, line, workingDirs, home }: SuggestionFor): readonly string[] {
   switch (access.kind) {
@@ -43,13 +43,15 @@ function fileRules(files: readonly RedirectedFile[]): string[] {
   // A pattern cannot name a backslash.
   if (files.some(({ path }) => path.includes("\\"))) return [];
   return files.map(({ kind, path }) => {
-    // All punctuation: to a pattern more of it means something than anybody remembers.
+    // Escape all punctuation, because a glob gives most of it a meaning.
     const escaped = path.replace(/[!-,:-@[-^`{-~\s]/g, "\\$&");
     return `${kind === "read" ? "Read" : "Edit"}(/${escaped})`;
   });
 }
 
-/** A word of a command as a rule has it that means this word; a blank at a rule's end would be none of it. */
+/**
+ * Quotes a word for a rule that matches exactly this word. Blanks are quoted, because a blank at the end of a rule is dropped.
+ */
 function literal(word: string): string {
   if (word === "") return "''";
   return word.replace(/[^\w@%+=:,./-]/g, (char) => (/\s/.test(char) ? `'${char}'` : `\\${char}`));

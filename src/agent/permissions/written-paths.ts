@@ -1,15 +1,15 @@
 import { isAbsolute, join, normalize } from "node:path";
 import type { ShellLine } from "./shell-line.ts";
-import { baseName, startsIn } from "./simple-command.ts";
+import { baseName, commandStarts } from "./simple-command.ts";
 
-/** Commands that change the files that their words name, whatever their options are. */
+/** Commands that change the files in their arguments with any options. */
 const WRITERS: ReadonlySet<string> = new Set(
   "tee cp mv ln install touch truncate rm rmdir unlink mkdir mkfifo dd chmod chown shred rsync patch".split(
     " ",
   ),
 );
-/** Those that do so with a certain word. */
-const WITH_WORD: Readonly<Record<string, RegExp>> = {
+/** Commands that change files only with a certain option or subcommand. */
+const WRITES_WITH_OPTION: Readonly<Record<string, RegExp>> = {
   sed: /^(-[a-zA-Z]*i|--in-place)/,
   perl: /^-[a-zA-Z]*i/,
   sort: /^(-[a-zA-Z]*o|--output)/,
@@ -17,33 +17,36 @@ const WITH_WORD: Readonly<Record<string, RegExp>> = {
   wget: /./,
   git: /^(rm|mv|restore|checkout|apply)$/,
 };
-/** Commands behind which a relative path is somewhere else: what they name counts as well. */
-const MOVES: ReadonlySet<string> = new Set(["cd", "pushd"]);
+/** Commands that change the working directory: their arguments count as well. */
+const CHANGES_DIRECTORY: ReadonlySet<string> = new Set(["cd", "pushd"]);
 
-/** Those that expand no pattern themselves: what of theirs is quoted names no file but the one that is called so. */
-const SCRIPTED: ReadonlySet<string> = new Set(["sed", "perl"]);
+/** Commands whose quoted arguments are scripts, not globs: a quoted pattern matches no other file. */
+const TAKES_QUOTED_SCRIPT: ReadonlySet<string> = new Set(["sed", "perl"]);
 
-/** What a word of a command names. */
-export interface WrittenWord {
+/** A path that a word of a command names. */
+export interface WrittenPath {
   readonly path: string;
-  /** It may become any hidden file: a pattern without a dot in front means none of those. */
+  /** The path is a glob that may match a hidden file. Only globs with a leading dot do. */
   readonly isHiddenPattern: boolean;
 }
 
 /**
- * The paths that a command line names which changes files by the name of one of its commands (`tee x`); what programs do by themselves
- * nobody sees. Rather one too many: which words are read and which are written only the command knows.
+ * Returns the paths named by a command line if one of its commands changes files by its name (`tee x`). Files that a program
+ * writes on its own are not visible. All words count, because only the command knows which of them it reads and which it
+ * writes.
  */
-export function writtenWords(line: ShellLine | undefined, cwd: string, home = "/"): readonly WrittenWord[] {
+export function writtenPaths(line: ShellLine | undefined, cwd: string, home = "/"): readonly WrittenPath[] {
   const commands = line?.commands ?? [];
   if (!commands.some(writes)) return [];
-  const named = commands.filter((words) => writes(words) || words.some((word) => MOVES.has(word)));
+  const named = commands.filter(
+    (words) => writes(words) || words.some((word) => CHANGES_DIRECTORY.has(word)),
+  );
   return named.flatMap((words) => {
-    const isScripted = SCRIPTED.has(words[0] ?? "");
+    const takesScript = TAKES_QUOTED_SCRIPT.has(words[0] ?? "");
     return words.map((word) => {
       const path = pathIn(word, cwd, home);
-      const mayBecome = !isScripted || line?.patterns.has(word) === true;
-      return { path, isHiddenPattern: mayBecome && HIDDEN_PATTERN.test(path) };
+      const isExpanded = !takesScript || line?.patterns.has(word) === true;
+      return { path, isHiddenPattern: isExpanded && HIDDEN_PATTERN.test(path) };
     });
   });
 }
@@ -60,11 +63,11 @@ function pathIn(word: string, cwd: string, home: string): string {
 
 function writes(words: readonly string[]): boolean {
   const seen = new Set<string>();
-  for (const i of startsIn(words)) {
+  for (const i of commandStarts(words)) {
     const name = baseName(words[i] ?? "");
     if (WRITERS.has(name)) return true;
-    const sign = Object.hasOwn(WITH_WORD, name) ? WITH_WORD[name] : undefined;
-    // Behind its first place stands all that stands behind the others: a line may name it thousands of times.
+    const sign = Object.hasOwn(WRITES_WITH_OPTION, name) ? WRITES_WITH_OPTION[name] : undefined;
+    // All words after a later occurrence also follow the first. A line may name the command thousands of times.
     if (sign === undefined || seen.has(name)) continue;
     seen.add(name);
     if (words.slice(i + 1).some((word) => sign.test(word))) return true;

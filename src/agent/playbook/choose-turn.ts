@@ -1,6 +1,6 @@
 import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
-import { failureKind, mayPass } from "../model/failures.ts";
-import { textOf, toolResultsOf, toolUsesOf } from "../model/messages.ts";
+import { failureKind, isRetryable } from "../model/failures.ts";
+import { messageText, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ToolUseBlock } from "../model/model.ts";
 import { isSatisfied, unansweredMessages } from "./heard-messages.ts";
 import { turnAt } from "./placeholder-values.ts";
@@ -84,7 +84,7 @@ function errorsLeft(turn: PlaybookTurn, { played, unfinished }: Attempts): numbe
   if (played > 0) return repeat ? 0 : undefined;
   if (unfinished === 0) return times;
   if (error === undefined) return repeat ? 0 : undefined;
-  const used = unfinished * (mayPass(failureKind(error.status)) ? MAX_ERRORS : 1);
+  const used = unfinished * (isRetryable(failureKind(error.status)) ? MAX_ERRORS : 1);
   if (used < times) return times - used;
   if (says) return 0;
   return repeat ? times : undefined;
@@ -95,7 +95,7 @@ function newestInputs(messages: readonly ConversationMessage[]): string[] {
   const newest = messages.at(-1);
   if (newest?.role !== "user") return [""];
   const results = toolResultsOf(newest).map((block) => block.content);
-  const whole = [...results, textOf(newest)].filter((text) => text !== "").join("\n");
+  const whole = [...results, messageText(newest)].filter((text) => text !== "").join("\n");
   return newest.origin === undefined ? [whole] : [whole, newest.origin.text];
 }
 

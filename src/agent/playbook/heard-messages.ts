@@ -1,13 +1,13 @@
 import { readEnvelopes } from "../../protocol/envelope.ts";
 import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
-import { textOf } from "../model/messages.ts";
+import { messageText } from "../model/messages.ts";
 import type { ConversationMessage } from "../model/model.ts";
 import { turnAt } from "./placeholder-values.ts";
 
 /** Returns the separate messages of one input; empty if it holds only tool results. */
 export function messagesIn(input: ConversationMessage | undefined): string[] {
   if (input?.role !== "user" || input.origin === undefined) return [];
-  return readEnvelopes(textOf(input)).map((part) => ("from" in part ? part.body : part.text).trim());
+  return readEnvelopes(messageText(input)).map((part) => ("from" in part ? part.body : part.text).trim());
 }
 
 /**

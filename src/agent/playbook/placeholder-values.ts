@@ -1,6 +1,6 @@
 import type { Env } from "../../os/env.ts";
 import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
-import { textOf, toolResultsOf, toolUsesOf } from "../model/messages.ts";
+import { messageText, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ModelRequest, ToolResultBlock } from "../model/model.ts";
 import type { Lookup } from "./placeholders.ts";
 
@@ -71,7 +71,7 @@ export const REQUEST_ID = /\b(?:plan_approval|shutdown|question)-[0-9]+@([A-Za-z
 /** Returns the newest request id of an agent that the conversation mentions. */
 function requestIdOf(agent: string, messages: readonly ConversationMessage[]): string | undefined {
   const ids = messages.flatMap((message) =>
-    message.role === "user" ? [...textOf(message).matchAll(REQUEST_ID)] : [],
+    message.role === "user" ? [...messageText(message).matchAll(REQUEST_ID)] : [],
   );
   return ids.findLast(([, name]) => name === agent)?.[0];
 }

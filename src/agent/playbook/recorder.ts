@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../os/clock.ts";
 import type { PlaybookTurn } from "../../schema/playbook.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
-import { textOf, toolUsesOf } from "../model/messages.ts";
+import { messageText, toolUsesOf } from "../model/messages.ts";
 import type { AssistantMessage, Model, ModelRequest } from "../model/model.ts";
 import {
   escapePlaceholders,
@@ -57,7 +57,7 @@ function turnOf(
   { run, delayMs }: { readonly run: RecordingContext; readonly delayMs: number },
 ): PlaybookTurn {
   const on = recordedCondition(request, run);
-  const say = textOf(message);
+  const say = messageText(message);
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   const tools = recordedTools(request, toolUsesOf(message), run);
   return {

@@ -4,7 +4,7 @@ import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { NO_TOKENS, type TokenCount } from "../../schema/tokens.ts";
-import { failureKind, mayPass } from "../model/failures.ts";
+import { failureKind, isRetryable } from "../model/failures.ts";
 import {
   type AssistantBlock,
   type AssistantMessage,
@@ -79,7 +79,7 @@ async function* failFirst({ turn, errors }: ChosenTurn, wait: Wait): AsyncGenera
   const kind = failureKind(error.status);
   for (let attempt = 1; attempt <= errors; attempt += 1) {
     const reason = `${error.status} ${error.type}`;
-    if (!mayPass(kind) || attempt === MAX_ERRORS) throw new ModelError(kind, reason, error.status);
+    if (!isRetryable(kind) || attempt === MAX_ERRORS) throw new ModelError(kind, reason, error.status);
     yield { type: "retry", attempt, delayMs: RETRY_MS, status: error.status, reason };
     await wait(RETRY_MS);
   }

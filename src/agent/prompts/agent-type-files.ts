@@ -10,58 +10,58 @@ import { parseRule } from "../permissions/rules.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import {
   type AgentType,
-  agentTypeOf,
+  agentTypeOrGeneral,
   BUILTIN_AGENT_TYPES,
   DEFAULT_AGENT_TYPE,
   type NotesScope,
 } from "./agent-types.ts";
 import { readDocument, textOfField } from "./front-matter.ts";
 
-/** Files with agent types, of one directory. */
+/** The agent type files of one directory. */
 export interface TypeFiles {
   readonly directory: string;
   readonly names: readonly string[];
-  /** What none of them may lead out of; the user's own may be links to anywhere. */
+  /** Links must not lead out of this directory. Undefined for the user's own files, which may be links to anywhere. */
   readonly inside?: string;
 }
 
-/** Types that are read of files at most, and characters of a description: every call of a lead's model pays for the list. */
+/** Maximum types from files, and characters of a description, because each call of a lead's model pays for the list. */
 const MAX_TYPES = 100;
 const MAX_DESCRIPTION = 500;
-/** Characters of a system prompt: each call of its agents' models pays for it. */
+/** Maximum characters of a system prompt, because each model call of its agents pays for it. */
 const MAX_PROMPT = 100_000;
 const MODES = "default, acceptEdits, plan, bypassPermissions or dontAsk";
 
 /**
- * The built-in types, and over them those of these directories, the later over the earlier; of two with one name, in any
- * case, the upper one counts whole. A file that is no type is told of and hides no other.
+ * Returns the built-in types and the types of the directories. A later type replaces an earlier one of the same name, ignoring
+ * case. An invalid file is reported and replaces nothing.
  */
 export function readAgentTypes(directories: readonly TypeFiles[]): {
   readonly types: readonly AgentType[];
-  readonly flaws: readonly string[];
+  readonly problems: readonly string[];
 } {
   const types = new Map(BUILTIN_AGENT_TYPES.map((type) => [type.name.toLowerCase(), type]));
-  const flaws: string[] = [];
+  const problems: string[] = [];
   let read = 0;
   for (const { directory, names, inside } of directories) {
     for (const name of names) {
       const path = join(directory, name);
       try {
-        if (read === MAX_TYPES) throw new Error(`left out, since ${MAX_TYPES} types are read already`);
+        if (read === MAX_TYPES) throw new Error(`left out: the limit is ${MAX_TYPES} types`);
         const type = typeIn(path, inside);
         types.set(type.name.toLowerCase(), type);
         read += 1;
       } catch (error) {
-        flaws.push(`${path}: ${messageOf(error)}`);
+        problems.push(`${path}: ${messageOf(error)}`);
       }
     }
   }
-  return { types: [...types.values()], flaws };
+  return { types: [...types.values()], problems };
 }
 
 function typeIn(path: string, inside: string | undefined): AgentType {
   if (inside !== undefined && !isInside(realPathOf(path), realPathOf(inside)))
-    throw new Error(`it leads out of ${inside}`);
+    throw new Error(`it is a link out of ${inside}`);
   const file = readTextFile(path);
   if (file.flaw !== undefined) throw new Error(file.flaw);
   const { matter, body } = readDocument(file.text);
@@ -75,43 +75,43 @@ function typeIn(path: string, inside: string | undefined): AgentType {
     permissionMode: modeIn(matter.permissionMode),
     color: COLORS.find((color) => color === matter.color),
     memory: scopeIn(matter.memory),
-    prompt: agentTypeOf(DEFAULT_AGENT_TYPE).prompt,
+    prompt: agentTypeOrGeneral(DEFAULT_AGENT_TYPE).prompt,
     custom: body === "" ? undefined : body,
     file: path,
   };
 }
 
-/** It becomes a word of a command line, a part of a path and of lists that a model reads. */
+/** Returns a valid name: it is used in command lines, in paths and in lists for models. */
 function nameIn(value: unknown): string {
   const name = textOfField(value);
-  if (name === undefined) throw new Error("its front matter gives it no name");
+  if (name === undefined) throw new Error("its front matter has no name");
   if (/^[\p{L}\p{N}][\p{L}\p{N}_.:-]{0,63}$/u.test(name)) return name;
   throw new Error(`${JSON.stringify(name)} cannot be the name of a type`);
 }
 
-/** A pattern would not be held against what the tool is called with, so that it must not seem so. */
+/** Returns the names of the tools. Rejects a pattern, because it would have no effect but look like a restriction. */
 function toolsIn(value: unknown): readonly string[] | undefined {
   const names = rulesIn("tools", value);
   const rule = names?.find((name) => parseRule(name)?.pattern !== undefined || !/^[\w.*-]+$/.test(name));
   if (rule === undefined) return names;
-  throw new Error(`its tools are names, and ${JSON.stringify(rule)} is not one`);
+  throw new Error(`its tools must be names, but ${JSON.stringify(rule)} is not a name`);
 }
 
-/** What does not say clearly what is had, or not had, must not come out as more. */
+/** Returns a list of rules. Rejects an unclear list, because a misread list could grant more rights. */
 function rulesIn(field: string, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const list = typeof value === "string" ? [value] : value;
   const isList = Array.isArray(list) && list.every((one): one is string => typeof one === "string");
   const rules = isList ? toolList(list) : undefined;
   if (rules === undefined || rules.some((rule) => parseRule(rule) === undefined))
-    throw new Error(`its ${field} are not a list of tools`);
+    throw new Error(`its ${field} must be a list of tools`);
   return rules;
 }
 
 function modelIn(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const name = textOfField(value);
-  if (name === undefined) throw new Error("its model is not a name");
+  if (name === undefined) throw new Error("its model must be a name");
   if (name !== "inherit" && !isScripted(name)) resolveModelName(name);
   return name;
 }
@@ -120,11 +120,11 @@ function modeIn(value: unknown): PermissionMode | undefined {
   if (value === undefined) return undefined;
   const { data } = permissionMode.safeParse(value);
   if (data !== undefined && data !== "delegate") return data;
-  throw new Error(`its permissionMode is not ${MODES}`);
+  throw new Error(`its permissionMode must be ${MODES}`);
 }
 
 function scopeIn(value: unknown): NotesScope | undefined {
   if (value === undefined) return undefined;
   if (value === "user" || value === "project" || value === "local") return value;
-  throw new Error("its memory is not user, project or local");
+  throw new Error("its memory must be user, project or local");
 }

@@ -1,72 +1,72 @@
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 
-/** Where an agent of a type keeps notes from one conversation to the next. */
+/** The place where agents of a type keep notes between conversations. */
 export type NotesScope = "user" | "project" | "local";
 
-/** A kind of agent: what it is told of its part, which tools it has, and what it has where its spawner says nothing. */
+/** A type of agent: its prompt, its tools, and the defaults for options that the spawner leaves out. */
 export interface AgentType {
   readonly name: string;
-  /** For the one who chooses a type. */
+  /** Helps a person or model to choose a type. */
   readonly description: string;
-  /** Names of its tools beside those of the team; undefined is all. */
+  /** Names of its tools, in addition to the team tools; undefined for all. */
   readonly tools?: readonly string[] | undefined;
-  /** Rules for what it never does. */
+  /** Deny rules. */
   readonly disallowedTools?: readonly string[] | undefined;
   readonly model?: string | undefined;
   readonly permissionMode?: PermissionMode | undefined;
-  /** One of the eight of the team. */
+  /** One of the team's eight colours. */
   readonly color?: string | undefined;
   readonly memory?: NotesScope | undefined;
-  /** Its part, behind what every agent is told. */
+  /** The type's part of the system prompt, after the default prompt. */
   readonly prompt: string;
-  /** Stands in place of what every agent is told and of its part. */
+  /** Replaces the default prompt and the type's part. */
   readonly custom?: string | undefined;
-  /** Where it is written; undefined for a built-in one. */
+  /** Path of its file; undefined for a built-in type. */
   readonly file?: string | undefined;
 }
 
-/** The types that count in a directory. */
+/** The agent types that are available in a directory. */
 export interface AgentTypes {
   readonly types: readonly AgentType[];
-  /** One sentence for each file that is no type. */
-  readonly flaws: readonly string[];
-  /** Files of a project that nobody has trusted, by path. */
+  /** One sentence for each invalid file. */
+  readonly problems: readonly string[];
+  /** Paths of files in an untrusted project, which are ignored. */
   readonly ignored: readonly string[];
 }
 
 const READING = ["Read", "Glob", "Grep", "WebFetch"] as const;
 const COMMANDS = ["Bash", "TaskOutput", "TaskStop"] as const;
 
-/** What is taken when nobody names a type. */
+/** The type of an agent whose spawner names none. */
 export const DEFAULT_AGENT_TYPE = "general-purpose";
 
 export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
   {
     name: DEFAULT_AGENT_TYPE,
-    description: "Any work that needs searching, changing and running things; all tools.",
+    description: "Any work that needs searching, changing files and running commands; all tools.",
     prompt:
       "You do whatever the work asks for: search, read, change files, run commands. Do all of what was asked, and nothing more.",
   },
   {
     name: "Explore",
-    description: "Finds its way through a code base and reports; reads only.",
+    description: "Explores a code base and reports; only reads.",
     tools: READING,
     prompt:
       "You explore. Find where things are and how they fit together, from the outside in: names, then searches, then the files that matter. You change nothing. Report paths with line numbers, what you found there, and what you looked for without finding it.",
   },
   {
     name: "Plan",
-    description: "Works out how a change is to be made; reads only.",
+    description: "Plans a change; only reads.",
     tools: READING,
     prompt:
-      "You plan. Read until you know how the present code does what the change is about, then lay out the steps in the order in which they are to be done, each with the files that it touches, what could go wrong, and how to see that it worked. You change nothing.",
+      "You plan. Read until you know how the present code does what the change is about, then list the steps in order, each with the files that it touches, what could go wrong, and how to see that it worked. You change nothing.",
   },
   {
     name: "Bash",
-    description: "Runs commands and reports what they say; commands only.",
+    description: "Runs commands and reports their output; commands only.",
     tools: COMMANDS,
     prompt:
-      "You run commands. Run what was asked for, look at what it prints and how it ends, and report both as they are. Run what cannot be undone only when exactly that was asked for.",
+      "You run commands. Run what was asked for, look at what it prints and how it ends, and report both unchanged. Run a command that cannot be undone only if exactly that was asked for.",
   },
   {
     name: "engineer",
@@ -102,23 +102,23 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
   },
   {
     name: "researcher",
-    description: "Gathers facts and says where they are from; reads and runs, changes nothing.",
+    description: "Gathers facts and names their sources; reads and runs, changes nothing.",
     tools: [...READING, ...COMMANDS],
     prompt:
-      "You are a researcher. Gather what is known about the question, from the code, its history and its documents. Keep what you saw apart from what you conclude, name the source of each fact, and say what remains open. You change no file.",
+      "You are a researcher. Gather what is known about the question, from the code, its history and its documents. Separate what you saw from what you conclude, name the source of each fact, and say what remains open. You change no file.",
   },
   {
     name: "teammate",
-    description: "A member of a team that takes tasks as they come; all tools.",
+    description: "A member of a team that takes any task; all tools.",
     prompt:
-      "You are a member of a team. Take the work that comes to you, do it whole, and tell those whom it concerns what they need to know, in a few sentences.",
+      "You are a member of a team. Take the work that you get, finish all of it, and tell the members concerned what they need to know, in a few sentences.",
   },
 ];
 
-/** What counts where no file adds a type. */
-export const BUILTIN_TYPES_ALONE: AgentTypes = { types: BUILTIN_AGENT_TYPES, flaws: [], ignored: [] };
+/** The types of a directory without agent type files. */
+export const ONLY_BUILTIN_TYPES: AgentTypes = { types: BUILTIN_AGENT_TYPES, problems: [], ignored: [] };
 
-/** The type of this name, in any case; undefined where there is none. */
+/** Finds a type by name, ignoring case. */
 export function findAgentType(
   name: string,
   types: readonly AgentType[] = BUILTIN_AGENT_TYPES,
@@ -127,8 +127,11 @@ export function findAgentType(
   return types.find((type) => type.name.toLowerCase() === folded);
 }
 
-/** The type of this name; a name that is none is a label, as a foreign spawner may give one, and its agent a general one. */
-export function agentTypeOf(name: string, types: readonly AgentType[] = BUILTIN_AGENT_TYPES): AgentType {
-  const general = (): AgentType => ({ ...agentTypeOf(DEFAULT_AGENT_TYPE), name });
+/** Finds a type by name. An unknown name, for example from another program, is a label for the general-purpose type. */
+export function agentTypeOrGeneral(
+  name: string,
+  types: readonly AgentType[] = BUILTIN_AGENT_TYPES,
+): AgentType {
+  const general = (): AgentType => ({ ...agentTypeOrGeneral(DEFAULT_AGENT_TYPE), name });
   return findAgentType(name, types) ?? general();
 }

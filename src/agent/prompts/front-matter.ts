@@ -1,29 +1,29 @@
 import { parse } from "yaml";
 
 interface Document {
-  /** The front matter; empty where there is none. */
+  /** The fields of the front matter; empty without front matter. */
   readonly matter: Readonly<Record<string, unknown>>;
-  /** What stands behind it. */
+  /** The text after it. */
   readonly body: string;
 }
 
-/** Characters of front matter that are looked at: it names things, and is no place for more. */
+/** Maximum characters of front matter, which holds only names and short texts. */
 const MAX_MATTER = 16_000;
 
 /**
- * A Markdown file with YAML between two lines of `---` at its top.
- * @throws Error that says what is wrong with the YAML
+ * Reads a Markdown file with YAML between two lines of `---` at its top.
+ * @throws Error with the problem of the YAML
  */
 export function readDocument(text: string): Document {
   const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/.exec(text);
   if (found === null) return { matter: {}, body: text.replace(/^\uFEFF/, "").trim() };
   const [whole, yaml = ""] = found;
   if (yaml.length > MAX_MATTER) throw new Error("its front matter is too long");
-  // Aliases could make a few lines stand for more than memory holds.
-  // A warning would go to the terminal past all that makes a text safe for one.
+  // No aliases: with them, a few lines could expand to more than memory holds.
+  // No warnings: they would go to the terminal without being sanitized.
   const value: unknown = parse(yaml, { maxAliasCount: 0, schema: "core", logLevel: "error" });
   if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
-    throw new Error("its front matter names no fields");
+    throw new Error("its front matter has no fields");
   }
   return {
     matter: (value ?? {}) as Readonly<Record<string, unknown>>,
@@ -31,7 +31,7 @@ export function readDocument(text: string): Document {
   };
 }
 
-/** A field with one text. */
+/** Returns the trimmed text of a field; undefined if it is empty or not a text. */
 export function textOfField(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }

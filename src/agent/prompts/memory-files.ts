@@ -5,7 +5,7 @@ import { realPathOf } from "../../os/files/real-path.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import { readTextFile } from "../tools/text-file.ts";
 
-/** A file of standing notes to every agent. */
+/** A file with standing notes for all agents. */
 interface MemoryFile {
   readonly path: string;
   readonly text: string;
@@ -14,78 +14,78 @@ interface MemoryFile {
 interface MemoryFiles {
   /** The user's first, then from the project's top down to the working directory. */
   readonly files: readonly MemoryFile[];
-  /** One sentence for each that was not read as it asks for. */
-  readonly flaws: readonly string[];
+  /** One sentence for each file that was not loaded. */
+  readonly problems: readonly string[];
 }
 
 /**
- * Whether a rule of the user's keeps a file from a model that would read it before any call of a tool.
- * @param base where a rule's relative pattern starts, beside the working directory
+ * Returns whether a rule denies a file that would be loaded into a model's prompt.
+ * @param base another directory, besides the working directory, where relative patterns of rules start
  */
 export type IsReadDenied = (path: string, base: string) => boolean;
 
 const NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md", "CLAUDE.local.md"];
-/** How far a file may name a file that names a file. */
+/** Maximum depth of imports. */
 const MAX_DEPTH = 5;
-/** Files that are read at most, and characters of all together: every call of the model pays for them. */
+/** Maximum number of files and of their characters together, because each model call pays for them. */
 const MAX_FILES = 50;
 const MAX_CHARACTERS = 200_000;
 
 /**
- * The memory files that count in a directory: the root's own, and those of the project from its top (the directory with
- * `.git`, else the working directory itself) down. A line's `@path` (`~/` is at home) brings that file in too, from inside of the project or
- * the root only: a repository's notes must not be able to read the user's keys to a model. What a rule keeps from being read
- * is left out, however it is named.
+ * Loads the memory files for a directory: the root's file, and the project's files from its top directory (the one with `.git`,
+ * else the working directory) down. A word `@path` (`~/` is home) imports that file. Files are loaded only from inside the
+ * project or the root, so that the notes of a repository cannot send the user's keys to a model. A file that a rule denies is
+ * left out, under any name.
  */
 export function loadMemory(
   { root, cwd, home }: { readonly root: string; readonly cwd: string; readonly home: string | undefined },
-  isKeptBack: IsReadDenied,
+  isReadDenied: IsReadDenied,
 ): MemoryFiles {
-  const reading = new Reading(isKeptBack, home);
-  reading.add(join(root, "CLAUDE.md"), root);
+  const reader = new MemoryReader(isReadDenied, home);
+  reader.add(join(root, "CLAUDE.md"), root);
   const top = projectTop(cwd);
   for (const directory of pathDown(top, cwd))
-    for (const name of NAMES) reading.add(join(directory, name), top);
-  return { files: reading.files, flaws: reading.flaws };
+    for (const name of NAMES) reader.add(join(directory, name), top);
+  return { files: reader.files, problems: reader.problems };
 }
 
-class Reading {
+class MemoryReader {
   readonly files: MemoryFile[] = [];
-  readonly flaws: string[] = [];
+  readonly problems: string[] = [];
   readonly #seen = new Set<string>();
-  readonly #isKeptBack: IsReadDenied;
+  readonly #isReadDenied: IsReadDenied;
   readonly #home: string | undefined;
   #characters = 0;
 
-  constructor(isKeptBack: IsReadDenied, home: string | undefined) {
-    this.#isKeptBack = isKeptBack;
+  constructor(isReadDenied: IsReadDenied, home: string | undefined) {
+    this.#isReadDenied = isReadDenied;
     this.#home = home;
   }
 
-  /** @param inside no file out of this directory is read on the account of this one */
+  /** Loads a file and its imports. @param inside neither it nor its imports may be outside this directory */
   add(path: string, inside: string, namedBy?: string, depth = 0): void {
     const real = this.#allowed(path, inside, namedBy);
     if (real === undefined || this.#seen.has(real)) return;
     const file = readTextFile(real);
-    if (file.flaw === undefined && this.#isKeptBack(path, inside)) {
-      this.flaws.push(`${namedBy ?? path}: a rule for Read keeps ${path} back, so it is not read.`);
+    if (file.flaw === undefined && this.#isReadDenied(path, inside)) {
+      this.problems.push(`${namedBy ?? path}: a rule for Read denies ${path}, so it is not loaded.`);
       return;
     }
     this.#seen.add(real);
     if (file.flaw !== undefined) {
-      if (!file.missing || namedBy !== undefined) this.flaws.push(`${namedBy ?? path}: ${file.flaw}`);
+      if (!file.missing || namedBy !== undefined) this.problems.push(`${namedBy ?? path}: ${file.flaw}`);
       return;
     }
     this.#characters += file.text.length;
     if (this.files.length === MAX_FILES || this.#characters > MAX_CHARACTERS) {
-      this.flaws.push(`${path}: left out, since the notes before it are as long as they may be.`);
+      this.problems.push(`${path}: left out, because the notes before it reach the size limit.`);
       return;
     }
     this.files.push({ path, text: file.text.trim() });
     if (depth === MAX_DEPTH) return;
     for (const named of namedIn(file.text)) {
       const other = this.#resolved(named, path);
-      // `@param`, `@team-lead`, `@scope/package`: a word that names no file is just a word.
+      // `@param`, `@team-lead` and `@scope/package` are no imports if they name no file.
       if (looksLikeFile(named) || isReadable(other)) this.add(other, inside, path, depth + 1);
     }
   }
@@ -96,28 +96,28 @@ class Reading {
       : resolve(dirname(by), named);
   }
 
-  /** Its real path, where it may be read. */
+  /** Returns the resolved path of a file; undefined if it must not be read. */
   #allowed(path: string, inside: string, namedBy: string | undefined): string | undefined {
     try {
       const real = realPathOf(path);
       if (isInside(real, realPathOf(inside))) return real;
-      this.flaws.push(`${namedBy ?? path}: ${path} is outside of ${inside}, so it is not read.`);
+      this.problems.push(`${namedBy ?? path}: ${path} is outside ${inside}, so it is not loaded.`);
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      this.flaws.push(`${namedBy ?? path}: ${path} cannot be followed.`);
+      this.problems.push(`${namedBy ?? path}: the links of ${path} cannot be resolved.`);
     }
     return undefined;
   }
 }
 
-/** What a text names with `@path` at a word's start, outside of code. */
+/** Returns the paths that a text imports with `@path` at the start of a word, outside code. */
 function namedIn(text: string): string[] {
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "").replace(/`[^`\n]*`/g, "");
   const found = [...prose.matchAll(/(?:^|\s)@((?:~\/|\.{0,2}\/)?[\w.-](?:[\w./-]*\w)?)/g)];
   return found.map(([, path = ""]) => path);
 }
 
-/** With an ending, or from home: nothing else is written so. */
+/** Returns whether a word is clearly a path: it has a file extension or begins with `~/`. */
 function looksLikeFile(named: string): boolean {
   return named.startsWith("~/") || /[\w-]\.\w+$/.test(named);
 }
@@ -126,7 +126,7 @@ function isReadable(path: string): boolean {
   try {
     return readTextFile(path).flaw === undefined;
   } catch (error) {
-    // Too long for a name, a loop of links, another's file.
+    // For example a too long name, a loop of links, or another user's file.
     if (!isSystemError(error)) throw error;
     return false;
   }
@@ -139,22 +139,22 @@ function projectTop(cwd: string): string {
   }
 }
 
-/** The directories from the top down to the lower one. */
+/** Returns the directories from the top directory down to the lower one, both included. */
 function pathDown(top: string, lower: string): string[] {
-  const way = [lower];
-  for (let at = lower; at !== top && at !== dirname(at); at = dirname(at)) way.unshift(dirname(at));
-  return way;
+  const directories = [lower];
+  for (let at = lower; at !== top && at !== dirname(at); at = dirname(at)) directories.unshift(dirname(at));
+  return directories;
 }
 
-/** As a section of the system prompt; undefined where there is nothing to say. */
+/** Returns a section of the system prompt; undefined if all files are empty. */
 export function memorySection(files: readonly MemoryFile[]): string | undefined {
   const texts = files.filter(({ text }) => text !== "");
   if (texts.length === 0) return undefined;
   const parts = texts.map(({ path, text }) => fenced(path, text));
-  return `# Standing notes\n\nWhat the user and the project want every agent to know and keep to.\n\n${parts.join("\n\n")}`;
+  return `# Standing notes\n\nInstructions of the user and the project for every agent.\n\n${parts.join("\n\n")}`;
 }
 
-/** A file in a system prompt: where it ends is plain, whatever headings it has; no text of it can end it sooner. */
+/** Wraps a file for a system prompt. The end tag marks its end, and no text inside the file can contain that tag. */
 export function fenced(path: string, text: string): string {
   const name = path.replace(/["<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   return `<file path="${name}">\n${text.replace(/<(\/?file)\b/gi, "&lt;$1")}\n</file>`;

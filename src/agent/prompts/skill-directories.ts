@@ -1,6 +1,9 @@
 import { join } from "node:path";
 
-/** Where skills are: the user's own, then the working directory's, which count over those. */
+/**
+ * Returns the directories of skills: the user's, and the working directory's, which take precedence. A separate file, so that
+ * an agent without skills does not load the YAML parser of `skills.ts`.
+ */
 export function skillDirectories(root: string, cwd: string): readonly [own: string, project: string] {
   return [join(root, "skills"), join(cwd, ".claude", "skills")];
 }

@@ -11,31 +11,32 @@ import { readDocument, textOfField } from "./front-matter.ts";
 import type { IsReadDenied } from "./memory-files.ts";
 import { skillDirectories } from "./skill-directories.ts";
 
-/** Something that somebody wrote down how to do. */
+/** Written instructions for one kind of work. */
 interface Skill {
   readonly name: string;
   readonly description: string;
-  /** Its `SKILL.md`; what it names lies beside it. */
+  /** Path of its `SKILL.md`. The files that it names are in the same directory. */
   readonly path: string;
 }
 
 interface Skills {
   readonly skills: readonly Skill[];
-  /** One sentence for each that cannot be used. */
-  readonly flaws: readonly string[];
+  /** One sentence for each unusable skill. */
+  readonly problems: readonly string[];
 }
 
-/** Skills that are listed at most, and characters of a description: every call of the model pays for the list. */
+/** Maximum number of listed skills, and characters of a description, because each model call pays for the list. */
 const MAX_SKILLS = 100;
 const MAX_DESCRIPTION = 500;
 
 /**
- * The skills of the root, and of the working directory over them; of each only the front matter is kept. The root's may be
- * links of the user's own to anywhere, a project's stay inside of it. One that a rule keeps from being read is left out.
+ * Loads the front matter of the root's skills and of the working directory's skills, which replace the root's skills of the
+ * same name. The root's skills may be links to anywhere, a project's skills must be inside the project. A skill that a rule
+ * denies is left out.
  */
-export function loadSkills(root: string, cwd: string, isKeptBack: IsReadDenied): Skills {
+export function loadSkills(root: string, cwd: string, isReadDenied: IsReadDenied): Skills {
   const skills = new Map<string, Skill>();
-  const flaws: string[] = [];
+  const problems: string[] = [];
   const [own, project] = skillDirectories(root, cwd);
   for (const directory of [own, project]) {
     for (const entry of listDir(directory).sort()) {
@@ -44,36 +45,36 @@ export function loadSkills(root: string, cwd: string, isKeptBack: IsReadDenied):
         const file = readTextFile(path);
         if (file.flaw !== undefined) continue;
         if (directory !== own && !isInside(realPathOf(path), realPathOf(cwd)))
-          throw new Error(`it leads out of ${cwd}`);
-        if (isKeptBack(path, cwd)) throw new Error("a rule for Read keeps it back");
+          throw new Error(`it is a link out of ${cwd}`);
+        if (isReadDenied(path, cwd)) throw new Error("a rule for Read denies it");
         const { matter } = readDocument(file.text);
         const name = nameOf(textOfField(matter.name) ?? entry);
         const description = textOfField(matter.description)?.replace(/[\s\p{Cc}]+/gu, " ") ?? "";
         skills.set(name, { name, description: description.slice(0, MAX_DESCRIPTION), path });
       } catch (error) {
-        flaws.push(`${path}: ${messageOf(error)}`);
+        problems.push(`${path}: ${messageOf(error)}`);
       }
     }
   }
   const all = [...skills.values()];
   if (all.length > MAX_SKILLS)
-    flaws.push(`${all.length - MAX_SKILLS} skills are left out: ${MAX_SKILLS} are listed.`);
-  return { skills: all.slice(0, MAX_SKILLS), flaws };
+    problems.push(`${all.length - MAX_SKILLS} skills are left out: the limit is ${MAX_SKILLS}.`);
+  return { skills: all.slice(0, MAX_SKILLS), problems };
 }
 
-/** It is a word of a list that a model reads with every call. */
+/** Returns a valid name: it is used in a list that the model reads with each call. */
 function nameOf(name: string): string {
   if (/^[\p{L}\p{N}][\p{L}\p{N} _.:-]{0,63}$/u.test(name)) return name;
   throw new Error(`${JSON.stringify(name.slice(0, 80))} cannot be the name of a skill`);
 }
 
-/** The list of them, as a section of the system prompt; undefined where there are none. */
+/** Returns the list of skills as a section of the system prompt; undefined without skills. */
 export function skillsSection(skills: readonly Skill[]): string | undefined {
   if (skills.length === 0) return undefined;
   const lines = skills.map(
     ({ name, description }) => `- ${name}${description === "" ? "" : `: ${description}`}`,
   );
-  return `# Skills\n\nInstructions that somebody wrote down for these kinds of work. Where one fits, load it with Skill before you begin.\n\n${lines.join("\n")}`;
+  return `# Skills\n\nWritten instructions for these kinds of work. If one fits, load it with Skill before you begin.\n\n${lines.join("\n")}`;
 }
 
 interface SkillInput {
@@ -81,23 +82,23 @@ interface SkillInput {
   readonly args?: string | undefined;
 }
 
-/** Who names none of them is told so at once: no rule and no person has anything to say of it. */
+/** Returns the input schema. It rejects unknown names at once, before rules are checked or a person is asked. */
 function inputFor(skills: readonly Skill[]): z.ZodMiniType<SkillInput> {
   const names = skills.map(({ name }) => name);
-  const none = `there is no skill of this name; there are: ${names.toSorted().join(", ")}`;
-  const isOne = (name: string): boolean => names.includes(name);
+  const unknown = `there is no skill of this name; available skills: ${names.toSorted().join(", ")}`;
+  const isKnown = (name: string): boolean => names.includes(name);
   return z.object({
-    skill: z.string().check(z.refine(isOne, none), z.describe("Its name, as it is listed")),
+    skill: z.string().check(z.refine(isKnown, unknown), z.describe("Its name, as listed")),
     args: z.optional(z.string()).check(z.describe("What to use it on")),
   });
 }
 
-/** The tool that gives a skill's text; it is read when it is asked for. */
+/** Returns the tool that loads the text of a skill. The text is read at each call. */
 export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
   return {
     name: "Skill",
     description:
-      "Loads one of the listed skills: the text that says how it is done. Do as it says, with the tools that you have; files that it names are in the directory given with it.",
+      "Loads the instructions of one of the listed skills. Follow them with the tools that you have. Files that they name are in the directory given with them.",
     input: inputFor(skills),
     parallel: true,
     access: ({ skill }) => ({

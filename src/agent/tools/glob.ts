@@ -47,7 +47,7 @@ export const globTool: Tool<Input> = {
     } catch (error) {
       return failed(`The pattern takes too long to match; simplify it. (${String(error)})`);
     }
-    const { kept, note } = keepBack(paths, (path) => path, context.isWithheld);
+    const { kept, note } = keepBack(paths, (path) => path, context.isExcludedFromSearch);
     const found = kept
       .map((path) => ({ path, look: lookAt(path) }))
       .filter(({ look }) => look.kind === "file")

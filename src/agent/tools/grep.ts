@@ -71,7 +71,7 @@ export const grepTool: Tool<Input> = {
     const { kept: matches, note } = keepBack(
       outcome.matches,
       ({ file }) => file,
-      kind === "file" ? undefined : context.isWithheld,
+      kind === "file" ? undefined : context.isExcludedFromSearch,
     );
     const byFile = groupByFile(matches, context.cwd);
     const all = present(value, byFile);

@@ -1,7 +1,7 @@
 import { realPathOf } from "../../os/files/real-path.ts";
 import type { NamedTool } from "../permissions/mcp-rules.ts";
 import { areNotes } from "../permissions/protected-paths.ts";
-import { isAboutAll, namesTool } from "../permissions/rules.ts";
+import { coversWholeTool, namesTool } from "../permissions/rules.ts";
 import type { AnyTool } from "../tool.ts";
 import { failed } from "./file-access.ts";
 
@@ -10,7 +10,7 @@ import { failed } from "./file-access.ts";
  * @param what names the files, after "You have Write for "
  * @param isMeant returns true for the paths of an allowed call, with symbolic links resolved
  */
-export function onlyFor(
+export function restrictTool(
   tool: AnyTool,
   what: string,
   isMeant: (paths: readonly string[]) => boolean,
@@ -32,7 +32,7 @@ export function onlyFor(
  * Widens a restricted tool to more files.
  * @param what names the files, after "you have it for "
  */
-export function alsoFor(
+export function widenTool(
   part: AnyTool,
   whole: AnyTool,
   what: string,
@@ -49,8 +49,8 @@ export function alsoFor(
   };
 }
 
-/** Returns true if a tool is a restriction of another by {@link onlyFor}. */
-export function isPart(tool: AnyTool, whole: AnyTool): boolean {
+/** Returns true if a tool is a restriction of another by {@link restrictTool}. */
+export function isRestrictionOf(tool: AnyTool, whole: AnyTool): boolean {
   return tool.name === whole.name && tool !== whole;
 }
 
@@ -72,7 +72,7 @@ export function chooseTools<T extends NamedTool>(
     (tool) =>
       (base === undefined || isAmong(tool, base)) &&
       (only === undefined || isAmong(tool, only)) &&
-      !without.some((rule) => isAboutAll(rule, tool)),
+      !without.some((rule) => coversWholeTool(rule, tool)),
   );
 }
 
@@ -98,5 +98,5 @@ export function withNoteTools(
 ): readonly AnyTool[] {
   const lacking = all.filter((tool) => KEEPING.includes(tool.name) && !own.includes(tool));
   const what = `your notes alone, Markdown files in ${directory}`;
-  return [...own, ...lacking.map((tool) => onlyFor(tool, what, (paths) => areNotes(paths, directory)))];
+  return [...own, ...lacking.map((tool) => restrictTool(tool, what, (paths) => areNotes(paths, directory)))];
 }

@@ -38,9 +38,9 @@ export const webFetchTool: Tool<z.infer<typeof input>> = {
   async execute({ url }, context) {
     const address = webAddress(url);
     if (address === undefined) return failed(`${url} cannot be fetched.`);
-    const { mayReach = (ip) => !isPrivateAddress(ip), signal } = context;
+    const { mayConnect = (ip) => !isPrivateAddress(ip), signal } = context;
     const { webPage } = await import("./web-page.ts");
-    const page = await webPage(address, mayReach, signal);
+    const page = await webPage(address, mayConnect, signal);
     if (page.kind === "flaw") return failed(page.flaw);
     if (page.kind === "page") return shown(page, context);
     const { href } = page.to;

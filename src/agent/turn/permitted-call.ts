@@ -5,92 +5,95 @@ import { revealHidden } from "../../text/terminal-text.ts";
 import type { AgentEvent } from "../events.ts";
 import type { HookOutcome } from "../hooks/hooks.ts";
 import type { ToolUseBlock } from "../model/model.ts";
-import { decidePermission, placesOf, withHook } from "../permissions/decide.ts";
+import { applyHook, decidePermission, leadsTo } from "../permissions/decide.ts";
 import type { PermissionDecision, PermissionQuestion } from "../permissions/question.ts";
 import type { PermissionRules } from "../permissions/rules.ts";
-import { isWithheld, mayConnect, resolvingOnce } from "../permissions/search-filter.ts";
+import { cachedResolver, isExcludedFromSearch, mayConnect } from "../permissions/search-filter.ts";
 import type { ShellLine } from "../permissions/shell-line.ts";
 import { suggestRules } from "../permissions/suggest-rules.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "../tool.ts";
 
-/** A call that waits for somebody's word. */
+/** A call that waits for an answer of a person or the lead. */
 export interface PermissionAsk {
   readonly tool: string;
   readonly toolUseId: string;
   /** One line for a person. */
   readonly summary: string;
-  /** What the subagent does that makes the call, in the words of its own call; the agent itself without it. */
-  readonly whose?: string;
+  /** Description of the subagent that makes the call; undefined for the agent itself. */
+  readonly subagentTask?: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly access: ToolAccess;
   /** Why it asks. */
   readonly reason: string;
-  /** Only a person's yes to this very call counts. */
+  /** Only a person can allow it, and only exactly this call. */
   readonly guarded: boolean;
-  /** The rules that an “always” makes; none where no rule can allow it. */
+  /** The rules that an “always” creates; empty if no rule can allow the call. */
   readonly rules: readonly string[];
-  /** What would be decided on the call now, where mode or rules have changed since. */
-  again(): PermissionDecision;
+  /** Decides on the call again: mode or rules may have changed since. */
+  decideAgain(): PermissionDecision;
 }
 
 export interface PermissionAnswer {
   readonly allowed: boolean;
   /** Goes to the model with the result. */
   readonly note?: string;
-  /** What the call is to be made with; without it, or the same as was shown, with what it was made with. */
+  /** Replaces the input of the call. If undefined, or equal to the shown input, the call runs with its own. */
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-/** What an agent may do. Whatever can change while it runs is a function. */
+/** The rights of an agent. Rights that can change while it runs are functions. */
 export interface AgentPermissions {
   mode(): PermissionMode;
   readonly rules: PermissionRules | (() => PermissionRules);
-  /** The first is where relative patterns of rules start. */
+  /** Relative patterns of rules start in the first. */
   readonly workingDirs: readonly string[] | (() => readonly string[]);
-  /** Directories that may be read besides. */
+  /** Other directories that may be read. */
   readonly readDirs?: readonly string[];
   readonly planFile?: string;
-  /** Directories that only a person lets change: the root. */
+  /** Directories that only a person can allow to change: teams' root. */
   readonly protectedDirs?: readonly string[];
-  /** Where it keeps notes of its own, with every link resolved. */
+  /** Directory of the agent's notes, with every link resolved. */
   readonly notes?: string;
-  /** Whether it only coordinates in delegate mode: a lead. */
+  /** Whether the agent only coordinates in delegate mode. True for a lead. */
   readonly coordinator?: boolean;
-  /** Ends when it is answered, or rejects once the signal aborts. */
+  /** Resolves with the answer, or rejects when the signal aborts. */
   ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer>;
 }
 
-/** A call whose input has been read, and what it is made with. */
+/** A tool call with its parsed input. */
 export interface PermittedCall {
   readonly tool: AnyTool;
-  /** As the tool reads it. */
+  /** Parsed by the tool's schema. */
   readonly input: unknown;
   readonly use: ToolUseBlock;
   readonly context: ToolContext;
 }
 
-/** Whose rights a call is held against, and who hears of it. */
+/** The rights that a call is checked against, and the receiver of its events. */
 export interface CallRights {
   readonly permissions: AgentPermissions;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
 }
 
-/** Makes a call if it may be made, once somebody has been asked where that is needed. @param ahead what hooks said of it */
+/**
+ * Executes a call if it is allowed, after a permission request if one is needed.
+ * @param hookOutcome of the hooks that ran before the call
+ */
 export async function permitAndExecute(
   call: PermittedCall,
   run: CallRights,
-  ahead: HookOutcome | undefined,
+  hookOutcome: HookOutcome | undefined,
 ): Promise<ToolResult> {
   const { tool } = call;
   const question = await questionOf(call, run.permissions);
-  const first = decideNow(question, ahead);
+  const first = decideWithHook(question, hookOutcome);
   const isAsked = first.behavior === "ask";
   const { answer, decision } = isAsked
-    ? await askAsItIs(call, { question, decision: first, ahead }, run)
+    ? await askUntilUnchanged(call, { question, decision: first, hookOutcome }, run)
     : { answer: { allowed: first.behavior === "allow" } as PermissionAnswer, decision: first };
   const { allowed, note } = answer;
-  // Why it asked is no reason for a yes.
+  // The reason of the request does not explain why it was allowed.
   const reason = note ?? (allowed && isAsked ? undefined : decision.reason);
   run.emit({
     type: "permission_decided",
@@ -100,7 +103,7 @@ export async function permitAndExecute(
     ...(reason === undefined ? {} : { reason }),
   });
   if (!allowed)
-    return refused(tool, note === undefined ? decision.reason : `${decision.reason} Note: ${note}`);
+    return refusedResult(tool, note === undefined ? decision.reason : `${decision.reason} Note: ${note}`);
   const result =
     answer.input === undefined
       ? await execute(call, question)
@@ -109,15 +112,15 @@ export async function permitAndExecute(
 }
 
 function execute({ tool, input, context }: PermittedCall, question: PermissionQuestion): Promise<ToolResult> {
-  const asked = { ...question, resolve: resolvingOnce() };
+  const searchQuestion = { ...question, resolve: cachedResolver() };
   return tool.execute(input, {
     ...context,
-    isWithheld: (path) => isWithheld(path, asked),
-    mayReach: (address) => mayConnect(address, question),
+    isExcludedFromSearch: (path) => isExcludedFromSearch(path, searchQuestion),
+    mayConnect: (address) => mayConnect(address, question),
   });
 }
 
-/** As whoever allowed the call changed it (interop.md: `updated_input` is what runs). What a rule denies stays denied. */
+/** Executes a call with the input of the answer (interop.md: `updated_input` is what runs). Deny rules still apply. */
 async function executeChanged(
   call: PermittedCall,
   changed: Readonly<Record<string, unknown>>,
@@ -125,16 +128,17 @@ async function executeChanged(
 ): Promise<ToolResult> {
   const { tool } = call;
   const parsed = tool.input.safeParse(changed);
-  if (!parsed.success) return refused(tool, "It was allowed with an input that the tool does not take.");
+  if (!parsed.success)
+    return refusedResult(tool, "It was allowed with a changed input that the tool does not accept.");
   const other = { ...call, input: parsed.data };
   const question = await questionOf(other, permissions);
   const { behavior, reason } = decidePermission(question);
-  if (behavior === "deny") return refused(tool, reason);
-  const how = `Whoever allowed it changed the call; it was made with ${JSON.stringify(changed)}`;
-  return withNote(await execute(other, question), how);
+  if (behavior === "deny") return refusedResult(tool, reason);
+  const note = `The call was changed when it was allowed; it ran with ${JSON.stringify(changed)}`;
+  return withNote(await execute(other, question), note);
 }
 
-function refused({ name }: AnyTool, why: string): ToolResult {
+function refusedResult({ name }: AnyTool, why: string): ToolResult {
   return { content: `Permission for ${name} was refused. ${why}`, isError: true };
 }
 
@@ -148,7 +152,7 @@ async function questionOf(
 ): Promise<PermissionQuestion> {
   const access = tool.access(input, context);
   return {
-    ...rightsOf(permissions),
+    ...currentRights(permissions),
     tool: tool.name,
     served: tool.served,
     access,
@@ -162,48 +166,48 @@ async function questionOf(
   };
 }
 
-interface Undecided {
+interface PendingDecision {
   readonly question: PermissionQuestion;
   readonly decision: PermissionDecision;
-  readonly ahead: HookOutcome | undefined;
+  readonly hookOutcome: HookOutcome | undefined;
 }
 
-/** Times that one call asks whose files lead elsewhere after each yes: that is somebody's doing. */
+/** Maximum requests for one call whose files lead elsewhere after each approval. Such changes are not accidental. */
 const MAX_ASKS = 3;
 
 /**
- * Asks, and holds a yes against how things are when it comes: what is denied by then is refused, and what leads to other files, or
- * has become a person's alone to allow, is asked again as it is now.
- * @returns the decision that the answer is to
+ * Requests permission and checks an approval against the state when it arrives. A call that is denied by then is refused. A call
+ * whose files lead elsewhere, or that only a person can allow by then, is asked again.
+ * @returns the answer, and the decision that it answers
  */
-async function askAsItIs(
+async function askUntilUnchanged(
   call: PermittedCall,
-  { question, decision, ahead }: Undecided,
+  { question, decision, hookOutcome }: PendingDecision,
   run: CallRights,
 ): Promise<{ readonly answer: PermissionAnswer; readonly decision: PermissionDecision }> {
   let shown = decision;
   for (let asks = 0; asks < MAX_ASKS; asks += 1) {
-    const places = placesOf(question);
-    const answer = await askSomebody(call, { question, decision: shown, ahead }, run);
+    const places = leadsTo(question);
+    const answer = await requestPermission(call, { question, decision: shown, hookOutcome }, run);
     if (!answer.allowed) return { answer, decision: shown };
-    const now = decideNow({ ...question, ...rightsOf(run.permissions) }, ahead);
+    const now = decideWithHook({ ...question, ...currentRights(run.permissions) }, hookOutcome);
     if (now.behavior === "deny") return { answer: { allowed: false }, decision: now };
-    const isSame = isDeepStrictEqual(placesOf(question), places) && (shown.guarded || !now.guarded);
+    const isSame = isDeepStrictEqual(leadsTo(question), places) && (shown.guarded || !now.guarded);
     if (now.behavior === "allow" || isSame) return { answer, decision: shown };
     shown = now;
   }
-  const reason = `It led somewhere else each time after it had been allowed. ${shown.reason}`;
+  const reason = `Its files led elsewhere after each approval. ${shown.reason}`;
   return { answer: { allowed: false }, decision: { ...shown, reason } };
 }
 
-async function askSomebody(
+async function requestPermission(
   { tool, input, use, context }: PermittedCall,
-  { question, decision, ahead }: Undecided,
+  { question, decision, hookOutcome }: PendingDecision,
   { permissions, signal, emit }: CallRights,
 ): Promise<PermissionAnswer> {
   const summary = revealHidden(tool.summary(input));
   emit({ type: "permission_asked", tool: tool.name, summary });
-  // It is shown, sent and written down; the call itself runs with what it was made with.
+  // Only the request is redacted, because it is shown, sent and recorded. The call runs with its own input.
   const request = maskValue(
     {
       tool: tool.name,
@@ -217,20 +221,24 @@ async function askSomebody(
     },
     secretsOf(context.env),
   );
-  const again = (): PermissionDecision => decideNow({ ...question, ...rightsOf(permissions) }, ahead);
-  const answer = await permissions.ask({ ...request, again }, signal);
+  const again = (): PermissionDecision =>
+    decideWithHook({ ...question, ...currentRights(permissions) }, hookOutcome);
+  const answer = await permissions.ask({ ...request, decideAgain: again }, signal);
   signal.throwIfAborted();
   const { input: made, ...rest } = answer;
-  // As it was shown it holds no secret: the same again means the call itself.
+  // The shown input is redacted: an answer with exactly that input means the call's own.
   return made === undefined || isDeepStrictEqual(made, request.input) ? rest : answer;
 }
 
-function decideNow(question: PermissionQuestion, ahead: HookOutcome | undefined): PermissionDecision {
-  return withHook(decidePermission(question), ahead?.permission, question.mode);
+function decideWithHook(
+  question: PermissionQuestion,
+  hookOutcome: HookOutcome | undefined,
+): PermissionDecision {
+  return applyHook(decidePermission(question), hookOutcome?.permission, question.mode);
 }
 
-/** What can change while a call waits. */
-function rightsOf({
+/** Returns the rights that can change while a call waits. */
+function currentRights({
   mode,
   rules,
   workingDirs,
@@ -242,7 +250,7 @@ function rightsOf({
   };
 }
 
-/** The grammar of bash is loaded at the first command. */
+/** Parses a command line. Loads the grammar of bash at the first command. */
 async function readLine(command: string): Promise<ShellLine> {
   const { readShellLine } = await import("../permissions/shell-line.ts");
   return readShellLine(command);

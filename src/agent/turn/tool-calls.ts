@@ -4,65 +4,67 @@ import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
-import { isCutInput } from "../model/wire-response.ts";
+import { isTruncatedInput } from "../model/wire-response.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
 import { type CallRights, type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
-interface ToolRun extends CallRights {
-  /** Whether the answer that makes the calls was cut at its longest. */
-  readonly isCut: boolean;
+interface ToolRunOptions extends CallRights {
+  /** Whether the answer with the calls reached its maximum length. */
+  readonly isTruncated: boolean;
   readonly tools: readonly AnyTool[];
-  /** Which of them the model has been told of. */
-  readonly offers: (tool: AnyTool) => boolean;
-  /** Run before and after each call. */
+  /** Selects the tools that the model was offered. */
+  readonly isOffered: (tool: AnyTool) => boolean;
+  /** Hooks before and after each call. */
   readonly hooks?: Hooks | undefined;
   readonly clock: Clock;
   readonly context: (toolUseId: string) => ToolContext;
   readonly betweenTools: () => Promise<"go" | "stop">;
 }
 
-export interface RanTools {
-  /** One for each call, in the calls' order. */
+export interface ToolCallResults {
+  /** One for each call, in the same order. */
   readonly results: readonly ToolResultBlock[];
-  /** How many were started. */
+  /** Number of started calls. */
   readonly calls: number;
   readonly stopped: boolean;
   readonly endedBy?: string;
 }
 
-/** Characters of one result that a model reads; what is longer is cut with a word about it. */
+/** Maximum characters of a result for the model. A longer result is truncated with a note. */
 const MAX_TOOL_RESULT = 100_000;
 
-const NOT_RUN = "Not run: the turn was interrupted before it.";
-const CUT_OFF = "Interrupted before it ended.";
-const LEFT = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
-const CUT_INPUT =
-  "The call was cut off where your answer reached its maximum length, and was not made. Make it again with less in it, or in several parts.";
+const NOT_RUN = "Not run: the turn was interrupted before this call.";
+const INTERRUPTED_CALL = "Interrupted before it finished.";
+const ABANDONED = "Interrupted, but it did not stop in time; it is not known whether it took effect.";
+const TRUNCATED_INPUT =
+  "Your answer reached its maximum length and cut off this call, so the call was not made. Make it again with a shorter input, or in several parts.";
 const BROKEN_INPUT =
   "The input of the call was not a complete JSON object, so the call was not made. Make it again.";
-/** Calls at once: as many teammates as are ever started together, and files that are read beside each other. */
-const MAX_SIDE_BY_SIDE = 16;
-/** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */
+/** Maximum calls at the same time: as many teammates as are ever started together. */
+const MAX_PARALLEL = 16;
+/** Milliseconds that a tool has to end after an interrupt; our tools need at most half a second. */
 const ABORT_GRACE_MS = 2_000;
 
 /**
- * Runs the calls of one message: neighbours that may run side by side together, the others one after another. Every call
- * gets a result whatever happens, so that the conversation stays valid.
+ * Runs the calls of one message: adjacent parallel calls together, the others one after another. Every call gets a result in any
+ * case, because a conversation without it is invalid.
  */
-export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Promise<RanTools> {
+export async function runTools(uses: readonly ToolUseBlock[], run: ToolRunOptions): Promise<ToolCallResults> {
   const results: ToolResultBlock[] = [];
   let stopped = false;
   let calls = 0;
   let endedBy: string | undefined;
-  for (const group of groups(uses, run.tools)) {
+  for (const group of parallelGroups(uses, run.tools)) {
     if (results.length > 0 && !run.signal.aborted) stopped ||= (await run.betweenTools()) === "stop";
     if (stopped || run.signal.aborted || endedBy !== undefined) {
-      const why = endedBy === undefined ? NOT_RUN : `Not run: ${endedBy} ended the turn before it.`;
+      const why = endedBy === undefined ? NOT_RUN : `Not run: ${endedBy} ended the turn before this call.`;
       results.push(...group.map((use) => errorResult(use.id, why)));
       continue;
     }
     calls += group.length;
-    for (const { block, endedBy: ender } of await sideBySide(group, (use) => runOne(use, ownPart(run)))) {
+    for (const { block, endedBy: ender } of await inParallel(group, (use) =>
+      runOne(use, withOwnSignal(run)),
+    )) {
       results.push(block);
       endedBy ??= ender;
     }
@@ -72,24 +74,24 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Pro
   return { results, calls, stopped, ...(endedBy === undefined ? {} : { endedBy }) };
 }
 
-/** With a signal of a call's own: what many side by side listen to at once Node takes for a leak. */
-function ownPart(run: ToolRun): ToolRun {
+/** Gives a call a separate signal: Node reports a leak if many parallel calls listen to one signal. */
+function withOwnSignal(run: ToolRunOptions): ToolRunOptions {
   const signal = AbortSignal.any([run.signal]);
   return { ...run, signal, context: (id) => ({ ...run.context(id), signal }) };
 }
 
-/** Runs a group together, but no more at once than a machine and a server take. Results come in the calls' order. */
-async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+/** Runs at most {@link MAX_PARALLEL} items at the same time. Results keep the order of the items. */
+async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const waiting = items.entries();
   const lane = async (): Promise<void> => {
     for (const [i, item] of waiting) results[i] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(items.length, MAX_SIDE_BY_SIDE) }, lane));
+  await Promise.all(Array.from({ length: Math.min(items.length, MAX_PARALLEL) }, lane));
   return results;
 }
 
-function groups(uses: readonly ToolUseBlock[], tools: readonly AnyTool[]): ToolUseBlock[][] {
+function parallelGroups(uses: readonly ToolUseBlock[], tools: readonly AnyTool[]): ToolUseBlock[][] {
   const grouped: ToolUseBlock[][] = [];
   let open = false;
   for (const use of uses) {
@@ -106,36 +108,37 @@ function toolOf({ name }: ToolUseBlock, tools: readonly AnyTool[]): AnyTool | un
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name);
 }
 
-interface Ran {
+interface CallResult {
   readonly block: ToolResultBlock;
   readonly endedBy?: string;
 }
 
-async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
+async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResult> {
   const tool = toolOf(use, run.tools);
   if (tool === undefined) {
     const names = run.tools
-      .filter(run.offers)
+      .filter(run.isOffered)
       .map((candidate) => candidate.name)
       .join(", ");
-    return refuse(use, run, `There is no tool ${use.name} here. There are: ${names}.`);
+    return refuseCall(use, run, `There is no tool ${use.name} here. Available tools: ${names}.`);
   }
-  // First of all: there are tools that take any object.
-  if (isCutInput(use.input)) return refuse(use, run, run.isCut ? CUT_INPUT : BROKEN_INPUT);
+  // Checked before the schema, because some tools accept any object.
+  if (isTruncatedInput(use.input))
+    return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
     const { path, message } = firstIssue(parsed.error);
-    return refuse(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
+    return refuseCall(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
   }
   const started = run.clock.now();
   const context = run.context(use.id);
   let result: ToolResult;
   run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
   try {
-    const work = betweenHooks({ tool, input: parsed.data, use, context }, run);
-    result = await unlessLeft(work, run.signal);
+    const work = callWithHooks({ tool, input: parsed.data, use, context }, run);
+    result = await abandonAfterInterrupt(work, run.signal);
   } catch (error) {
-    result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
+    result = { content: run.signal.aborted ? INTERRUPTED_CALL : failureText(error), isError: true };
   }
   const block = blockOf(use, result, tool.summary(parsed.data));
   run.emit({
@@ -150,56 +153,62 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
 }
 
-/** At an interrupt a tool that does not listen is left to itself: the turn is over, whatever it still does. */
-async function unlessLeft(work: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
+/** Waits for a tool, but abandons it if it does not react to an interrupt: the turn ends although the tool may still run. */
+async function abandonAfterInterrupt(work: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
   const ended = new AbortController();
   try {
-    return await Promise.race([work, left(signal, ended.signal)]);
+    return await Promise.race([work, abandoned(signal, ended.signal)]);
   } finally {
     ended.abort();
   }
 }
 
-async function left(signal: AbortSignal, ended: AbortSignal): Promise<ToolResult> {
+async function abandoned(signal: AbortSignal, ended: AbortSignal): Promise<ToolResult> {
   await pause(Number.POSITIVE_INFINITY, AbortSignal.any([signal, ended]));
   await pause(ABORT_GRACE_MS, ended);
-  return { content: LEFT, isError: true };
+  return { content: ABANDONED, isError: true };
 }
 
-/** A call that cannot even be started is shown like one that failed. */
-function refuse(use: ToolUseBlock, run: ToolRun, content: string): Ran {
+/** Reports a call that cannot be started like a failed one. */
+function refuseCall(use: ToolUseBlock, run: ToolRunOptions, content: string): CallResult {
   run.emit({ type: "tool_started", id: use.id, tool: use.name, summary: "" });
   run.emit({ type: "tool_ended", id: use.id, tool: use.name, content, isError: true, ms: 0 });
   return { block: errorResult(use.id, content) };
 }
 
-/** Makes a call between the hooks of its tool, unless those before it stop it. What those behind it stop is the turn, or their words go to the model. */
-async function betweenHooks(call: PermittedCall, run: ToolRun): Promise<ToolResult> {
+/**
+ * Runs a call with the hooks of its tool. Hooks before the call can change or stop it. Hooks after the call can add text for the
+ * model, or end the turn.
+ */
+async function callWithHooks(call: PermittedCall, run: ToolRunOptions): Promise<ToolResult> {
   const { hooks, signal } = run;
   const { name, alias } = call.tool;
   const names = alias === undefined ? [name] : [name, alias];
   const about = { tool_name: name, tool_input: call.use.input, tool_use_id: call.use.id };
-  const ahead = await hooks?.run("PreToolUse", about, signal, ...names);
+  const before = await hooks?.run("PreToolUse", about, signal, ...names);
   signal.throwIfAborted();
-  if (ahead?.stopped !== undefined) {
-    const content = `A hook refused ${name}: ${ahead.stopped}`;
-    return { content, isError: true, endTurn: ahead.ends === true };
+  if (before?.stopped !== undefined) {
+    const content = `A hook refused ${name}: ${before.stopped}`;
+    return { content, isError: true, endTurn: before.endsAgent === true };
   }
-  const made = ahead?.input === undefined ? call : changedCall(call, ahead.input);
+  const made = before?.input === undefined ? call : withChangedInput(call, before.input);
   if (made === undefined)
-    return { content: `A hook changed the call of ${name} to one that it does not take.`, isError: true };
-  const result = await permitAndExecute(made, run, ahead);
+    return {
+      content: `A hook changed the input of ${name} to an input that it does not accept.`,
+      isError: true,
+    };
+  const result = await permitAndExecute(made, run, before);
   const response = { content: result.content, is_error: result.isError === true };
-  const after = { ...about, tool_input: made.use.input, tool_response: response };
-  const behind = await hooks?.run("PostToolUse", after, signal, ...names);
+  const aboutResult = { ...about, tool_input: made.use.input, tool_response: response };
+  const after = await hooks?.run("PostToolUse", aboutResult, signal, ...names);
   const changed =
-    made === call ? [] : [`A hook changed the call; it was made with ${JSON.stringify(made.use.input)}`];
-  const said = behind?.stopped === undefined ? [] : [`A hook says: ${behind.stopped}`];
-  const content = [result.content, ...changed, ...said].join("\n\n");
-  return { ...result, content, endTurn: behind?.ends === true || result.endTurn === true };
+    made === call ? [] : [`A hook changed the call; it ran with ${JSON.stringify(made.use.input)}`];
+  const hookText = after?.stopped === undefined ? [] : [`A hook says: ${after.stopped}`];
+  const content = [result.content, ...changed, ...hookText].join("\n\n");
+  return { ...result, content, endTurn: after?.endsAgent === true || result.endTurn === true };
 }
 
-function changedCall(
+function withChangedInput(
   call: PermittedCall,
   input: Readonly<Record<string, unknown>>,
 ): PermittedCall | undefined {

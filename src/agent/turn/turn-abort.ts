@@ -1,6 +1,6 @@
 /**
- * Why a turn is aborted whose process is about to end: nothing of that end is written into the conversation, so that the next
- * process goes on with the turn as it does behind a SIGKILL.
+ * Aborts a turn because its process is about to end. The conversation records nothing of this end, so that the next process
+ * resumes the turn as after a SIGKILL. A separate file, so that the worker's lifecycle does not load the turn.
  */
 export class ProcessEndingAbort extends DOMException {
   constructor() {

@@ -6,12 +6,12 @@ import {
   type Spent,
   streamAnswer,
 } from "../conversation/call-model.ts";
-import type { Window } from "../conversation/context-window.ts";
+import type { ContextWindow } from "../conversation/context-window.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { AgentEvent } from "../events.ts";
-import { INTERRUPTED, textOf, toolUsesOf } from "../model/messages.ts";
+import { INTERRUPTED, messageText, toolUsesOf } from "../model/messages.ts";
 import type { Model, ModelRequest, StopReason, ToolUseBlock } from "../model/model.ts";
-import type { RanTools } from "./tool-calls.ts";
+import type { ToolCallResults } from "./tool-calls.ts";
 import { isProcessEnding } from "./turn-abort.ts";
 
 export interface TurnResult {
@@ -19,55 +19,55 @@ export interface TurnResult {
   /** The last text of the model in this turn. */
   readonly text: string;
   readonly toolCalls: number;
-  /** Of this turn, every call of the model in it. */
+  /** Tokens of all model calls in this turn. */
   readonly usage: TokenCount;
-  /** US dollars; 0 where no price is known. */
+  /** US dollars; 0 without a known price. */
   readonly costUsd: number;
   /** Why it failed, for people. */
   readonly failure?: string;
-  /** The tool that ended the turn (ExitPlanMode waits for its verdict). */
+  /** Name of the tool that ended the turn (ExitPlanMode waits for the plan approval). */
   readonly endedBy?: string;
 }
 
-/** What of a turn is there already when it is taken up. */
-export type TurnBegun = Pick<TurnResult, "text" | "toolCalls">;
+/** Progress of a turn before it was resumed. */
+export type TurnProgress = Pick<TurnResult, "text" | "toolCalls">;
 
-/** What a turn runs on; its input stands in the memory. */
+/** The parts that a turn needs. Its input is already in the conversation. */
 interface TurnParts {
   readonly model: Model;
-  readonly memory: Conversation;
-  readonly window: Window;
+  readonly conversation: Conversation;
+  readonly window: ContextWindow;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
-  /** The next call of the model as it would be made now. */
+  /** Returns the next request to the model as of now. */
   readonly request: () => ModelRequest;
-  /** Runs calls and puts their results into the memory. @param stopReason why the answer ended that made them */
-  readonly runTools: (uses: readonly ToolUseBlock[], stopReason: StopReason) => Promise<RanTools>;
+  /** Runs calls and adds their results to the conversation. @param stopReason of the answer with the calls */
+  readonly runTools: (uses: readonly ToolUseBlock[], stopReason: StopReason) => Promise<ToolCallResults>;
   readonly beforeCall: ((signal: AbortSignal) => Promise<"go" | "stop">) | undefined;
 }
 
-type Ending = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
+type TurnEnd = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
 
-/** Model calls in one turn, after which it is stopped: far above honest work, below a bill that surprises. */
+/** Maximum model calls in one turn: far above honest work, but low enough to limit the cost. */
 const MAX_ROUNDS = 500;
-/** Times that a model whose answer was cut at its length is told to go on. */
+/** How many times a model is asked to continue an answer that reached its maximum length. */
 const MAX_CONTINUATIONS = 3;
-/** Times in a row that a conversation which the server found too long is compacted: the guess of its length was wrong each time. */
+/** Maximum compactions in a row after the server rejects the conversation as too long. The estimate was wrong each time. */
 const MAX_COMPACTIONS = 3;
-const TOO_MANY: Ending = {
+const TOO_MANY: TurnEnd = {
   outcome: "failed",
   failure: `The turn was stopped after ${MAX_ROUNDS} calls of the model.`,
 };
 const TOO_LONG = `The answer reached the model's maximum length ${MAX_CONTINUATIONS + 1} times.`;
 const REFUSED = "The model refused to answer.";
-const CONTINUE = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
+const CONTINUE_ANSWER = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
 
 /**
- * Runs a turn to its end: the model is called and the tools that it asks for are run, until it has nothing more to ask, is
- * interrupted or fails. Rejects only when the conversation cannot be written.
+ * Runs a turn to its end: calls the model and runs its tool calls until it makes no more, is interrupted or fails. Rejects only
+ * if the conversation cannot be written.
  */
-export async function runTurn(begun: TurnBegun, parts: TurnParts): Promise<TurnResult> {
-  const result = await new Turn(begun, parts).run();
+export async function runTurn(progress: TurnProgress, parts: TurnParts): Promise<TurnResult> {
+  const result = await new Turn(progress, parts).run();
   const { outcome, failure } = result;
   parts.emit({ type: "turn_ended", outcome, ...(failure === undefined ? {} : { failure }) });
   return result;
@@ -78,40 +78,40 @@ class Turn {
   #text: string;
   #toolCalls: number;
   #spent: Spent = NOTHING_SPENT;
-  /** Times that it was told to go on with an answer that was cut. */
+  /** How many times the model was asked to continue a truncated answer. */
   #continuations = 0;
-  /** Whether the next answer begins where the one before was cut. */
-  #goesOn = false;
-  /** Times in a row that the server found the conversation too long. */
-  #refusedAsLong = 0;
+  /** Whether the next answer continues a truncated one. */
+  #continuesAnswer = false;
+  /** How many times in a row the server rejected the conversation as too long. */
+  #tooLongInARow = 0;
 
-  constructor({ text, toolCalls }: TurnBegun, parts: TurnParts) {
+  constructor({ text, toolCalls }: TurnProgress, parts: TurnParts) {
     this.#parts = parts;
     this.#text = text;
     this.#toolCalls = toolCalls;
   }
 
   async run(): Promise<TurnResult> {
-    let ending: Ending | undefined;
+    let ending: TurnEnd | undefined;
     for (let round = 0; round < MAX_ROUNDS && ending === undefined; round += 1) {
       ending = await this.#round();
     }
     return { text: this.#text, toolCalls: this.#toolCalls, ...this.#spent, ...(ending ?? TOO_MANY) };
   }
 
-  /** One call of the model and the tools that it asks for; says how the turn ended, if it did. */
-  async #round(): Promise<Ending | undefined> {
+  /** Calls the model once and runs its tool calls. Returns how the turn ended; undefined if it continues. */
+  async #round(): Promise<TurnEnd | undefined> {
     const { signal, window, beforeCall, runTools } = this.#parts;
     if ((await beforeCall?.(signal)) === "stop") return { outcome: "interrupted" };
-    const noRoom = window.isNearlyFull ? await this.#compact() : undefined;
-    if (noRoom !== undefined) return noRoom;
+    const failedToCompact = window.isNearlyFull ? await this.#compact() : undefined;
+    if (failedToCompact !== undefined) return failedToCompact;
     const answer = await this.#callModel();
-    this.#say(answer.message === undefined ? "" : textOf(answer.message));
+    this.#addText(answer.message === undefined ? "" : messageText(answer.message));
     if (answer.outcome !== "answered") {
       return answer.outcome === "interrupted" ? this.#interrupted() : this.#failed(answer);
     }
-    this.#refusedAsLong = 0;
-    // What it had begun to call before it refused is not called.
+    this.#tooLongInARow = 0;
+    // Tool calls that were begun before the refusal are dropped.
     if (answer.stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
     const uses = toolUsesOf(answer.message);
     if (uses.length === 0) return this.#withoutTools(answer.stopReason);
@@ -121,69 +121,69 @@ class Turn {
     return ran.endedBy === undefined ? undefined : { outcome: "completed", endedBy: ran.endedBy };
   }
 
-  /** What goes on with an answer that was cut is one text with it; any other stands in place of what was said before. */
-  #say(text: string): void {
-    this.#text = this.#goesOn ? this.#text + text : text || this.#text;
-    this.#goesOn = false;
+  /** Appends the continuation of a truncated answer to the last text. Any other text replaces the last one. */
+  #addText(text: string): void {
+    this.#text = this.#continuesAnswer ? this.#text + text : text || this.#text;
+    this.#continuesAnswer = false;
   }
 
   async #callModel(): Promise<ModelAnswer> {
-    const { model, memory, request, signal, emit } = this.#parts;
+    const { model, conversation, request, signal, emit } = this.#parts;
     const answer = await streamAnswer(model, request(), signal, emit);
     const { message, spent } = answer;
     const isAnswer = answer.outcome === "answered";
     if (message === undefined || (!isAnswer && isProcessEnding(signal))) {
-      memory.pay(spent);
+      conversation.addCost(spent);
     } else {
       const refused = isAnswer && answer.stopReason === "refusal";
       const size = isAnswer ? answer.size : undefined;
-      memory.answer(refused ? { ...message, refused } : message, spent, size);
+      conversation.addAnswer(refused ? { ...message, refused } : message, spent, size);
       emit({ type: "message", message });
     }
     this.#count(spent);
     return answer;
   }
 
-  #interrupted(): Ending {
+  #interrupted(): TurnEnd {
     if (!isProcessEnding(this.#parts.signal)) this.#note(INTERRUPTED);
     return { outcome: "interrupted" };
   }
 
-  /** A conversation that the server finds too long is compacted, whatever was thought of its length. */
+  /** Compacts a conversation that the server rejected as too long, whatever our estimate was. */
   async #failed({
     kind,
     limit,
     failure,
-  }: Exclude<ModelAnswer, { outcome: "answered" }>): Promise<Ending | undefined> {
-    if (kind !== "too_long" || this.#refusedAsLong === MAX_COMPACTIONS) return { outcome: "failed", failure };
-    this.#refusedAsLong += 1;
-    this.#parts.window.wasTooLong(limit);
+  }: Exclude<ModelAnswer, { outcome: "answered" }>): Promise<TurnEnd | undefined> {
+    if (kind !== "too_long" || this.#tooLongInARow === MAX_COMPACTIONS) return { outcome: "failed", failure };
+    this.#tooLongInARow += 1;
+    this.#parts.window.recordTooLong(limit);
     return this.#compact();
   }
 
-  async #withoutTools(stopReason: StopReason): Promise<Ending | undefined> {
-    // The server goes on where it paused once it has the same conversation again.
+  async #withoutTools(stopReason: StopReason): Promise<TurnEnd | undefined> {
+    // The server continues a paused answer when it gets the same conversation again.
     if (stopReason === "pause_turn") return undefined;
     if (stopReason !== "max_tokens" && stopReason !== "window_exceeded") return { outcome: "completed" };
     if (this.#continuations === MAX_CONTINUATIONS) return { outcome: "failed", failure: TOO_LONG };
     this.#continuations += 1;
     if (stopReason === "window_exceeded") {
-      this.#parts.window.wasFull();
-      const noRoom = await this.#compact();
-      if (noRoom !== undefined) return noRoom;
+      this.#parts.window.recordFull();
+      const failedToCompact = await this.#compact();
+      if (failedToCompact !== undefined) return failedToCompact;
     }
-    this.#goesOn = true;
-    this.#note(CONTINUE);
+    this.#continuesAnswer = true;
+    this.#note(CONTINUE_ANSWER);
     return undefined;
   }
 
-  async #compact(): Promise<Ending | undefined> {
-    const { memory, window, signal } = this.#parts;
-    const noRoom = await window.compact(signal, (spent) => {
-      memory.pay(spent);
+  async #compact(): Promise<TurnEnd | undefined> {
+    const { conversation, window, signal } = this.#parts;
+    const failed = await window.compact(signal, (spent) => {
+      conversation.addCost(spent);
       this.#count(spent);
     });
-    return noRoom?.outcome === "interrupted" ? this.#interrupted() : noRoom;
+    return failed?.outcome === "interrupted" ? this.#interrupted() : failed;
   }
 
   #count(spent: Spent): void {
@@ -193,6 +193,6 @@ class Turn {
   }
 
   #note(text: string): void {
-    this.#parts.memory.tell([{ type: "text", text }]);
+    this.#parts.conversation.addUserContent([{ type: "text", text }]);
   }
 }

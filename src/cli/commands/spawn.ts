@@ -108,7 +108,7 @@ export const command = defineCommand({
       budget: limitsIn(options),
     });
     if (input.most !== undefined) requireWithin(workingDirectory(ctx, input), open.config, settings, ctx);
-    const { flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
+    const { problems: flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
     for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
     // From the first file on, so that a start that is cut off leaves nothing.
     const signal = io.interruption();

@@ -2,9 +2,9 @@ import { defaultModelName, isScripted, resolveModelName } from "../../agent/mode
 import {
   type AgentType,
   type AgentTypes,
-  BUILTIN_TYPES_ALONE,
   DEFAULT_AGENT_TYPE,
   findAgentType,
+  ONLY_BUILTIN_TYPES,
 } from "../../agent/prompts/agent-types.ts";
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
@@ -16,7 +16,7 @@ import { exceeds } from "../permission-mode.ts";
  * The agent type of a spawn.
  * @throws TeamError INVALID_TYPE, with the types that there are, and why a file with this name is none
  */
-export function spawnType(given: string | undefined, known: AgentTypes = BUILTIN_TYPES_ALONE): AgentType {
+export function spawnType(given: string | undefined, known: AgentTypes = ONLY_BUILTIN_TYPES): AgentType {
   const found = findAgentType(given ?? DEFAULT_AGENT_TYPE, known.types);
   if (found !== undefined) return found;
   const names = known.types.map(({ name }) => name).join(", ");
@@ -26,7 +26,7 @@ export function spawnType(given: string | undefined, known: AgentTypes = BUILTIN
 }
 
 /** What is known of files that may be meant. */
-function aboutFiles(given: string, { flaws, ignored }: AgentTypes): string[] {
+function aboutFiles(given: string, { problems: flaws, ignored }: AgentTypes): string[] {
   const untrusted = ignored.find((path) => path.toLowerCase().endsWith(`/${given.toLowerCase()}.md`));
   if (untrusted === undefined) return flaws.map((flaw) => `No type: ${flaw}.`);
   const project = untrusted.replace(/\/\.claude\/agents\/[^/]*$/, "");

@@ -40,7 +40,7 @@ export async function openSurroundings(
   const keptBack = readDenialsOf(ctx, settings.permissions, never);
   const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, keptBack);
   const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, keptBack);
-  for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
+  for (const flaw of [...memory.problems, ...flaws]) tell(flaw);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
     ...eventOfNow(ctx.ref, ctx.actor),
@@ -71,7 +71,7 @@ async function openSkills(root: string, cwd: string, keptBack: IsReadDenied): Pr
   const isNone = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
   if (isNone) return { count: 0, flaws: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
-  const { skills, flaws } = loadSkills(root, cwd, keptBack);
+  const { skills, problems: flaws } = loadSkills(root, cwd, keptBack);
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
   // A project's lie where it is worked; a link that comes there later must lead to nothing that may be read.
   const [own] = skillDirectories(root, cwd);

@@ -4,15 +4,15 @@ import { openTranscript } from "../../agent/conversation/transcript.ts";
 import { type HookOptions, Hooks } from "../../agent/hooks/hooks.ts";
 import type { HookEvent, HooksSetting } from "../../agent/hooks/settings.ts";
 import type { Model } from "../../agent/model/model.ts";
-import { isAboutAll } from "../../agent/permissions/rules.ts";
-import { type AgentType, agentTypeOf, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
+import { coversWholeTool } from "../../agent/permissions/rules.ts";
+import { type AgentType, agentTypeOrGeneral, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import { composeSystem } from "../../agent/prompts/system-prompt.ts";
 import type { Notes } from "../../agent/prompts/type-notes.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import { globTool } from "../../agent/tools/glob.ts";
 import { grepTool } from "../../agent/tools/grep.ts";
 import { readTool } from "../../agent/tools/read.ts";
-import { alsoFor, chooseTools, isPart, onlyFor } from "../../agent/tools/select-tools.ts";
+import { chooseTools, isRestrictionOf, restrictTool, widenTool } from "../../agent/tools/select-tools.ts";
 import { writeTool } from "../../agent/tools/write.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
 import { TeamError } from "../../errors.ts";
@@ -69,7 +69,7 @@ interface AgentParts extends SharedParts {
 /** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */
 export function assembleAgent(parts: AgentParts): Agent {
   const { ctx, worker, settings, notes } = parts;
-  const type = agentTypeOf(parts.agentType, parts.types);
+  const type = agentTypeOrGeneral(parts.agentType, parts.types);
   const never = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
   const deny = (): readonly string[] => [...settings().permissions.deny, ...never];
   const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
@@ -108,14 +108,14 @@ export function assembleAgent(parts: AgentParts): Agent {
   const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, never), never);
   // What only settings deny is had again once they do not.
   const offers = (tool: AnyTool): boolean =>
-    isOffered(parts, tool) && !deny().some((rule) => isAboutAll(rule, tool));
+    isOffered(parts, tool) && !deny().some((rule) => coversWholeTool(rule, tool));
   const roster = new TeamRoster(() => memberNames(ctx).filter((name) => name !== worker.name));
   const own = { type, offered: () => tools.filter(offers), roster, whereabouts: environmentFacts(ctx) };
   worker.roster = roster;
   return createAgent({
     model: parts.model,
     tools,
-    offers,
+    isOffered: offers,
     hooks,
     system: () => systemPrompt(parts, own),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
@@ -165,12 +165,14 @@ function withPlanTools(
     plans() && paths.every((path) => path === realPathOf(planApproval.planFile));
   const lent = (tool: AnyTool): boolean => !had.some(({ name }) => name === tool.name);
   const reading = chooseTools(PLANNING.filter(lent), { only, without: deny });
-  const writing = lent(writeTool) ? [onlyFor(writeTool, "your plan alone", isPlan)] : [];
+  const writing = lent(writeTool) ? [restrictTool(writeTool, "your plan alone", isPlan)] : [];
   return [
     // One that has it for its notes has it for its plan too.
-    ...had.map((tool) => (isPart(tool, writeTool) ? alsoFor(tool, writeTool, "your plan", isPlan) : tool)),
+    ...had.map((tool) =>
+      isRestrictionOf(tool, writeTool) ? widenTool(tool, writeTool, "your plan", isPlan) : tool,
+    ),
     ...[
-      ...reading.map((tool) => onlyFor(tool, "planning alone", plans)),
+      ...reading.map((tool) => restrictTool(tool, "planning alone", plans)),
       ...chooseTools(writing, { without: deny }),
     ].map((tool) => ({ ...tool, whilePlanning: true })),
   ];
@@ -189,9 +191,18 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   const transcript = transcriptPath(ctx.home.root, sessionId);
   const setting = (): HooksSetting => settings().hooks;
   const { passSecrets, hooks: bounds } = settings().teams;
-  const ran: HookOptions["ran"] = (event, result, ms) =>
+  const ran: HookOptions["onRan"] = (event, result, ms) =>
     worker.onEvent({ type: "hook_ran", event, result, ms });
-  const hooks = new Hooks({ setting, sessionId, transcript, cwd: ctx.cwd, env, passSecrets, notice, ran });
+  const hooks = new Hooks({
+    setting,
+    sessionId,
+    transcript,
+    cwd: ctx.cwd,
+    env,
+    passSecrets,
+    onNotice: notice,
+    onRan: ran,
+  });
   const { maxContinuations } = bounds;
   const { name } = worker;
   const { team } = ctx.ref;

@@ -3,8 +3,8 @@ import type { PermissionRules } from "../../agent/permissions/rules.ts";
 import {
   type AgentType,
   type AgentTypes,
-  BUILTIN_TYPES_ALONE,
   findAgentType,
+  ONLY_BUILTIN_TYPES,
 } from "../../agent/prompts/agent-types.ts";
 import type { Notes } from "../../agent/prompts/type-notes.ts";
 import type { Env } from "../../os/env.ts";
@@ -24,7 +24,7 @@ export async function agentTypesIn(root: string, directory: string): Promise<Age
     ? []
     : project.flatMap((one) => one.names.map((name) => join(one.directory, name)));
   // YAML is read by nobody who has no such file.
-  if (files.length === 0) return { ...BUILTIN_TYPES_ALONE, ignored };
+  if (files.length === 0) return { ...ONLY_BUILTIN_TYPES, ignored };
   const { readAgentTypes } = await import("../../agent/prompts/agent-type-files.ts");
   return { ...readAgentTypes(files), ignored };
 }
@@ -57,8 +57,8 @@ interface TypeOf {
  */
 export async function openType(of: TypeOf, tell: (line: string) => void): Promise<OwnType> {
   const { name, root, directory, rules, denied = [] } = of;
-  const { types, flaws } = await agentTypesIn(root, directory);
-  for (const flaw of flaws) tell(`no agent type: ${flaw}`);
+  const { types, problems } = await agentTypesIn(root, directory);
+  for (const flaw of problems) tell(`no agent type: ${flaw}`);
   const type = findAgentType(name, types);
   if (type === undefined) tell(`there is no agent type ${name}: this agent works as general-purpose`);
   const own = { types, notesIn: directory, never: type?.disallowedTools ?? [] };
@@ -67,6 +67,6 @@ export async function openType(of: TypeOf, tell: (line: string) => void): Promis
   const { readDenialsOf } = await import("./read-denials.ts");
   const notes = openNotes(type, root, directory, readDenialsOf(of, rules, [...own.never, ...denied]));
   if (notes === undefined || "directory" in notes) return { ...own, notes };
-  tell(notes.flaw);
+  tell(notes.problem);
   return { ...own, notes: undefined };
 }

@@ -3,7 +3,7 @@ import type { AgentOptions } from "../../agent/agent.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
 import type { Model } from "../../agent/model/model.ts";
 import type { PermissionRules } from "../../agent/permissions/rules.ts";
-import { type AgentType, agentTypeOf } from "../../agent/prompts/agent-types.ts";
+import { type AgentType, agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import { composeSystem, SUBAGENT_SECTION } from "../../agent/prompts/system-prompt.ts";
 import { type Notes, openNotes } from "../../agent/prompts/type-notes.ts";
 import { runSubagent } from "../../agent/subagent.ts";
@@ -85,7 +85,7 @@ export function subagentRunner(
   return async (call, signal) => {
     const id = randomUUID();
     const { agentType } = call;
-    const type = agentTypeOf(agentType, parts.types);
+    const type = agentTypeOrGeneral(agentType, parts.types);
     const notes = notesOf(parts, type, rulesOf(inherited.permissions));
     const permissions = permissionsOf(call, type, notes, inherited.permissions);
     const tools = toolsOfOwn(type, { ...parts, within }, notes, rulesOf(permissions).deny);
@@ -132,7 +132,7 @@ function notesOf(
   const isKeptBack = readDenialsOf(ctx, rules, type.disallowedTools ?? []);
   const notes = openNotes(type, ctx.home.root, notesIn, isKeptBack);
   if (notes === undefined || "directory" in notes) return notes;
-  worker.onEvent({ type: "subagent", what: type.name, doing: notes.flaw });
+  worker.onEvent({ type: "subagent", what: type.name, doing: notes.problem });
   return undefined;
 }
 
@@ -148,7 +148,7 @@ function permissionsOf(
     ...rest,
     ...(notes === undefined ? {} : { notes: notes.directory }),
     mode: () => (mode === undefined || exceeds(mode, own.mode()) ? own.mode() : mode),
-    ask: (request, signal) => own.ask({ ...request, whose: description }, signal),
+    ask: (request, signal) => own.ask({ ...request, subagentTask: description }, signal),
     rules: () => {
       const rules = rulesOf(own);
       return {

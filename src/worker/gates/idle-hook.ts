@@ -39,7 +39,7 @@ export class IdleHook {
         return undefined;
       }
       const again = { stop_hook_active: this.#continuations > 0 };
-      const { stopped, ends } = await hooks.run(event, { ...input, ...again }, signal);
+      const { stopped, endsAgent: ends } = await hooks.run(event, { ...input, ...again }, signal);
       if (stopped === undefined || ends) continue;
       this.#continuations += 1;
       return `[said by the user's ${event} hook]\n${stopped}`;

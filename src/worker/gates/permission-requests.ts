@@ -62,7 +62,7 @@ export class PermissionRequests {
     const { ref, name, clock } = this.#context;
     const now = clock.now();
     const id = permissionRequestId(now);
-    const caller = request.whose === undefined ? "" : `${request.whose.slice(0, MAX_SUBAGENT)}: `;
+    const caller = request.subagentTask === undefined ? "" : `${request.subagentTask.slice(0, MAX_SUBAGENT)}: `;
     const summary = `${caller}${request.tool}(${request.summary})`;
     openRequest(ref, {
       id,
@@ -197,7 +197,7 @@ export class PermissionRequests {
         id,
         summary,
         prompt: promptOf(id, request),
-        decideAgain: request.again,
+        decideAgain: request.decideAgain,
         settle(answer) {
           resolve(answer);
           leave();
@@ -222,7 +222,7 @@ export class PermissionRequests {
 
 function promptOf(
   id: string,
-  { tool, summary, whose, reason, rules, input }: PermissionAsk,
+  { tool, summary, subagentTask: whose, reason, rules, input }: PermissionAsk,
 ): PermissionPrompt {
   return {
     id,

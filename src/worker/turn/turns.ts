@@ -62,7 +62,7 @@ export class Turns {
         return { outcome: "failed", failure: GIVEN_UP, text: "", toolCalls: 0 };
       }
       await notifications.recordProgress(keys, "turn_started");
-      return agent.goOn(signal);
+      return agent.resumeTurn(signal);
     });
   }
 

@@ -32,7 +32,7 @@ describe("agent type files", () => {
       ),
     });
     const read = readAgentTypes([{ directory: join(root, "agents"), names: ["scribe.md"] }]);
-    expect(read.flaws).toEqual([]);
+    expect(read.problems).toEqual([]);
     expect(custom(read)).toEqual([
       {
         name: "scribe",
@@ -51,22 +51,22 @@ describe("agent type files", () => {
   });
 
   it.each([
-    ["no front matter", "Just text.", "gives it no name"],
+    ["no front matter", "Just text.", "front matter has no name"],
     ["invalid YAML", "---\nname: [\n---\n", "at line"],
     ["a name with spaces", type("name: -x y"), "cannot be the name"],
     ["a name that is a path", type("name: ../../x"), "cannot be the name"],
-    ["empty tools", type("name: x\ntools:"), "its tools are not a list"],
-    ["tools that are not words", type("name: x\ntools: [Read, 7]"), "its tools are not a list"],
-    ["a permission pattern in tools", type("name: x\ntools: Bash(git:*)"), "is not one"],
+    ["empty tools", type("name: x\ntools:"), "its tools must be a list"],
+    ["tools that are not words", type("name: x\ntools: [Read, 7]"), "its tools must be a list"],
+    ["a permission pattern in tools", type("name: x\ntools: Bash(git:*)"), "is not a name"],
     [
       "disallowedTools that are a map",
       type("name: x\ndisallowedTools: {Bash: true}"),
-      "its disallowedTools are not a list",
+      "its disallowedTools must be a list",
     ],
-    ["an unknown mode", type("name: x\npermissionMode: plann"), "its permissionMode is not default,"],
-    ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
+    ["an unknown mode", type("name: x\npermissionMode: plann"), "its permissionMode must be default,"],
+    ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode must be default,"],
     ["an invalid model name", type("name: x\nmodel: a b"), "is not a valid model name"],
-    ["an unknown place for notes", type("name: x\nmemory: team"), "its memory is not user,"],
+    ["an unknown place for notes", type("name: x\nmemory: team"), "its memory must be user,"],
   ])("with %s are reported and hide no other file", async (_title, text, problem) => {
     const { root, project } = files({
       "root/agents/a-good.md": type("name: good"),
@@ -74,8 +74,8 @@ describe("agent type files", () => {
       "root/agents/z-better.md": type("name: better"),
     });
     const found = await agentTypesIn(root, project);
-    expect(found.flaws).toEqual([expect.stringContaining(problem)]);
-    expect(found.flaws[0]).toContain(join(root, "agents/bad.md"));
+    expect(found.problems).toEqual([expect.stringContaining(problem)]);
+    expect(found.problems[0]).toContain(join(root, "agents/bad.md"));
     expect(custom(found).map(({ name }) => name)).toEqual(["good", "better"]);
   });
 
@@ -101,7 +101,7 @@ describe("agent type files", () => {
       permissionMode: "bypassPermissions",
     });
     expect(trusted.types.filter(({ name }) => name === "scribe")).toHaveLength(1);
-    expect(trusted.flaws).toEqual([expect.stringContaining(`leads out of ${project}`)]);
+    expect(trusted.problems).toEqual([expect.stringContaining(`link out of ${project}`)]);
     expect(trusted.ignored).toEqual([]);
     expect(loadSettings(root, project, "/nowhere").ignored).toEqual([]);
     expect(JSON.stringify(trusted)).not.toContain("the key");
@@ -127,7 +127,7 @@ describe("openNotes", () => {
     });
     const at = (memory: "user" | "project" | "local") => {
       const notes = openNotes({ ...scribe, memory }, root, project, nothing);
-      if (notes === undefined || "flaw" in notes) throw new Error("There are no notes.");
+      if (notes === undefined || "problem" in notes) throw new Error("There are no notes.");
       return notes;
     };
     expect(at("user").directory).toBe(join(root, "agent-memory/scribe"));
@@ -150,7 +150,7 @@ describe("openNotes", () => {
       [link]: "-> secret",
     });
     const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
-    expect(notes).toEqual({ flaw: expect.stringContaining("no notes are kept there") });
+    expect(notes).toEqual({ problem: expect.stringContaining("so notes are disabled") });
   });
 
   it("hides notes that a rule denies to the model", () => {
@@ -159,7 +159,7 @@ describe("openNotes", () => {
     const notes = openNotes({ ...scribe, memory: "project" }, root, project, kept);
     expect(JSON.stringify(notes)).not.toContain("the key");
     expect(notes).toMatchObject({
-      section: expect.stringContaining("A rule for Read keeps MEMORY.md back."),
+      section: expect.stringContaining("A rule for Read denies MEMORY.md."),
     });
   });
 

@@ -24,7 +24,7 @@ function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeou
     transcript: "/somewhere/the-session.jsonl",
     cwd,
     env: { PATH: process.env.PATH, ...env },
-    notice: (of, text) => notices.push(`${of}: ${text}`),
+    onNotice: (of, text) => notices.push(`${of}: ${text}`),
   });
   const run = (input = {}, signal = new AbortController().signal) => own.run(event, input, signal);
   return { cwd, notices, run, file: (name: string) => readFileSync(join(cwd, name), "utf8") };
@@ -162,6 +162,6 @@ describe("Hooks.run with several hooks", () => {
 
   it("ends the agent if one of them does", async () => {
     const { run } = hooksOf(["exit 0", `echo '{"continue":false,"stopReason":"enough"}'`]);
-    expect(await run()).toEqual({ stopped: "enough", ends: true, stdout: "" });
+    expect(await run()).toEqual({ stopped: "enough", endsAgent: true, stdout: "" });
   });
 });

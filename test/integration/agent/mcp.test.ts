@@ -74,7 +74,7 @@ describe("connectServers with a stdio server", () => {
     const { names, leftOut, failures } = await connect({ "a b": local().entry, a_b: local().entry });
     expect(names).toEqual([...new Set(names)]);
     expect(leftOut.map(([name]) => name)).toEqual(names.map(() => "a_b"));
-    expect(leftOut[0]).toEqual(["a_b", "greet", "another has its name"]);
+    expect(leftOut[0]).toEqual(["a_b", "greet", "another tool has the same name"]);
     expect(failures).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe("connectServers with a stdio server", () => {
     expect(names).toEqual(Array.from({ length: 199 }, (_, i) => `mcp__many__t${i + 1}`));
     expect(leftOut).toEqual([
       ["many", "long", expect.stringContaining("50000 characters")],
-      ["many", "t200", expect.stringContaining("and so are those after it")],
+      ["many", "t200", expect.stringContaining("all further tools are left out")],
     ]);
   });
 
@@ -93,8 +93,8 @@ describe("connectServers with a stdio server", () => {
     const { names, leftOut, failures, call } = await connect({ odd: entry });
     expect([names, failures]).toEqual([["mcp__odd__good"], []]);
     expect(leftOut).toEqual([
-      ["odd", "bad", "its description is not that of a tool"],
-      ["odd", "without a name", "its description is not that of a tool"],
+      ["odd", "bad", "its description is invalid"],
+      ["odd", "(unnamed)", "its description is invalid"],
     ]);
     expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
   });

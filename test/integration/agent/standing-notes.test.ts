@@ -38,9 +38,9 @@ describe("loadMemory and memorySection", () => {
       "project/.claude/CLAUDE.md": "dot",
       "project/src/CLAUDE.md": "down",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
-    expect(flaws).toEqual([]);
+    expect(problems).toEqual([]);
     const section = memorySection(found) ?? "";
     expect(section).toContain(`<file path="${join(home, "project/CLAUDE.md")}">\ntop\n</file>`);
   });
@@ -61,9 +61,9 @@ describe("loadMemory and memorySection", () => {
       "project/docs/code.md": "code",
       "project/docs/tick.md": "tick",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
-    expect(flaws).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it("imports existing files without an extension, and refuses files outside the root", () => {
@@ -76,7 +76,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/LICENSE": "licence",
       "project/.env": "env",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual([
       "mine",
       "how",
@@ -85,14 +85,14 @@ describe("loadMemory and memorySection", () => {
       "licence",
       "env",
     ]);
-    expect(flaws).toEqual([expect.stringContaining("elsewhere is outside of")]);
+    expect(problems).toEqual([expect.stringContaining("elsewhere is outside")]);
   });
 
   it("treats an unresolvable or overlong @name as plain text", () => {
     const text = `See @loop and @${"x".repeat(300)}.`;
     const { root, cwd, home } = files({ "project/CLAUDE.md": text, "project/loop": "-> loop" });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
-    expect([found.map((file) => file.text), flaws]).toEqual([[text], []]);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
+    expect([found.map((file) => file.text), problems]).toEqual([[text], []]);
   });
 
   it("imports nothing from outside the project, by path or by symlink", () => {
@@ -102,11 +102,11 @@ describe("loadMemory and memorySection", () => {
       "project/link.md": "-> secret.md",
       "project/AGENTS.md": "-> secret.md",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(JSON.stringify(found)).not.toContain("the key");
-    expect(flaws).toHaveLength(5);
-    expect(flaws.join("\n")).toContain(`${join(home, "secret.md")} is outside of`);
-    expect(flaws.join("\n")).toContain("gone.md does not exist");
+    expect(problems).toHaveLength(5);
+    expect(problems.join("\n")).toContain(`${join(home, "secret.md")} is outside`);
+    expect(problems.join("\n")).toContain("gone.md does not exist");
   });
 
   it("imports no file that a Read rule denies, under any name; a rule for the whole tool denies none (S71)", () => {
@@ -124,12 +124,12 @@ describe("loadMemory and memorySection", () => {
       deny: ["Read", "Read(.env*)", "Read(keys.txt)", "Grep(style.md)"],
       ask: ["Read(asked.md)"],
     };
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
+    const { files: found, problems } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["mine", "top", "style"]);
     const top = join(home, "project/CLAUDE.md");
-    expect(flaws).toHaveLength(5);
-    expect(flaws).toContain(
-      `${top}: a rule for Read keeps ${join(home, "project/.env.prod")} back, so it is not read.`,
+    expect(problems).toHaveLength(5);
+    expect(problems).toContain(
+      `${top}: a rule for Read denies ${join(home, "project/.env.prod")}, so it is not loaded.`,
     );
   });
 
@@ -137,7 +137,7 @@ describe("loadMemory and memorySection", () => {
     const { root, cwd, home } = files({ "project/CLAUDE.md": "top", "root/CLAUDE.md": "mine" });
     expect(loadMemory({ root, cwd, home }, deniedBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
       files: [],
-      flaws: [expect.stringContaining("root"), expect.stringContaining("project")],
+      problems: [expect.stringContaining("root"), expect.stringContaining("project")],
     });
   });
 
@@ -146,9 +146,9 @@ describe("loadMemory and memorySection", () => {
       "root/CLAUDE.md": "x".repeat(150_000),
       "project/CLAUDE.md": "y".repeat(60_000),
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found).toHaveLength(1);
-    expect(flaws).toEqual([expect.stringContaining("left out")]);
+    expect(problems).toEqual([expect.stringContaining("left out")]);
   });
 
   it("returns no section if there are no files", () => {
@@ -164,8 +164,8 @@ describe("loadSkills and skillTool", () => {
       "root/skills/plain/SKILL.md": "Just do it.",
       "project/.claude/skills/release/SKILL.md": "---\ndescription: How we\n  release.\n---\nTag it.",
     });
-    const { skills, flaws } = loadSkills(root, project, nothing);
-    expect(flaws).toEqual([]);
+    const { skills, problems } = loadSkills(root, project, nothing);
+    expect(problems).toEqual([]);
     const section = skillsSection(skills) ?? "";
     expect(section).toContain("- plain\n- release: How we release.");
     expect(section).not.toContain("Tag it");
@@ -187,9 +187,9 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/good/SKILL.md": "Good.",
       "root/skills/linked/SKILL.md": "-> secret.md",
     });
-    const { skills, flaws } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing);
     expect(skills.map(({ name }) => name)).toEqual(["s", "good"]);
-    expect(flaws).toEqual([expect.stringContaining("bad"), expect.stringContaining("leads out of")]);
+    expect(problems).toEqual([expect.stringContaining("bad"), expect.stringContaining("link out of")]);
   });
 
   it("does not list skills that a rule denies (S71)", () => {
@@ -200,9 +200,9 @@ describe("loadSkills and skillTool", () => {
       "root/skills/open/SKILL.md": "Open.",
     });
     const rules = { deny: ["Read(.env*)"], ask: [`Read(/${root}/skills/private/**)`] };
-    const { skills, flaws } = loadSkills(root, project, deniedBy(rules, project));
+    const { skills, problems } = loadSkills(root, project, deniedBy(rules, project));
     expect(skills.map(({ name }) => name)).toEqual(["open"]);
-    expect(flaws).toHaveLength(2);
+    expect(problems).toHaveLength(2);
   });
 
   it("limits names and descriptions to one line and emits no process warnings", () => {
@@ -219,9 +219,9 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/b/SKILL.md": `---\nname: ${"b".repeat(65)}\n---\n`,
       "project/.claude/skills/c/SKILL.md": '---\nname: !x c\ndescription: !y "z\\e[2J\\nq"\n---\n',
     });
-    const { skills, flaws } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing);
     expect(skills.map(({ name, description }) => [name, description])).toEqual([["c", "z [2J q"]]);
-    expect(flaws).toEqual(
+    expect(problems).toEqual(
       ["a", "b"].map((name) => expect.stringMatching(`${name}/SKILL.md: .* cannot be the name of a skill`)),
     );
     expect([warned, emit.mock.calls]).toEqual([[], []]);

@@ -174,7 +174,7 @@ describe("Agent.run", () => {
     expect((await ada.run(input("x"), never)).outcome).toBe("completed");
     const [wrong, unknown] = resultsOf(ada.messages);
     expect(wrong).toMatch(/^Wrong input for Read: file_path: /);
-    expect(unknown).toMatch(/^There is no tool Fly here\. There are: Read, Write/);
+    expect(unknown).toMatch(/^There is no tool Fly here\. Available tools: Read, Write/);
   });
 
   test("returns an error result if a tool throws", async () => {
@@ -336,7 +336,7 @@ describe("Agent.run, permissions", () => {
       await ada.run(input("x"), never);
       expect(asked.map(({ reason }) => reason)).toEqual([
         "No rule allows Write here.",
-        `${join(realpathSync(home), "elsewhere/notes.md")} is outside of the working directories.`,
+        `${join(realpathSync(home), "elsewhere/notes.md")} is outside the working directories.`,
       ]);
       expect(existsSync(join(home, "elsewhere/notes.md"))).toBe(true);
     });
@@ -369,7 +369,7 @@ describe("Agent.run, permissions", () => {
       const { asked, ada } = asking(["one", "two", "three", "four"]);
       await ada.run(input("x"), never);
       expect(asked).toHaveLength(3);
-      expect(resultsOf(ada.messages)[0]).toContain("somewhere else each time");
+      expect(resultsOf(ada.messages)[0]).toContain("led elsewhere after each approval");
       expect(existsSync(join(home, "three/notes.md"))).toBe(false);
     });
   });
@@ -660,16 +660,16 @@ describe("Agent.run over the Messages API", () => {
   test("lists only the offered tools if the model calls an unknown one", async () => {
     const tools = [tool("One", async () => ({ content: "" })), tool("Two", async () => ({ content: "" }))];
     const turns = [{ tools: [{ name: "Three", input: {} }] }, { say: "so be it" }];
-    const ada = agent({ turns, tools, offers: ({ name }) => name === "One" });
+    const ada = agent({ turns, tools, isOffered: ({ name }) => name === "One" });
     await ada.run(input("x"), never);
-    expect(resultsOf(ada.messages)).toEqual(["There is no tool Three here. There are: One."]);
+    expect(resultsOf(ada.messages)).toEqual(["There is no tool Three here. Available tools: One."]);
   });
 
   test("applies a hook that matches a tool by its alias", async () => {
     const stops = { matcher: "Older", hooks: [{ type: "command", command: "exit 2" }] };
     const hooks = new Hooks({
       setting: hooksSetting.parse({ PreToolUse: [stops] }),
-      ...{ sessionId: "s", cwd, env: ENV, notice: () => undefined },
+      ...{ sessionId: "s", cwd, env: ENV, onNotice: () => undefined },
     });
     const runs: string[] = [];
     const renamed = tool("Newer", async () => ({ content: String(runs.push("one")) }), { alias: "Older" });

@@ -22,7 +22,7 @@ beforeEach(() => {
     toolUseId: "t1",
     seenFiles: new Map(),
     background: new BackgroundTasks({ cwd, secrets: [] }),
-    mayReach: () => true,
+    mayConnect: () => true,
   };
 });
 afterEach(() => {
@@ -220,7 +220,7 @@ describe("WebFetch tool, private addresses", () => {
       response.end("secret");
     });
     for (const host of ["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"]) {
-      const result = await get(url.replace("127.0.0.1", host), { mayReach: () => false });
+      const result = await get(url.replace("127.0.0.1", host), { mayConnect: () => false });
       expect(result.isError).toBe(true);
       expect(result.content).toContain("only a rule for that address allows it");
     }

@@ -77,7 +77,7 @@ it("lead in delegate mode › cannot write files or start subagents, and reads w
   await said("done");
   const seen = running.shown.filter((shown) => shown.startsWith("ended "));
   expect(seen).toEqual([
-    expect.stringContaining("the lead only coordinates; give this to a teammate"),
+    expect.stringContaining("the lead only coordinates. Give this work to a teammate"),
     expect.stringContaining("the lead only coordinates; nothing was started"),
   ]);
   expect(existsSync(join(running.cwd, "x.md"))).toBe(false);

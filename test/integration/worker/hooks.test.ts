@@ -206,7 +206,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
     );
     await rested(ref, dev);
     expect([made("ran"), listApprovals(ref)]).toEqual([false, []]);
-    expect(results(dev)[0]).toContain("In dontAsk mode that is a refusal");
+    expect(results(dev)[0]).toContain("dontAsk mode denies it instead of asking");
   });
 
   it("can change the input of a call, and the model and PostToolUse hooks see the change", async () => {
@@ -218,7 +218,7 @@ describe("PreToolUse and PostToolUse hooks", () => {
     );
     await rested(changed.ref, changed.dev);
     expect([changed.made("ran"), changed.made("other")]).toEqual([false, true]);
-    expect(results(changed.dev)[0]).toContain('it was made with {"command":"touch other"}');
+    expect(results(changed.dev)[0]).toContain('it ran with {"command":"touch other"}');
     expect(JSON.parse(changed.file("call"))).toMatchObject({ tool_input: { command: "touch other" } });
     const denied = await working(
       { PreToolUse: says("touch other") },

@@ -5,7 +5,7 @@ import { outputDirectory } from "../../../src/agent/background/output-file.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import type { ConversationMessage, Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
-import { type AgentType, agentTypeOf } from "../../../src/agent/prompts/agent-types.ts";
+import { type AgentType, agentTypeOrGeneral } from "../../../src/agent/prompts/agent-types.ts";
 import { openNotes } from "../../../src/agent/prompts/type-notes.ts";
 import type { OperationContext } from "../../../src/operations/context.ts";
 import { systemClock } from "../../../src/os/clock.ts";
@@ -152,7 +152,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
       const modelFor = async (played: string): Promise<Model> =>
         input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 });
       const agentType = input.agentType ?? "general-purpose";
-      const notes = openNotes(agentTypeOf(agentType, input.types), ref.home.root, cwd, () => false);
+      const notes = openNotes(agentTypeOrGeneral(agentType, input.types), ref.home.root, cwd, () => false);
       agent = assembleAgent({
         ctx,
         worker,

@@ -85,10 +85,10 @@ it("agent resources › loads the notes, skills and MCP servers of user and proj
     denied: expect.stringContaining("The rule mcp__boat__fail denies it."),
     unruled: expect.stringContaining("No rule allows mcp__boat__wait."),
     far: expect.stringContaining("No rule allows mcp__shore__far__greet."),
-    none: "Wrong input for Skill: skill: there is no skill of this name; there are: dock, mine, tack",
+    none: "Wrong input for Skill: skill: there is no skill of this name; available skills: dock, mine, tack",
   });
   const shown = (await teams(["peek", "kim", "-n", "200"])).out;
-  expect(shown).toMatch(/AGENTS.md: a rule for Read keeps\s+\S*\.env\.prod back/);
+  expect(shown).toMatch(/AGENTS.md: a rule for Read denies\s+\S*\.env\.prod/);
   expect(shown).toMatch(/no tools from the MCP server gone: .*ENOENT/);
   expect(shown).toContain('no tools from it: settings: the server "odd"');
   await teams(["kill", "crew", "--force"]);

@@ -107,7 +107,7 @@ describe("a teammate with a custom agent type", () => {
     const [free, bound] = api.requests.map(({ body }) => JSON.stringify(body.system));
     expect(free).toContain("Mind the gap.");
     expect(bound).not.toContain("Mind the gap.");
-    expect(bound).toContain("A rule for Read keeps MEMORY.md back.");
+    expect(bound).toContain("A rule for Read denies MEMORY.md.");
   });
 
   it("needs a trusted project, then follows its file (S70)", async () => {
@@ -211,7 +211,7 @@ describe("a teammate with a custom agent type", () => {
     const ended = await teams(["create", "other", "--agent-type", "wizard", "--json"]);
     expect(ended.error()).toMatchObject({ code: "INVALID_TYPE", hint: expect.stringContaining(", scribe.") });
     const broken = join(tmux.root, "agents", "broken.md");
-    expect(ended.error().hint).toContain(`No type: ${broken}: its front matter gives it no name.`);
+    expect(ended.error().hint).toContain(`No type: ${broken}: its front matter has no name.`);
     const told = await teams(["spawn", "kim", "--model", "scripted", "--teammate-mode", "process"]);
     expect(told.err).toContain(`No agent type: ${broken}`);
     expect((await teams(["ls", "--json"])).json<{ teams: unknown[] }>().teams).toHaveLength(1);

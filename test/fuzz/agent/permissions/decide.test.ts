@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decidePermission, withHook } from "../../../../src/agent/permissions/decide.ts";
+import { applyHook, decidePermission } from "../../../../src/agent/permissions/decide.ts";
 import type { PermissionQuestion } from "../../../../src/agent/permissions/question.ts";
 import type { PermissionRules } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
@@ -142,7 +142,7 @@ test("decidePermission: a write to a protected file never runs unasked except in
             );
       fc.pre(touched.some((one) => guarded.test(one)));
       fc.pre(asked.mode !== "bypassPermissions" && asked.mode !== "plan");
-      const hooked = withHook(decidePermission(asked), { behavior: "allow", reason: "" }, asked.mode);
+      const hooked = applyHook(decidePermission(asked), { behavior: "allow", reason: "" }, asked.mode);
       expect(hooked.behavior).not.toBe("allow");
     }),
     cases(1_000),

@@ -327,9 +327,9 @@ describe("compaction with an unusable summary", () => {
   test("keeps the received messages and reports the reason after two failed attempts", async () => {
     const { asks, next } = await compactWith(tool, tool);
     expect(asks).toHaveLength(2);
-    expect(next).toContain("No summary could be made of this part: the model gave none.");
-    expect(next.slice(0, 9_000)).toMatch(/What was said to you in this part.*MANGO-2/);
-    expect(missingSummary()).toEqual(["the model gave none"]);
+    expect(next).toContain("This part could not be summarised: the model returned no summary.");
+    expect(next.slice(0, 9_000)).toMatch(/The newest messages to you in this part.*MANGO-2/);
+    expect(missingSummary()).toEqual(["the model returned no summary"]);
   });
 
   test("uses a summary that is truncated twice", async () => {
@@ -345,7 +345,7 @@ describe("compaction with an unusable summary", () => {
       type: "invalid_request_error",
       message: "tool_choice?",
     } as const;
-    expect((await compactWith(tool, unknown)).next).toContain("the model gave none");
+    expect((await compactWith(tool, unknown)).next).toContain("the model returned no summary");
   });
 });
 
@@ -419,9 +419,9 @@ describe("conversation too long for the server", () => {
     expect(shown.length).toBeGreaterThanOrEqual(4);
     expect(shown[3]).toBeLessThan((shown[0] ?? 0) / 2);
     const next = textsOf(api.requests.at(-1) as FakeRequest);
-    expect(next).toContain("No summary could be made of this part: it was too long for the model.");
+    expect(next).toContain("This part could not be summarised: it was too long for the model.");
     // As many of the received messages as fit are kept, and the event reports the missing summary.
-    expect(next.slice(0, 9_000)).toMatch(/What was said to you in this part.*request \d/);
+    expect(next.slice(0, 9_000)).toMatch(/The newest messages to you in this part.*request \d/);
     expect(events).toContainEqual(
       expect.objectContaining({ type: "compacted", noSummary: "it was too long for the model" }),
     );

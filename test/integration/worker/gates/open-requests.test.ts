@@ -134,7 +134,7 @@ describe("permission answer with an updated input (interop.md)", () => {
     const { result, made } = await answered({ command: "touch allowed" });
     expect([made("asked-for"), made("allowed")]).toEqual([false, true]);
     expect(result).toContain(
-      'Whoever allowed it changed the call; it was made with {"command":"touch allowed"}',
+      'The call was changed when it was allowed; it ran with {"command":"touch allowed"}',
     );
   });
 
@@ -152,7 +152,7 @@ describe("permission answer with an updated input (interop.md)", () => {
     expect(denied.made("denied")).toBe(false);
     expect(denied.result).toContain("was refused");
     const odd = await answered({ words: "touch odd" });
-    expect(odd.result).toContain("an input that the tool does not take");
+    expect(odd.result).toContain("a changed input that the tool does not accept");
     expect(odd.made("asked-for")).toBe(false);
   });
 });

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import {
   compactionPoint,
   cutMiddle,
-  fitted,
+  fitMessages,
   keptTokens,
-  shortened,
+  shortenTexts,
   splitPoint,
   tokensOf,
   withoutThinking,
@@ -82,9 +82,9 @@ describe("any conversation", () => {
   test("shortened and fitted cut texts first, then drop the oldest messages, and start with a user message", () => {
     fc.assert(
       fc.property(conversation, fc.integer({ min: 3_000, max: 40_000 }), (messages, tokens) => {
-        const short = shortened(messages, tokens);
+        const short = shortenTexts(messages, tokens);
         expect(short).toHaveLength(messages.length);
-        const fit = fitted(messages, tokens);
+        const fit = fitMessages(messages, tokens);
         expect(tokensOf(fit)).toBeLessThanOrEqual(tokens + 100);
         expect(fit[0]?.role).toBe("user");
         expect(torn(fit)).toEqual([]);
@@ -102,7 +102,7 @@ test("cutMiddle keeps both ends and says how many characters were left out", () 
 
 test("shortened keeps a cut tool input an object", () => {
   const input = { file_path: "a", content: "z".repeat(50_000), edits: [{ text: "z".repeat(50_000) }] };
-  const [message] = shortened(
+  const [message] = shortenTexts(
     [{ role: "assistant", content: [{ type: "tool_use", id: "t", name: "Write", input }] }],
     1_000,
   );

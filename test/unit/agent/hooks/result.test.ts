@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { type HookEnd, hookResult } from "../../../../src/agent/hooks/result.ts";
-import { withHook } from "../../../../src/agent/permissions/decide.ts";
+import { applyHook } from "../../../../src/agent/permissions/decide.ts";
 
 const ended = (end: Partial<HookEnd>): HookEnd => ({
   code: 0,
@@ -80,8 +80,8 @@ describe("hookResult", () => {
   });
 
   test.each([
-    [`{"permissionDecision": "den`, "cannot be read"],
-    [`{"decision": "block"} and so on`, "cannot be read"],
+    [`{"permissionDecision": "den`, "broken JSON"],
+    [`{"decision": "block"} and so on`, "broken JSON"],
     [`{"permissionDecision": "maybe"}`, '"maybe"'],
     [`{"hookSpecificOutput": {"permissionDecision": "Deny"}}`, '"Deny"'],
     [`{"permissionDecision": "allow", "updatedInput": "rm"}`, "updatedInput"],
@@ -111,7 +111,7 @@ describe("hookResult", () => {
 
 describe("withHook", () => {
   const decided = (behavior: "allow" | "deny" | "ask") => ({ behavior, reason: "r" });
-  test.each<[string, Parameters<typeof withHook>[0], "allow" | "deny" | "ask" | undefined, string]>([
+  test.each<[string, Parameters<typeof applyHook>[0], "allow" | "deny" | "ask" | undefined, string]>([
     ["asks if the hook does not answer", decided("ask"), undefined, "ask"],
     ["denies if a hook denies an allowed call", decided("allow"), "deny", "deny"],
     ["denies if a hook denies a call that would be asked", decided("ask"), "deny", "deny"],
@@ -121,14 +121,14 @@ describe("withHook", () => {
     ["denies if a hook allows a denied call", decided("deny"), "allow", "deny"],
     ["denies if a hook asks for a denied call", decided("deny"), "ask", "deny"],
   ])("%s", (_, decision, hook, expected) => {
-    expect(withHook(decision, hook && decided(hook), "default").behavior).toBe(expected);
+    expect(applyHook(decision, hook && decided(hook), "default").behavior).toBe(expected);
   });
 
   test("turns a hook's question into a denial in dontAsk mode, with its reason", () => {
-    expect(withHook(decided("allow"), decided("ask"), "dontAsk")).toEqual({
+    expect(applyHook(decided("allow"), decided("ask"), "dontAsk")).toEqual({
       behavior: "deny",
-      reason: "A hook asks: r In dontAsk mode that is a refusal.",
+      reason: "A hook asks: r dontAsk mode denies it instead of asking.",
     });
-    expect(withHook(decided("allow"), decided("allow"), "dontAsk").behavior).toBe("allow");
+    expect(applyHook(decided("allow"), decided("allow"), "dontAsk").behavior).toBe("allow");
   });
 });

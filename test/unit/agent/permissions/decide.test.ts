@@ -320,8 +320,8 @@ describe("writes to protected files ask despite any allow rule (S73)", () => {
   test("the reason names the program that reads the file", () => {
     const why = (name: string) => decideOn("default", "Write", write(`/home/ada/${name}`)).reason;
     expect(why(".inputrc")).toBe("/home/ada/.inputrc is read by shells when they start or end.");
-    expect(why(".ssh/rc")).toBe("/home/ada/.ssh/rc is read by ssh, and says who may log in.");
-    expect(why("work/.git/config")).toContain("is git's own");
+    expect(why(".ssh/rc")).toBe("/home/ada/.ssh/rc is read by ssh, which can allow logins with it.");
+    expect(why("work/.git/config")).toContain("belongs to git");
   });
 
   test("a link that has a protected name, or leads to a protected file, asks as well", () => {
@@ -755,8 +755,8 @@ describe("tool names in rules", () => {
   test("the reason says that an incomplete rule applies to every call", () => {
     const why = (given: Partial<PermissionRules>) =>
       decideOn("default", "Bash", LOG, { rules: rules(given) }).reason;
-    expect(why({ deny: ["Bash(rm:*"] })).toContain("not a whole rule, and so about every call");
-    expect(why({ ask: ["Bash(rm:*"] })).toContain("not a whole rule, and so about every call");
+    expect(why({ deny: ["Bash(rm:*"] })).toContain("malformed, so it covers every call");
+    expect(why({ ask: ["Bash(rm:*"] })).toContain("malformed, so it covers every call");
     expect(why({ deny: ["Bash"] })).not.toContain("whole rule");
   });
 

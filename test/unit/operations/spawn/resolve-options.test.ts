@@ -48,7 +48,7 @@ describe("spawnType", () => {
   it("rejects an unknown type and lists types, invalid type files and files that need trust", () => {
     const known = {
       types: [...BUILTIN_AGENT_TYPES, { name: "scribe", description: "", prompt: "" }],
-      flaws: ["/home/ada/agents/x.md: its front matter gives it no name"],
+      problems: ["/home/ada/agents/x.md: its front matter has no name"],
       ignored: ["/repo/.claude/agents/poet.md"],
     };
     expect(spawnType("SCRIBE", known).name).toBe("scribe");
