@@ -8,7 +8,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config/config.ts";
 import { readPlace, readStatus } from "../team/records/read-records.ts";
-import { tmuxAround } from "../tmux/current-client.ts";
+import { tmuxAround } from "../tmux/server.ts";
 
 /**
  * Shows the pane of the first of some members that has one.

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import type { Clock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { replaceFile } from "../os/files/atomic-write.ts";
-import { ensureDir, fileSize, listDir, readText, removeFile, rename } from "../os/files/fs.ts";
+import { ensureDir, entryOf, fileSize, listDir, readText, removeFile, rename } from "../os/files/fs.ts";
 import { runDetached } from "../os/process/spawn.ts";
 import { maskText, secretsOf } from "../os/redact.ts";
 import { shellQuote } from "../text/shell-quote.ts";
@@ -115,4 +116,58 @@ command mv -f FILE FILE.done`;
 
 function fishQuote(word: string): string {
   return `'${word.replace(/[\\']/g, "\\$&")}'`;
+}
+
+/** Tells an agent where its shell commands find the user's shell environment. */
+const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
+
+export interface ShellSnapshot {
+  /** Known before the file exists; until then, commands run without it. */
+  readonly file: string;
+  /** Takes the snapshot once. @returns when the file is complete, or when the shell failed. Never rejects. */
+  take(): Promise<unknown>;
+}
+
+/** Who takes snapshots: the context of a lead's operations. */
+interface Spawner {
+  readonly home: { readonly root: string };
+  readonly env: Env;
+  readonly clock: Clock;
+}
+
+/** A process that spawns several times takes one snapshot: its environment does not change. */
+const planned = new WeakMap<Spawner, ShellSnapshot>();
+
+/**
+ * Plans the snapshot of the user's shell for the agents that a process spawns. The caller takes it after the spawn, so that a
+ * slow start-up file delays no agent.
+ * @returns undefined for an unknown shell
+ */
+export function shellSnapshot(spawner: Spawner): ShellSnapshot | undefined {
+  const before = planned.get(spawner);
+  if (before !== undefined) return before;
+  const { env } = spawner;
+  const shell = env.SHELL ?? "/bin/bash";
+  const options = { root: spawner.home.root, shell, env, now: spawner.clock.now() };
+  const file = snapshotFile(options);
+  if (file === undefined) return undefined;
+  let taken: Promise<unknown> | undefined;
+  const take = (): Promise<unknown> => {
+    // A shell that fails leaves no file; the agent then runs its commands without a snapshot.
+    taken ??= takeSnapshot({ ...options, file }).catch(() => undefined);
+    return taken;
+  };
+  const snapshot = { file, take };
+  planned.set(spawner, snapshot);
+  return snapshot;
+}
+
+export function snapshotVariable(snapshot: ShellSnapshot | undefined): Env {
+  return snapshot === undefined ? {} : { [SNAPSHOT_VARIABLE]: snapshot.file };
+}
+
+/** Returns a function that gives the shell snapshot of this agent's batch, or undefined until the file is complete. */
+export function snapshotOf(env: Env): () => string | undefined {
+  const file = env[SNAPSHOT_VARIABLE];
+  return () => (file !== undefined && entryOf(file) !== undefined ? file : undefined);
 }

@@ -5,8 +5,8 @@ import { pricesIn } from "../../settings/prices.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/paint.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
+import { BUDGET_OPTIONS, limitsIn } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "budget",

@@ -30,9 +30,8 @@ import type { Settings } from "../../settings/settings-schema.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
-import { textOption } from "../option-values.ts";
+import { BUDGET_OPTIONS, limitsIn, textOption } from "../option-values.ts";
 import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({

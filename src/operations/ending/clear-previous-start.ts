@@ -10,7 +10,7 @@ import { withAssignment } from "../../team/tasks/pending-notifications.ts";
 import { changeTask, ownerName, readableTask } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
 import { endMarked, endProcesses } from "../processes/end-processes.ts";
-import { closePlace } from "./settle-ending.ts";
+import { closePlace } from "./process-ending.ts";
 
 /**
  * Ends what the last start of a member left: the script that holds a crashed one's pane, what went on in the background, and

@@ -9,7 +9,7 @@ import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.
 import { endProcesses } from "../processes/end-processes.ts";
 import { clearTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { isAlive, isRemote, killEverybody } from "./kill.ts";
-import { awaitEndingDone, closePlace } from "./settle-ending.ts";
+import { awaitEndingDone, closePlace } from "./process-ending.ts";
 
 export interface DeleteOptions {
   /** Ends living members first instead of refusing. */

@@ -9,7 +9,7 @@ import { lookUpMember, toFormer } from "../../team/members/members.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
-import { awaitEndingDone, processEnding } from "./settle-ending.ts";
+import { awaitEndingDone, processEnding } from "./process-ending.ts";
 
 /** What each owner has not finished; read when it is asked for, since few looks find an end. */
 export type Unfinished = () => ReadonlyMap<string, readonly string[]>;

@@ -6,7 +6,7 @@ import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 import { clearWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";
-import { awaitEndingDone } from "./settle-ending.ts";
+import { awaitEndingDone } from "./process-ending.ts";
 
 interface Report {
   readonly name: string;

@@ -1,5 +1,6 @@
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "../../backend/backend.ts";
 import { TeamError } from "../../errors.ts";
+import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -19,11 +20,9 @@ import {
 import { operand } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
-import { closePlace } from "../ending/settle-ending.ts";
+import { closePlace } from "../ending/process-ending.ts";
 import { endStarted } from "../processes/end-processes.ts";
-import { buildStart, restartInput, type Start } from "../spawn/draft-member.ts";
-import { deliverPrompt } from "../spawn/first-prompt.ts";
-import { shellSnapshot } from "../spawn/shell-snapshot.ts";
+import { buildStart, deliverPrompt, restartInput, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
 /** What came of one claimed restart. */

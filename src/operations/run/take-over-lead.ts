@@ -11,7 +11,7 @@ import { removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { closeRequestsOf } from "../ending/settle-ending.ts";
+import { closeRequestsOf } from "../ending/process-ending.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 
 /** Who leads: `taken` from a process that has died, `yours` as before, a `process` that lives, or `unknown` from here. */

@@ -1,28 +1,113 @@
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { defaultModelName, isScripted, resolveModelName } from "../../agent/model/model-names.ts";
 import { parseRule } from "../../agent/permissions/rules.ts";
-import { type AgentTypes, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
-import type { SpawnRequest } from "../../backend/backend.ts";
+import {
+  type AgentType,
+  type AgentTypes,
+  BUILTIN_TYPES_ALONE,
+  DEFAULT_AGENT_TYPE,
+  findAgentType,
+} from "../../agent/prompts/agent-types.ts";
 import { TeamError } from "../../errors.ts";
-import { withoutRepository } from "../../git/git.ts";
-import { childEnvironment } from "../../launch/agent-environment.ts";
-import { type AgentFlags, agentArgv } from "../../launch/agent-flags.ts";
+import type { Env } from "../../os/env.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { maskText, maskValue, ownSecrets } from "../../os/redact.ts";
-import { rootTag } from "../../protocol/paths.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
-import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
+import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { changedMetadata, type PromptOverrides, readMetadata } from "../../schema/member-metadata.ts";
+import { changedMetadata, type PromptOverrides } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, newAgentName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { NewMember } from "../../team/members/members.ts";
-import { readStatus } from "../../team/records/read-records.ts";
+import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { leadsMode } from "../permission-mode.ts";
+import { exceeds, leadsMode } from "../permission-mode.ts";
 import type { WantedWorktree } from "../worktrees/create-worktree.ts";
-import { spawnMode, spawnModel, spawnType } from "./resolve-options.ts";
-import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
+
+/**
+ * The agent type of a spawn.
+ * @throws TeamError INVALID_TYPE, with the types that there are, and why a file with this name is none
+ */
+export function spawnType(given: string | undefined, known: AgentTypes = BUILTIN_TYPES_ALONE): AgentType {
+  const found = findAgentType(given ?? DEFAULT_AGENT_TYPE, known.types);
+  if (found !== undefined) return found;
+  const names = known.types.map(({ name }) => name).join(", ");
+  throw new TeamError("INVALID_TYPE", `There is no agent type ${JSON.stringify(given)}; nothing was made.`, {
+    hint: [...aboutFiles(given ?? "", known), `Types: ${names}.`].join("\n"),
+  });
+}
+
+/** What is known of files that may be meant. */
+function aboutFiles(given: string, { flaws, ignored }: AgentTypes): string[] {
+  const untrusted = ignored.find((path) => path.toLowerCase().endsWith(`/${given.toLowerCase()}.md`));
+  if (untrusted === undefined) return flaws.map((flaw) => `No type: ${flaw}.`);
+  const project = untrusted.replace(/\/\.claude\/agents\/[^/]*$/, "");
+  return [`${untrusted} counts only after: teams trust ${shellWord(project)}`];
+}
+
+/**
+ * The model of a spawn: as given, else the type's; with `inherit` and without a word the lead's; a lead that is a person has
+ * none, and the environment decides. @throws TeamError INVALID_MODEL
+ */
+export function spawnModel(
+  given: string | undefined,
+  leads: string | undefined,
+  env: Env,
+  types?: string | undefined,
+): string {
+  const wanted = given ?? types;
+  const name = wanted === undefined || wanted === "inherit" ? (leads ?? defaultModelName(env)) : wanted;
+  // A playbook's path may hold anything; every other name becomes part of a request.
+  if (!isScripted(name)) resolveModelName(name);
+  return name;
+}
+
+/** What a spawner says of a teammate's rights, and what it may say. */
+interface WantedRights {
+  readonly name: string;
+  readonly permissionMode?: PermissionMode | undefined;
+  readonly allowedTools?: readonly string[] | undefined;
+  /** The most that it can give, where it is a lead's model: its own mode. A person can give any (protocol.md section 6). */
+  readonly most?: PermissionMode | undefined;
+  /** Why bypassPermissions is not to be had. */
+  readonly forbidden?: string | undefined;
+}
+
+/**
+ * The mode of a spawn: as given, else the type's, else the lead's. A type gives no more than whoever names it could.
+ * @throws TeamError PERMISSION_DENIED for what a lead's model asks beyond its own rights, and for what is forbidden
+ */
+export function spawnMode(
+  { name, permissionMode, allowedTools, most, forbidden }: WantedRights,
+  leads: PermissionMode,
+  types?: PermissionMode | undefined,
+): PermissionMode {
+  const lacks = (mode: PermissionMode): boolean => mode === "bypassPermissions" && forbidden !== undefined;
+  if (permissionMode !== undefined && lacks(permissionMode)) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `bypassPermissions is forbidden by ${forbidden}; ${name} was not started.`,
+      { hint: "Name another: --permission-mode acceptEdits" },
+    );
+  }
+  const beyond = (mode: PermissionMode): boolean => most !== undefined && exceeds(mode, most);
+  if (permissionMode !== undefined && beyond(permissionMode)) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `You work in mode ${most} and cannot start ${name} in ${permissionMode}.`,
+      { hint: "Leave the mode out: the teammate then has yours." },
+    );
+  }
+  if (allowedTools?.length && beyond("bypassPermissions")) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `You work in mode ${most} and cannot let ${name} use ${allowedTools.join(", ")} unasked.`,
+      { hint: "Leave the allowed tools out: the teammate then asks where you would be asked." },
+    );
+  }
+  const mode = permissionMode ?? (types === undefined || beyond(types) || lacks(types) ? leads : types);
+  return mode === "delegate" || lacks(mode) ? "default" : mode;
+}
 
 export interface SpawnInput {
   readonly name: string;
@@ -46,13 +131,6 @@ export interface SpawnInput {
   readonly words?: PromptOverrides;
   /** The most that the spawner may give, where it is a lead's model: its own mode. */
   readonly most?: PermissionMode;
-}
-
-/** A member that has joined, and how its process is started. */
-export interface Start {
-  readonly input: SpawnInput;
-  readonly member: TeamMember;
-  readonly request: SpawnRequest;
 }
 
 /** Where a teammate is to work, whether or not that is there. */
@@ -133,61 +211,4 @@ function metadataOf(
     typesDirectory: worktree === undefined ? undefined : typesIn,
     budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,
   });
-}
-
-/** As what a member is started again: what it was spawned with. */
-export function restartInput(member: TeamMember): SpawnInput {
-  const { name, allowedTools, disallowedTools } = member;
-  return defined({ name, allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
-}
-
-/**
- * How a member's process is started.
- * @param again the uuid of this start, and the conversation that it goes on with; a new one of each without it
- */
-export function buildStart(
-  ctx: OperationContext,
-  config: TeamConfig,
-  member: TeamMember,
-  input: SpawnInput,
-  snapshot: ShellSnapshot | undefined,
-  again: { readonly instance?: string | undefined; readonly session?: string | undefined } = {},
-): Start {
-  const paths = ctx.ref.paths.agent(member.name);
-  const { instance = randomUUID() } = again;
-  const mode = permissionMode.safeParse(member.mode);
-  const flags: AgentFlags = defined({
-    agentId: member.agentId,
-    agentName: member.name,
-    teamName: ctx.ref.team as string,
-    agentColor: member.color,
-    parentSessionId: config.leadSessionId,
-    agentType: member.agentType ?? DEFAULT_AGENT_TYPE,
-    planModeRequired: member.planModeRequired ?? false,
-    permissionMode: mode.success ? mode.data : undefined,
-    allowedTools: input.allowedTools?.slice(),
-    disallowedTools: input.disallowedTools?.slice(),
-    tools: input.tools?.slice(),
-    model: member.model,
-    resume: again.session,
-  });
-  const request: SpawnRequest = {
-    agentId: member.agentId,
-    name: member.name,
-    team: ctx.ref.team,
-    teamTitle: config.displayName ?? config.name,
-    color: member.color ?? "",
-    rootTag: rootTag(ctx.home.root),
-    instance,
-    cwd: member.cwd,
-    argv: [...ctx.program, "agent", ...agentArgv(flags)],
-    // Its directory says which repository is its own.
-    env: childEnvironment(member.worktreePath === undefined ? ctx.env : withoutRepository(ctx.env), {
-      ...snapshotVariable(snapshot),
-      TEAMS_INSTANCE: instance,
-    }),
-    paths,
-    bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
-  };
-  return { input, member, request };
 }

@@ -2,6 +2,7 @@ import type { Backend, NotHere, Placement, SpawnOutcome } from "../../backend/ba
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
+import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -11,13 +12,18 @@ import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
-import { awaitEndingDone } from "../ending/settle-ending.ts";
+import { awaitEndingDone } from "../ending/process-ending.ts";
 import { type StartedWorktree, startWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
-import { buildStart, draftMember, type SpawnInput, type Start, workingDirectory } from "./draft-member.ts";
-import { deliverPrompt } from "./first-prompt.ts";
-import { rollback, takeBackCutOff } from "./interrupted-start.ts";
-import { type PaneRecorder, paneRecorder } from "./pane-recorder.ts";
-import { shellSnapshot } from "./shell-snapshot.ts";
+import { draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
+import {
+  buildStart,
+  deliverPrompt,
+  type PaneRecorder,
+  paneRecorder,
+  rollback,
+  type Start,
+  takeBackCutOff,
+} from "./start-steps.ts";
 
 export interface SpawnOptions {
   readonly mode?: TeammateMode;

@@ -25,8 +25,8 @@ import {
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
 import { exitReason, lastLinesOf } from "../ending/last-lines.ts";
+import { processEnding, reclaimEndings } from "../ending/process-ending.ts";
 import { removeEndedMember, type Unfinished } from "../ending/remove-member.ts";
-import { processEnding, reclaimEndings } from "../ending/settle-ending.ts";
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
 
 /**
