@@ -44,7 +44,7 @@ export async function budget(
         },
       );
     }
-    await change(ref, name, limits, isPriced);
+    await setLimitsAndWake(ref, name, limits, isPriced);
   }
   const config = readTeam(ref);
   const of = name === undefined ? config : findMember(config, name);
@@ -52,7 +52,7 @@ export async function budget(
   return { name: name ?? null, limits: limitsOf(of) ?? {}, spent };
 }
 
-async function change(
+async function setLimitsAndWake(
   ref: TeamRef,
   name: string | undefined,
   limits: BudgetLimits,

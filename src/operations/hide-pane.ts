@@ -8,7 +8,7 @@ import { readPlace, writePlace } from "../team/records/read-records.ts";
 import { optionWords } from "../text/shell-quote.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { OperationContext } from "./context.ts";
-import { inTurn } from "./layout-windows.ts";
+import { withPaneLock } from "./layout-windows.ts";
 import { resumeHint } from "./resume-hint.ts";
 
 /**
@@ -23,34 +23,38 @@ export async function setHidden(
   hidden: boolean,
 ): Promise<Exclude<MoveOutcome, "gone">> {
   const place = readPlace(ctx.ref, name);
-  if (place?.server === undefined) throw noPane(ctx, name);
+  if (place?.server === undefined) throw hasNoPaneError(ctx, name);
   const server = serverAt(place.server.socket, ctx.env);
-  const outcome = await inTurn(ctx, () => move(ctx, server, place, { name, hidden }));
-  if (outcome === "gone") throw noPane(ctx, name);
-  await writeDown(ctx, place.paneId ?? "", hidden && outcome !== "apart");
-  if (hidden && outcome === "moved") leaveCaller(ctx, name, place);
+  const outcome = await withPaneLock(ctx, () => movePane(ctx, server, place, { name, hidden }));
+  if (outcome === "gone") throw hasNoPaneError(ctx, name);
+  await recordHidden(ctx, place.paneId ?? "", hidden && outcome !== "apart");
+  if (hidden && outcome === "moved") forgetCallerWindow(ctx, name, place);
   return outcome;
 }
 
 /** It stands beside its caller no more: at its end there is nothing that it gives back. */
-function leaveCaller({ ref }: OperationContext, name: string, { beside, ...place }: PlaceRecord): void {
+function forgetCallerWindow(
+  { ref }: OperationContext,
+  name: string,
+  { beside, ...place }: PlaceRecord,
+): void {
   if (beside === undefined || readPlace(ref, name)?.instance !== place.instance) return;
   writePlace(ref, name, place);
 }
 
 /** What its end leaves behind is looked for in that window. */
-function writeWindow({ ref }: OperationContext, name: string, place: PlaceRecord, windowId: string): void {
+function recordWindow({ ref }: OperationContext, name: string, place: PlaceRecord, windowId: string): void {
   if (place.windowId === windowId || readPlace(ref, name)?.instance !== place.instance) return;
   writePlace(ref, name, { ...place, windowId });
 }
 
 /** Whether a teammate's pane is written down as hidden. */
-export function isWrittenHidden(ctx: OperationContext, name: string): boolean {
+export function isRecordedHidden(ctx: OperationContext, name: string): boolean {
   const pane = readPlace(ctx.ref, name)?.paneId;
   return pane !== undefined && (readTeam(ctx.ref).hiddenPaneIds ?? []).includes(pane);
 }
 
-function move(
+function movePane(
   ctx: OperationContext,
   server: TmuxServer,
   place: PlaceRecord,
@@ -61,10 +65,10 @@ function move(
   const owner = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root), teamTitle: displayName ?? team };
   const behind = members.slice(members.findIndex((member) => member.name === name) + 1);
   const later = behind.flatMap((member) => readPlace(ctx.ref, member.name)?.paneId ?? []);
-  return showPane(server, place, owner, { later, moved: (window) => writeWindow(ctx, name, place, window) });
+  return showPane(server, place, owner, { later, moved: (window) => recordWindow(ctx, name, place, window) });
 }
 
-async function writeDown(ctx: OperationContext, pane: string, hidden: boolean): Promise<void> {
+async function recordHidden(ctx: OperationContext, pane: string, hidden: boolean): Promise<void> {
   await updateTeam(ctx.ref, (config) => {
     const before = config.hiddenPaneIds ?? [];
     if (before.includes(pane) === hidden) return undefined;
@@ -72,7 +76,7 @@ async function writeDown(ctx: OperationContext, pane: string, hidden: boolean): 
   });
 }
 
-function noPane(ctx: OperationContext, name: string): TeamError {
+function hasNoPaneError(ctx: OperationContext, name: string): TeamError {
   return new TeamError("RECIPIENT_INACTIVE", `${name} has no pane now; nothing was changed.`, {
     hint:
       resumeHint(ctx.ref, [name]) ??

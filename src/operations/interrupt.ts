@@ -70,7 +70,7 @@ export async function interruptAgent(
     const deadline = steadyNow() + timeoutMs;
     while (isUnread(ref, name, messageId) || isSameTurn(readStatus(ref, name), records.status)) {
       const remaining = deadline - steadyNow();
-      if (remaining <= 0 || signal?.aborted) throw notTaken(name, timeoutMs);
+      if (remaining <= 0 || signal?.aborted) throw interruptTimeout(name, timeoutMs);
       const waited = {
         timeoutMs: Math.min(remaining, POLL_MS),
         ...(signal === undefined ? {} : { signal }),
@@ -92,7 +92,7 @@ function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefi
   return now !== undefined && IN_TURN.has(now.state) && now.since === before?.since;
 }
 
-function notTaken(name: string, timeoutMs: number): TeamError {
+function interruptTimeout(name: string, timeoutMs: number): TeamError {
   return new TeamError(
     "TIMEOUT",
     `${name} did not take the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,

@@ -20,7 +20,7 @@ export async function layOutWindows(ctx: OperationContext, layout: LayoutName): 
   const team = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root) };
   let [shared, apart] = [0, 0];
   for (const path of socketsOf(ctx)) {
-    const counts = await inTurn(ctx, () => layOutTeam(serverAt(path, ctx.env), team, layout));
+    const counts = await withPaneLock(ctx, () => layOutTeam(serverAt(path, ctx.env), team, layout));
     shared += counts.shared;
     apart += counts.apart;
   }
@@ -31,7 +31,7 @@ export async function layOutWindows(ctx: OperationContext, layout: LayoutName): 
 }
 
 /** Spawns plan by what they see, and what moves their panes waits for them, as they for it. */
-export function inTurn<T>({ ref }: OperationContext, act: () => Promise<T>): Promise<T> {
+export function withPaneLock<T>({ ref }: OperationContext, act: () => Promise<T>): Promise<T> {
   return withLock(join(dirname(ref.paths.agent(LEAD_NAME).run), "panes"), act);
 }
 

@@ -10,7 +10,7 @@ import { currentMode, modeToInherit, setMode } from "../team/members/permission-
 import { type OperationContext, requireLead } from "./context.ts";
 
 /** How much a mode allows without asking. */
-const RIGHTS: Readonly<Record<PermissionMode, number>> = {
+const MODE_RANK: Readonly<Record<PermissionMode, number>> = {
   plan: 0,
   dontAsk: 1,
   delegate: 1,
@@ -20,12 +20,12 @@ const RIGHTS: Readonly<Record<PermissionMode, number>> = {
 };
 
 /** Whether a mode allows more than another: a lead's model cannot give more than it has (protocol.md section 6). */
-export function exceeds(mode: PermissionMode, own: PermissionMode): boolean {
-  return RIGHTS[mode] > RIGHTS[own];
+export function exceedsMode(mode: PermissionMode, own: PermissionMode): boolean {
+  return MODE_RANK[mode] > MODE_RANK[own];
 }
 
 /** The mode that a lead's teammates have unless told otherwise: its own, and of one that only coordinates the one from before. */
-export function leadsMode({ members }: Pick<TeamConfig, "members">): PermissionMode {
+export function inheritedMode({ members }: Pick<TeamConfig, "members">): PermissionMode {
   const lead = members.find(({ name }) => name === LEAD_NAME);
   const mode = lead && modeToInherit(lead);
   return mode === undefined || mode === "delegate" ? "default" : mode;
@@ -58,7 +58,7 @@ export async function setPermissionMode(
   if (mode === "bypassPermissions" && forbidden !== undefined) {
     throw denied(`bypassPermissions is forbidden here by ${forbidden}`, "Name another mode: acceptEdits.");
   }
-  if (decider === "model" && (sameName(member.name, LEAD_NAME) || exceeds(mode, lead))) {
+  if (decider === "model" && (sameName(member.name, LEAD_NAME) || exceedsMode(mode, lead))) {
     throw denied(`A model in mode ${lead} cannot give ${member.name} the mode ${mode}`, "A person can.");
   }
   const before = modeOf(member) ?? null;

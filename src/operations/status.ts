@@ -19,7 +19,7 @@ import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
 import type { OperationContext } from "./context.ts";
 import { presentInstances } from "./processes/present-instances.ts";
-import type { WorktreeLook } from "./worktrees/worktree-status.ts";
+import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
 /** What `teams status --json` prints (product.md). */
 export interface TeamStatus {
@@ -64,7 +64,7 @@ export interface MemberStatus {
   readonly lastActivityAt: number | null;
   readonly exit: AgentExit | null;
   /** Only where git was asked: its worktree, null without one. */
-  readonly git?: WorktreeLook | null;
+  readonly git?: WorktreeStatus | null;
 }
 
 export interface TaskSummary {
@@ -94,22 +94,22 @@ export async function teamStatus(
     ctx,
     records.flatMap(({ place }) => place ?? []),
   );
-  const begun = begunTasks(tasks);
-  const looks = git ? await worktreeLooks(ctx) : undefined;
+  const begun = startedTasks(tasks);
+  const looks = git ? await readWorktrees(ctx) : undefined;
   const members = records.map((known) => ({
     ...memberStatus(ctx.ref, known, begun, present),
     ...(looks && { git: looks.get(known.member.name) ?? null }),
   }));
   const hasForeign = records.some(({ member, status }) => status === undefined && member.name !== LEAD_NAME);
   if (hasForeign) (await import("./approvals/foreign-requests.ts")).openForeignRequests(ctx.ref);
-  const alive = leadAlive(config);
+  const alive = isLeadAlive(config);
   const limits = limitsOf(config);
   return {
     team: config.name,
     leadAlive: alive,
     members,
     tasks: summarize(tasks, broken),
-    deadlock: lastReportedEnd(
+    deadlock: withStrangerFlag(
       config,
       deadlockOf(tasks, (owner) => mayWork(owner, members, alive)),
     ),
@@ -121,13 +121,13 @@ export async function teamStatus(
   };
 }
 
-async function worktreeLooks(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeLook>> {
-  const { lookAtWorktrees } = await import("./worktrees/worktree-status.ts");
-  return lookAtWorktrees(ctx);
+async function readWorktrees(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeStatus>> {
+  const { readWorktreeStatuses } = await import("./worktrees/worktree-status.ts");
+  return readWorktreeStatuses(ctx);
 }
 
 /** With what the team knows of the owner who will not come. */
-function lastReportedEnd(
+function withStrangerFlag(
   { members, former = [] }: TeamConfig,
   deadlock: Deadlock | undefined,
 ): Deadlock | null {
@@ -143,7 +143,7 @@ function mayWork(owner: string, members: readonly MemberStatus[], lead: boolean 
 }
 
 /** Whose tasks are in progress, by name. */
-function begunTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string[]> {
+function startedTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string[]> {
   const begun = new Map<string, string[]>();
   for (const task of tasks) {
     const owner = ownerName(task);
@@ -169,13 +169,13 @@ export function summarize(tasks: readonly Task[], broken: readonly string[] = []
   };
 }
 
-function leadAlive(config: TeamConfig): boolean | null {
+function isLeadAlive(config: TeamConfig): boolean | null {
   if (config.leadProcess === undefined) return null;
   const liveness = livenessOf(config.leadProcess);
   return liveness === "unknown" ? null : liveness === "alive";
 }
 
-function accountOf(
+function usageOf(
   member: TeamMember,
   status: StatusRecord | undefined,
 ): Pick<MemberStatus, "tokens" | "costUsd" | "budget"> {
@@ -211,7 +211,7 @@ function memberStatus(
     taskIds: begun.get(name) ?? [],
     unread: mail.queued,
     mail,
-    ...accountOf(member, status),
+    ...usageOf(member, status),
     startedAt: status?.startedAt ?? null,
     lastActivityAt: status?.lastActivityAt ?? null,
     exit: verdict.exit,

@@ -12,7 +12,7 @@ import { failed } from "../agent/tools/file-access.ts";
 import { schemaOf } from "../agent/tools/tool-specs.ts";
 import { TeamError } from "../errors.ts";
 import { type OperationContext, requireNoNesting } from "../operations/context.ts";
-import { leadsMode } from "../operations/permission-mode.ts";
+import { inheritedMode } from "../operations/permission-mode.ts";
 import { type SpawnInput, spawnMode, spawnType } from "../operations/spawn/draft-member.ts";
 import { spawnTeammates } from "../operations/spawn/spawn.ts";
 import { permissionMode } from "../schema/config.ts";
@@ -20,7 +20,7 @@ import { defined } from "../schema/defined.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config/config.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
 
 const input = z.object({
   prompt: z
@@ -92,16 +92,16 @@ ${typesOf(own)
       .filter((part) => part !== "")
       .join(": "),
   execute: (call: Call, context: ToolContext) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const { name } = call;
       if (name !== undefined) requireNoNesting(own.ctx);
-      else requireHands(own);
+      else requireOwnWork(own);
       return name === undefined ? runSubagent(call, own, context) : startTeammate({ ...call, name }, own);
     }),
 });
 
 /** @throws TeamError PERMISSION_DENIED in a lead that only coordinates: what a subagent does is its own work (S53) */
-function requireHands({ role, worker }: TeamToolContext): void {
+function requireOwnWork({ role, worker }: TeamToolContext): void {
   if (role !== "lead" || worker.plan.mode !== "delegate") return;
   throw new TeamError(
     "PERMISSION_DENIED",
@@ -116,7 +116,7 @@ function typesOf({ types }: TeamToolContext): AgentTypes {
 }
 
 /** Whether a type has no tool that its agent lacks: with less it would be another. */
-function isWithin({ tools }: AgentType, { within }: TeamToolContext): boolean {
+function isWithin({ tools }: AgentType, { typeTools: within }: TeamToolContext): boolean {
   return within === undefined || (tools?.every((tool) => within.includes(tool)) ?? false);
 }
 
@@ -125,9 +125,9 @@ function typeLine({ name, description }: AgentType): string {
 }
 
 /** The most that it can give to others: its own mode, and of a lead that only coordinates the one from before. */
-function mostOf({ ctx, worker }: TeamToolContext): PermissionMode {
+function maxModeOf({ ctx, worker }: TeamToolContext): PermissionMode {
   const { mode } = worker.plan;
-  return mode === "delegate" ? leadsMode(readTeam(ctx.ref)) : mode;
+  return mode === "delegate" ? inheritedMode(readTeam(ctx.ref)) : mode;
 }
 
 /** @throws TeamError TEAM_NOT_FOUND: a teammate joins the team of its lead, by whichever of its names */
@@ -149,12 +149,12 @@ async function startTeammate(
 ): Promise<ToolResult> {
   const { ctx, spawn } = own;
   requireOwnTeam(call.team_name, ctx);
-  const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), most: mostOf(own) }], spawn);
+  const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), maxMode: maxModeOf(own) }], spawn);
   if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
   const renamed = sameName(spawned.name, call.name)
     ? undefined
     : `The name ${call.name} was taken: this one is called ${spawned.name}.`;
-  return answer(
+  return jsonResult(
     {
       status: "teammate_spawned",
       ...(renamed !== undefined && { message: renamed }),
@@ -208,7 +208,7 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   const wanted = { prompt, description: what, agentType, model, mode, allowedTools, disallowedTools };
   if (!call.run_in_background) return resultOf(agentType, await own.subagent(wanted, context.signal));
   const started = context.background.start("agent", what, async (signal, file) => {
-    const { outcome, text, failure } = await own.subagent({ ...wanted, behind: true }, signal);
+    const { outcome, text, failure } = await own.subagent({ ...wanted, background: true }, signal);
     file.add("stdout", `${text}\n`);
     return outcome === "completed"
       ? { status: "completed", how: "done" }
@@ -216,7 +216,7 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   });
   if (started === undefined) return failed(TOO_MANY_TASKS);
   const { taskId, outputFile } = started;
-  return answer(
+  return jsonResult(
     { status: "async_launched", task_id: taskId, agent_type: agentType, output_file: outputFile },
     `It works in the background as ${taskId}.`,
   );
@@ -228,9 +228,9 @@ function subagentMode(
   type: AgentType,
   own: TeamToolContext,
 ): PermissionMode | undefined {
-  const most = mostOf(own);
+  const most = maxModeOf(own);
   const wanted = spawnMode(
-    { name: "a subagent", permissionMode: mode, allowedTools, most },
+    { name: "a subagent", permissionMode: mode, allowedTools, maxMode: most },
     most,
     type.permissionMode,
   );

@@ -4,7 +4,7 @@ import { questionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
 import { openTold } from "../team/requests/requests.ts";
-import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 
 const input = z.object({
   question: z
@@ -24,7 +24,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
   access: () => TEAM_ACCESS,
   summary: ({ question }: z.infer<typeof input>) => question,
   execute: ({ question, choices }: z.infer<typeof input>) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const now = ctx.clock.now();
       const requestId = questionRequestId(worker.name, now);
       const asked = choices === undefined ? question : `${question} [${choices.join(" / ")}]`;

@@ -22,13 +22,13 @@ export interface TeamToolContext {
   /** The agent types that it can name; the built-in ones without it. */
   readonly types?: readonly AgentType[] | undefined;
   /** The tools that its own type has, which those that work for it have at most; undefined for all. */
-  readonly within?: readonly string[] | undefined;
+  readonly typeTools?: readonly string[] | undefined;
   /** Where teammates that this agent spawns live. */
   readonly spawn: SpawnOptions;
   /** The files of its team stay, whatever its lead deletes. */
   readonly keepsTeam?: boolean | undefined;
   /** Hears of a team that a lead has made anew, before anything is done in it. */
-  readonly teamMade?: (() => Promise<void>) | undefined;
+  readonly onTeamRecreated?: (() => Promise<void>) | undefined;
   /** Runs an agent for one piece of work inside of this one's turn. */
   subagent(call: SubagentCall, signal: AbortSignal): Promise<SubagentResult>;
 }
@@ -43,7 +43,7 @@ export interface SubagentCall {
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
   /** It works behind its agent's turns: what is urgent for the one that runs does not end it. */
-  readonly behind?: boolean;
+  readonly background?: boolean;
 }
 
 export type TeamTool = (context: TeamToolContext) => AnyTool;
@@ -52,12 +52,12 @@ export type TeamTool = (context: TeamToolContext) => AnyTool;
  * A result that a model reads as JSON and a playbook as a value.
  * @param display what a person reads in the pane; the data's `message` without it
  */
-export function answer(data: Record<string, unknown>, display = String(data.message ?? "")): ToolResult {
+export function jsonResult(data: Record<string, unknown>, display = String(data.message ?? "")): ToolResult {
   return { content: JSON.stringify(data, undefined, 2), data, ...(display === "" ? {} : { display }) };
 }
 
 /** A refusal that the model can act on; what is no TeamError goes on as a failure of the program. */
-export async function refusing(work: () => Promise<ToolResult>): Promise<ToolResult> {
+export async function withRefusals(work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work();
   } catch (error) {
@@ -73,7 +73,7 @@ export async function refusing(work: () => Promise<ToolResult>): Promise<ToolRes
 }
 
 /** What a model does with its tools where a person at a shell is told of a command. */
-const HINTS: Partial<Record<ErrorCode, string>> = {
+const MODEL_HINTS: Partial<Record<ErrorCode, string>> = {
   ACTIVE_MEMBERS: "Ask each to shut down by SendMessage of type shutdown_request, and wait for its answer.",
   NOT_LEAD: `Ask ${LEAD_NAME} by SendMessage.`,
   TASK_NOT_FOUND: "TaskList shows the tasks.",
@@ -84,7 +84,7 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
 
 /** @returns undefined where the hint is a command for a person's shell */
 function hintOf({ code, hint }: TeamError): string | undefined {
-  return HINTS[code] ?? (hint !== undefined && /\bteams [a-z]/.test(hint) ? undefined : hint);
+  return MODEL_HINTS[code] ?? (hint !== undefined && /\bteams [a-z]/.test(hint) ? undefined : hint);
 }
 
 /** What the hooks have to say when this agent adds or completes a task. */

@@ -4,7 +4,7 @@ import type { Task } from "../schema/task.ts";
 /** A task's id as a model writes it, with quotes or without. */
 export const taskIdInput = z.coerce.string().check(z.describe("The task's id"));
 /** Facts that are kept with a task. */
-export const extra = z.record(z.string(), z.unknown());
+export const metadataInput = z.record(z.string(), z.unknown());
 
 /** A task without what is ours alone. */
 export function publicTask(task: Task): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { answer, refusing, TEAM_ACCESS } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
 import type { LeadTool } from "./current-team.ts";
 
 const input = z.object({
@@ -16,9 +16,9 @@ export const teamCreate: LeadTool = ({ ctx, led }) => ({
   access: () => TEAM_ACCESS,
   summary: ({ team_name }: z.infer<typeof input>) => team_name,
   execute: ({ team_name, description, agent_type }: z.infer<typeof input>) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const config = await led.create({ name: team_name, description, agentType: agent_type });
-      return answer(
+      return jsonResult(
         {
           team_name: config.name,
           display_name: team_name,

@@ -4,7 +4,7 @@ import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../
 import { TEAMMATE_MODES, type TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../operations/budget.ts";
-import { isByHand } from "../../operations/run/take-over-lead.ts";
+import { isManuallyLed } from "../../operations/run/take-over-lead.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
@@ -219,7 +219,7 @@ function teamToTakeUp({ io, options }: RunCall): {
 } {
   const { ref, config } = openOwnTeam(io.env, { ...options, force: false }, undefined);
   const model = config.members.find(({ name }) => name === LEAD_NAME)?.model;
-  return { team: ref.team, model, wasByHand: isByHand(config) };
+  return { team: ref.team, model, wasByHand: isManuallyLed(config) };
 }
 
 /** @throws TeamError INVALID_INPUT */

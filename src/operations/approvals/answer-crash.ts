@@ -11,7 +11,7 @@ import { resumeMember } from "../resume/resume.ts";
  * @throws TeamError where it could not be started; it waits as before then
  */
 export async function answerCrash(ctx: OperationContext, name: string, approve: boolean): Promise<void> {
-  if (approve) return startAgain(ctx, name);
+  if (approve) return restartMember(ctx, name);
   // The script that holds its pane, and what went on in the background.
   const left = await endProcesses(ctx, name);
   await removeEndedMember(ctx, name, "dismissed");
@@ -22,7 +22,7 @@ export async function answerCrash(ctx: OperationContext, name: string, approve: 
   );
 }
 
-async function startAgain(ctx: OperationContext, name: string): Promise<void> {
+async function restartMember(ctx: OperationContext, name: string): Promise<void> {
   const { outcome, error } = await resumeMember(ctx, name);
   if (outcome === "restarted" || outcome === "alive") return;
   throw new TeamError("SPAWN_FAILED", error?.message ?? `${name} was not started again.`, {

@@ -24,7 +24,7 @@ export interface LeadRights {
 }
 
 /** What a teammate asks for, of either form of the request. */
-interface Asked {
+interface RequestedCall {
   readonly id: string;
   readonly tool: string;
   readonly access: ToolAccess;
@@ -45,12 +45,12 @@ export async function answerPermission(
   // It has left meanwhile, and waits for nothing.
   if (member === undefined) return "answered";
   const { cwd } = member;
-  const asked = askedIn(message, { cwd, env: ctx.env });
+  const asked = requestedCall(message, { cwd, env: ctx.env });
   // One of ours has opened it itself, and by now may have its answer.
   if (isForeign(ctx.ref, member)) openForeignRequest(ctx.ref, from, message, ctx.clock.now());
   // What somebody else has asked for is not decided by what this one says of it.
   if (!isAwaitingAnswer(ctx.ref, asked.id, from)) return "answered";
-  const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);
+  const { behavior, reason } = await decideAsLead(ctx, cwd, asked, rights);
   // Where a rule, a hook or what it would change made it ask, nothing but a person's word lets it run.
   if (behavior === "ask" || (behavior === "allow" && message.guarded === true)) return "person";
   try {
@@ -68,10 +68,10 @@ export async function answerPermission(
 }
 
 /** As if the lead made the call itself, where the teammate is. */
-async function decideFor(
+async function decideAsLead(
   ctx: OperationContext,
   cwd: string,
-  { tool, access }: Asked,
+  { tool, access }: RequestedCall,
   { mode, rules, directories }: LeadRights,
 ): Promise<PermissionDecision> {
   const { readShellLine } = await import("../../agent/permissions/shell-line.ts");
@@ -88,10 +88,10 @@ async function decideFor(
   });
 }
 
-function askedIn(
+function requestedCall(
   message: Parameters<typeof answerPermission>[2],
   where: Pick<ToolContext, "cwd" | "env">,
-): Asked {
+): RequestedCall {
   if (message.type === "sandbox_permission_request") {
     const host = plainHost(message.host);
     const tool = webFetchTool.name;

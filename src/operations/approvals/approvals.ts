@@ -20,9 +20,9 @@ import {
 } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
-import { exceeds, leadsMode } from "../permission-mode.ts";
+import { exceedsMode, inheritedMode } from "../permission-mode.ts";
 import { presentInstances } from "../processes/present-instances.ts";
-import { type Crash, crashesAmong, type MemberRecords, memberRecords } from "./crashes.ts";
+import { type Crash, listCrashes, type MemberRecords, memberRecords } from "./crashes.ts";
 
 /** One thing that waits for somebody: a row of `approvals --json` (product.md). */
 export interface Approval {
@@ -40,7 +40,7 @@ export interface Approval {
 }
 
 /** One thing that waits, whole. */
-export interface WholeApproval extends Approval {
+export interface ApprovalDetails extends Approval {
   /** What the tool would be called with. */
   readonly input?: unknown;
   readonly question?: string;
@@ -66,16 +66,16 @@ export interface ApprovalAnswer {
  */
 export function listApprovals(ref: TeamRef, members = memberRecords(ref)): readonly Approval[] {
   const asked = listRequests(ref).map((request) => approvalOf(request));
-  return [...asked, ...crashesAmong(members)].sort((a, b) => a.at - b.at);
+  return [...asked, ...listCrashes(members)].sort((a, b) => a.at - b.at);
 }
 
-function crashBy(members: readonly MemberRecords[], id: string): Crash | undefined {
-  return crashesAmong(members).find((crash) => crash.id === id);
+function findCrash(members: readonly MemberRecords[], id: string): Crash | undefined {
+  return listCrashes(members).find((crash) => crash.id === id);
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND */
-export function wholeApproval(ref: TeamRef, id: string): WholeApproval {
-  const crash = isCrashId(id) ? crashBy(memberRecords(ref), id) : undefined;
+export function approvalDetails(ref: TeamRef, id: string): ApprovalDetails {
+  const crash = isCrashId(id) ? findCrash(memberRecords(ref), id) : undefined;
   if (crash !== undefined) return crash;
   const request = readRequest(ref, id);
   const { payload } = request;
@@ -90,9 +90,9 @@ export function wholeApproval(ref: TeamRef, id: string): WholeApproval {
 }
 
 /** Lines of a change that a list shows; the pane of whoever asks shows more, and `teams approvals <id>` all. */
-const LISTED_LINES = 8;
+const MAX_LISTED_LINES = 8;
 
-function approvalOf(request: RequestRecord, most = LISTED_LINES): Approval {
+function approvalOf(request: RequestRecord, most = MAX_LISTED_LINES): Approval {
   const { id, kind, from, summary, at, payload } = request;
   const choices = choicesOf(request);
   const change = kind === "permission" ? shownChange(String(payload.tool), payload.input) : [];
@@ -119,16 +119,16 @@ export async function answerApproval(
   answer: ApprovalAnswer,
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
-  if (isCrashId(id)) return answerCrashOf(ctx, id, answer);
+  if (isCrashId(id)) return answerCrashRequest(ctx, id, answer);
   const request = readRequest(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
   const note = given.note && chosen(choicesOf(request), given.note);
   const decision = defined({ ...given, note: note || undefined });
-  if (decider === "model" && request.kind !== "plan") throw onlyAPerson(id);
+  if (decider === "model" && request.kind !== "plan") throw personOnly(id);
   if (
     decider === "model" &&
     answer.mode !== undefined &&
-    exceeds(answer.mode, leadsMode(readTeam(ctx.ref)))
+    exceedsMode(answer.mode, inheritedMode(readTeam(ctx.ref)))
   ) {
     throw new TeamError(
       "PERMISSION_DENIED",
@@ -157,7 +157,7 @@ export async function answerApproval(
 }
 
 /** What starts and ends programs is loaded for the few that crash. */
-async function answerCrashOf(
+async function answerCrashRequest(
   ctx: OperationContext,
   id: string,
   { approve, decider }: ApprovalAnswer,
@@ -165,18 +165,18 @@ async function answerCrashOf(
   const members = memberRecords(ctx.ref);
   const places = members.flatMap(({ place }) => place ?? []);
   const present = await presentInstances(ctx, places);
-  const crash = crashBy(
+  const crash = findCrash(
     members.map((known) => ({ ...known, presentInstances: present })),
     id,
   );
   if (crash === undefined) throw requestNotFound(ctx.ref, id);
-  if (decider === "model") throw onlyAPerson(id);
+  if (decider === "model") throw personOnly(id);
   const { answerCrash } = await import("./answer-crash.ts");
   await answerCrash(ctx, crash.from, approve);
   return crash;
 }
 
-function onlyAPerson(id: string): TeamError {
+function personOnly(id: string): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
     `${id} is not a plan; only a person answers it. Nothing was sent.`,

@@ -32,7 +32,7 @@ export interface Crash {
 }
 
 /** Whoever has crashed, and was neither started again nor dismissed. No file says so: what is known of its end does. */
-export function crashesAmong(members: readonly MemberRecords[]): readonly Crash[] {
+export function listCrashes(members: readonly MemberRecords[]): readonly Crash[] {
   return members.flatMap((known) => crashOf(known) ?? []);
 }
 

@@ -13,9 +13,9 @@ import type { TeamRef } from "../../team/ref.ts";
 import { openRequest } from "../../team/requests/requests.ts";
 
 /** Characters of a call's input in its row. */
-const SHOWN_INPUT = 200;
+const MAX_INPUT_CHARS = 200;
 
-type Opened = Pick<Parameters<typeof openRequest>[1], "id" | "kind" | "summary" | "payload">;
+type NewRequest = Pick<Parameters<typeof openRequest>[1], "id" | "kind" | "summary" | "payload">;
 
 /**
  * Opens what members have asked that open no request themselves: a foreign peer has only its message to the lead. From then on
@@ -47,16 +47,16 @@ export function isForeign(ref: TeamRef, member: TeamMember): boolean {
 
 /** Opens what this message asks, if it asks. @param at milliseconds since the epoch @throws TeamError TEAM_NOT_FOUND */
 export function openForeignRequest(ref: TeamRef, from: string, message: ProtocolMessage, at: number): void {
-  const opened = requestIn(message);
+  const opened = requestOf(message);
   if (opened !== undefined) openRequest(ref, { ...opened, from, at });
 }
 
-function requestIn(message: ProtocolMessage): Opened | undefined {
+function requestOf(message: ProtocolMessage): NewRequest | undefined {
   switch (message.type) {
     case "permission_request": {
       const { request_id: id, tool_name: tool, input, permission_suggestions } = message;
       const rules = permission_suggestions.flatMap(rulesAdded);
-      const summary = `${tool}(${JSON.stringify(input).slice(0, SHOWN_INPUT)})`;
+      const summary = `${tool}(${JSON.stringify(input).slice(0, MAX_INPUT_CHARS)})`;
       return { id, kind: "permission", summary, payload: { input, tool, rules } };
     }
     case "sandbox_permission_request": {

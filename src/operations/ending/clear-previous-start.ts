@@ -9,7 +9,7 @@ import { notifyPending } from "../../team/tasks/notify-owners.ts";
 import { withAssignment } from "../../team/tasks/pending-notifications.ts";
 import { changeTask, ownerName, readableTask } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
-import { endMarked, endProcesses } from "../processes/end-processes.ts";
+import { endMarkedProcesses, endProcesses } from "../processes/end-processes.ts";
 import { closePlace } from "./process-ending.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function endPreviousStart(
 ): Promise<readonly number[]> {
   const left = await endProcesses(ctx, name);
   if (begun === undefined) return left;
-  return [...left, ...(await endMarked(begun))];
+  return [...left, ...(await endMarkedProcesses(begun))];
 }
 
 /**

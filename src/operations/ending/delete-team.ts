@@ -7,8 +7,8 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
-import { clearTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
-import { isAlive, isRemote, killEverybody } from "./kill.ts";
+import { cleanUpTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
+import { isAlive, isRemote, killAllTeammates } from "./kill.ts";
 import { awaitEndingDone, closePlace } from "./process-ending.ts";
 
 export interface DeleteOptions {
@@ -34,7 +34,7 @@ export async function deleteTeam(
   const active = activeOf(ctx, members);
   if (!options.force) requireEnded(ctx);
   await options.backup?.();
-  const killed = active.length > 0 ? await killEverybody(ctx, { force: true }) : [];
+  const killed = active.length > 0 ? await killAllTeammates(ctx, { force: true }) : [];
   // Whoever sees to the end of a former member has its pane to close yet.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name);
   for (const name of members) {
@@ -43,7 +43,7 @@ export async function deleteTeam(
     await endProcesses(ctx, name);
     await closePlace(ctx, place);
   }
-  const worktrees = await clearTeamWorktrees(ctx, [
+  const worktrees = await cleanUpTeamWorktrees(ctx, [
     ...(options.worktrees ?? []),
     ...killed.flatMap(({ worktree }) => worktree ?? []),
   ]);

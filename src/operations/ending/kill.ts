@@ -15,7 +15,7 @@ import { setDiscard } from "../worktrees/discard-worktree.ts";
 import type { WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { removeEndedMember } from "./remove-member.ts";
 import { shutdownTeammates } from "./shutdown.ts";
-import { withWorktrees } from "./worktree-report.ts";
+import { withWorktreeEnds } from "./worktree-report.ts";
 
 /** Milliseconds that `kill` waits for an agreed shutdown before it goes on to signals (product.md). */
 export const KILL_TIMEOUT = 5_000;
@@ -58,11 +58,11 @@ export async function killTeammates(
   const found = names.map((name) => findMember(config, name));
   requireTeammates(ctx, found);
   const members = found.map(({ name }) => name);
-  if (!options.discardWorktrees) return withWorktrees(ctx, found, await endAll(ctx, members, options));
+  if (!options.discardWorktrees) return withWorktreeEnds(ctx, found, await endMembers(ctx, members, options));
   const own = ownIdentity();
   await setDiscard(ctx, members, own);
   try {
-    return await withWorktrees(ctx, found, await endAll(ctx, members, options), own);
+    return await withWorktreeEnds(ctx, found, await endMembers(ctx, members, options), own);
   } catch (error) {
     // Who has not ended keeps its worktree as any other.
     await setDiscard(ctx, members, undefined);
@@ -78,31 +78,31 @@ function requireTeammates({ ref }: OperationContext, found: readonly TeamMember[
   });
 }
 
-function endAll(
+function endMembers(
   outer: OperationContext,
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
-  return batchClose(outer, (ctx) => endEach(ctx, members, options));
+  return batchClose(outer, (ctx) => endEachMember(ctx, members, options));
 }
 
-async function endEach(
+async function endEachMember(
   ctx: OperationContext,
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
   const living = members.filter((name) => isAlive(ctx, name) || isRemote(ctx, name));
-  const agreed = options.force ? [] : await ask(ctx, living, options);
-  if (options.signal?.aborted && !options.force) requireAll(living, agreed);
-  if (!options.force) requireReach(ctx, living, agreed);
+  const agreed = options.force ? [] : await requestAgreement(ctx, living, options);
+  if (options.signal?.aborted && !options.force) requireAllAgreed(living, agreed);
+  if (!options.force) requireReachable(ctx, living, agreed);
   const signalled = living.filter((name) => !agreed.includes(name));
   return withKillClaim(ctx.ref, signalled, () =>
-    Promise.all(members.map((name) => end(ctx, name, agreed.includes(name), living.includes(name)))),
+    Promise.all(members.map((name) => endMember(ctx, name, agreed.includes(name), living.includes(name)))),
   );
 }
 
 /** Ends every member but the lead, and what a lead that was killed has left running. */
-export async function killEverybody(
+export async function killAllTeammates(
   ctx: OperationContext,
   options: KillOptions = {},
 ): Promise<readonly KillReport[]> {
@@ -114,7 +114,7 @@ export async function killEverybody(
   return reports;
 }
 
-async function ask(
+async function requestAgreement(
   ctx: OperationContext,
   living: readonly string[],
   options: KillOptions,
@@ -131,7 +131,7 @@ async function ask(
 }
 
 /** Who is told to stop in the middle of asking does not go on to signals. */
-function requireAll(living: readonly string[], agreed: readonly string[]): void {
+function requireAllAgreed(living: readonly string[], agreed: readonly string[]): void {
   const others = living.filter((name) => !agreed.includes(name));
   if (others.length === 0) return;
   throw new TeamError("INTERRUPTED", `${others.join(", ")} had been asked to end; no signal was sent.`, {
@@ -140,7 +140,7 @@ function requireAll(living: readonly string[], agreed: readonly string[]): void 
 }
 
 /** A signal goes by a pid, and the pid of another pid space is somebody else's here (S77). */
-function requireReach(ctx: OperationContext, living: readonly string[], agreed: readonly string[]): void {
+function requireReachable(ctx: OperationContext, living: readonly string[], agreed: readonly string[]): void {
   const others = living.filter((name) => !agreed.includes(name) && isRemote(ctx, name));
   if (others.length === 0) return;
   throw new TeamError(
@@ -150,7 +150,7 @@ function requireReach(ctx: OperationContext, living: readonly string[], agreed: 
   );
 }
 
-async function end(
+async function endMember(
   ctx: OperationContext,
   name: string,
   agreed: boolean,

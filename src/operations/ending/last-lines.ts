@@ -3,7 +3,7 @@ import type { AgentExit } from "../../team/members/judge-liveness.ts";
 /** What a message begins with in a pane: this and who sent it, its text below in rows that are set in. */
 export const MESSAGE_SIGN = "◂";
 
-const SET_IN = /^(?: {2}|\s*$)/;
+const INDENTED = /^(?: {2}|\s*$)/;
 
 /**
  * What a pane showed last, for its team's lead: without blank lines, and without the text of messages, since of what teammates
@@ -14,7 +14,7 @@ export function withoutMessages(lines: readonly string[]): readonly string[] {
   let isInMessage = true;
   return lines.filter((line) => {
     const begins = line.startsWith(MESSAGE_SIGN);
-    isInMessage = begins || (isInMessage && SET_IN.test(line));
+    isInMessage = begins || (isInMessage && INDENTED.test(line));
     return begins || (!isInMessage && line.trim() !== "");
   });
 }

@@ -17,11 +17,11 @@ import { closeRequest, listRequests, requestsOf } from "../../team/requests/requ
 import { unassignTasks } from "../../team/tasks/unassign.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
-import { endStarted } from "../processes/end-processes.ts";
-import { settleWorktree } from "../worktrees/remove-worktree.ts";
+import { endStartProcesses } from "../processes/end-processes.ts";
+import { cleanUpAfterEnding } from "../worktrees/remove-worktree.ts";
 
 /** Those after which nothing of the member's run is kept. */
-const FOR_GOOD: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
+const LEAVING_KINDS: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
 
 /**
  * Does everything that follows from a claimed end: requests are closed, tasks come free, the lead is told; of a member
@@ -32,15 +32,15 @@ export function processEnding(ctx: OperationContext, taken: Ending): Promise<voi
   const { ref } = ctx;
   const work = async (): Promise<void> => {
     closeRequestsOf(ref, taken.name, taken.how === "restarted" ? startOfRun(ref, taken.name) : undefined);
-    if (FOR_GOOD.has(taken.how)) forgetRequestsOf(ref, taken.name);
+    if (LEAVING_KINDS.has(taken.how)) deleteRequestsOf(ref, taken.name);
     const freed = await unassignTasks(ref, taken);
-    const stays = FOR_GOOD.has(taken.how) ? await settleWorktree(ctx, taken) : undefined;
+    const stays = LEAVING_KINDS.has(taken.how) ? await cleanUpAfterEnding(ctx, taken) : undefined;
     const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
     const [first = "", ...lines] = taken.news.split("\n");
     const told = list === "" ? first : `${first} Free again: ${list}.`;
     const news = [told, ...(stays === undefined ? [] : [stays]), ...lines].join("\n");
     await notifyLead(ctx, taken, news);
-    if (FOR_GOOD.has(taken.how)) await clearAway(ctx, taken);
+    if (LEAVING_KINDS.has(taken.how)) await cleanUpStart(ctx, taken);
     else await removeStaleFifos(ref, taken.name);
   };
   const told = (member: TeamMember): TeamMember => {
@@ -51,7 +51,7 @@ export function processEnding(ctx: OperationContext, taken: Ending): Promise<voi
   return finishEnding(ref, taken, work, (config) => ({
     ...config,
     members: config.members.map((member) =>
-      member.name === taken.name && !FOR_GOOD.has(taken.how) ? told(member) : member,
+      member.name === taken.name && !LEAVING_KINDS.has(taken.how) ? told(member) : member,
     ),
   }));
 }
@@ -67,7 +67,7 @@ export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSI
 }
 
 /** Answers that it has not read by now it never will. */
-function forgetRequestsOf(ref: TeamRef, name: string): void {
+function deleteRequestsOf(ref: TeamRef, name: string): void {
   for (const { id } of requestsOf(ref, name)) closeRequest(ref, id);
 }
 
@@ -82,22 +82,22 @@ async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: 
     await sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId: eventId("ended", id) });
   } catch (error) {
     // A foreign team may have no lead of that name: nobody is there to be told.
-    if (!(error instanceof TeamError) || !NOBODY_THERE.has(error.code)) throw error;
+    if (!(error instanceof TeamError) || !NO_RECIPIENT.has(error.code)) throw error;
   }
 }
 
-const NOBODY_THERE: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
+const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
 
-async function clearAway(ctx: OperationContext, taken: Ending): Promise<void> {
+async function cleanUpStart(ctx: OperationContext, taken: Ending): Promise<void> {
   const { name, how, process, place } = taken;
   // What an agent that left by itself had started in the background; nothing would know it as its own any more.
-  if (how !== "killed") await endStarted(ctx, { process, place, instance: place?.instance });
+  if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);
-  if (isOfThisStart(ctx.ref, taken)) removeRun(ctx.ref, name);
+  if (areRecordsOfStart(ctx.ref, taken)) removeRun(ctx.ref, name);
 }
 
 /** Whether the records under this name are those of the start that ended, or what a half done removal left of them. */
-function isOfThisStart(ref: TeamRef, { name, process, place }: Ending): boolean {
+function areRecordsOfStart(ref: TeamRef, { name, process, place }: Ending): boolean {
   const now = { place: readPlace(ref, name), process: readStatus(ref, name)?.process };
   if (now.place !== undefined && now.place.instance !== place?.instance) return false;
   return now.process === undefined || now.process.procStart === process?.procStart;

@@ -12,12 +12,12 @@ import type { OperationContext } from "../context.ts";
 import { awaitEndingDone, processEnding } from "./process-ending.ts";
 
 /** What each owner has not finished; read when it is asked for, since few looks find an end. */
-export type Unfinished = () => ReadonlyMap<string, readonly string[]>;
+export type ReadUnfinishedTasks = () => ReadonlyMap<string, readonly string[]>;
 
 /** How a member left: the word that stands in `former`. */
 type LeavingKind = "shutdown" | "killed" | "dismissed";
 
-const SENTENCE: Readonly<Record<LeavingKind, string>> = {
+const NEWS_TEXT: Readonly<Record<LeavingKind, string>> = {
   shutdown: "has shut down.",
   killed: "was ended.",
   dismissed: "had crashed and was dismissed.",
@@ -34,7 +34,7 @@ export async function removeEndedMember(
   ctx: OperationContext,
   name: string,
   how: LeavingKind,
-  unfinished: Unfinished = () => unfinishedTasks(ctx.ref),
+  unfinished: ReadUnfinishedTasks = () => unfinishedTasks(ctx.ref),
 ): Promise<boolean> {
   const { ref } = ctx;
   const member = lookUpMember(readTeam(ref), name);
@@ -51,7 +51,7 @@ export async function removeEndedMember(
       id: `left/${name}/${start}`,
       name,
       how,
-      news: `${name} ${SENTENCE[how]}`,
+      news: `${name} ${NEWS_TEXT[how]}`,
       tasks: [...(unfinished().get(name) ?? [])],
       process,
       place,

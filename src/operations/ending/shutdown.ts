@@ -36,7 +36,7 @@ export interface ShutdownOptions {
   readonly reason?: string;
   readonly signal?: AbortSignal;
   /** What follows for one that has ended; by default it leaves the team. */
-  readonly ended?: (name: string) => Promise<unknown>;
+  readonly onEnded?: (name: string) => Promise<unknown>;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function requestShutdown(
   requireLead(ctx, "ask for a shutdown");
   const config = readTeam(ctx.ref);
   const asked = names.map((given) => findMember(config, given).name);
-  if (asked.includes(LEAD_NAME)) throw notTheLead(ctx);
+  if (asked.includes(LEAD_NAME)) throw leadNotShutDown(ctx);
   const ids = new Map<string, string>();
   for (const name of asked) {
     const requestId = shutdownRequestId(name, ctx.clock.now());
@@ -66,7 +66,7 @@ export async function requestShutdown(
   return ids;
 }
 
-function notTheLead({ ref }: OperationContext): TeamError {
+function leadNotShutDown({ ref }: OperationContext): TeamError {
   return new TeamError("INVALID_INPUT", "The lead is not shut down by a request; nobody was asked.", {
     hint: `Ctrl-C twice in its pane ends its run; the whole team: teams kill --team ${operand(ref.team)}`,
   });
@@ -81,10 +81,10 @@ export function shutdownTeammates(
   names: readonly string[],
   options: ShutdownOptions = {},
 ): Promise<readonly ShutdownReport[]> {
-  return batchClose(outer, (ctx) => askAndFinish(ctx, names, options));
+  return batchClose(outer, (ctx) => requestAndAwait(ctx, names, options));
 }
 
-async function askAndFinish(
+async function requestAndAwait(
   ctx: OperationContext,
   names: readonly string[],
   options: ShutdownOptions,
@@ -93,13 +93,13 @@ async function askAndFinish(
   // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
   const bell = openTreeBell([ref.paths.dir]);
   const deadline = steadyNow() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
-  const ended = options.ended ?? ((name: string) => removeEndedMember(ctx, name, "shutdown"));
+  const ended = options.onEnded ?? ((name: string) => removeEndedMember(ctx, name, "shutdown"));
   try {
     const waiting = new Map(await requestShutdown(ctx, names, options.reason));
     const reports = new Map<string, ShutdownReport>();
     for (;;) {
       for (const [name, requestId] of waiting) {
-        const report = await lookAt(ctx, name, requestId, ended);
+        const report = await checkShutdown(ctx, name, requestId, ended);
         if (report === undefined) continue;
         reports.set(name, report);
         waiting.delete(name);
@@ -124,7 +124,7 @@ async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): P
   return true;
 }
 
-async function lookAt(
+async function checkShutdown(
   ctx: OperationContext,
   name: string,
   requestId: string,

@@ -5,7 +5,7 @@ import { sameName } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
-import { clearWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";
+import { cleanUpWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";
 import { awaitEndingDone } from "./process-ending.ts";
 
 interface Report {
@@ -21,7 +21,7 @@ interface Report {
  * @param discard the kill that takes them with all that is in them
  * @param members as they were before
  */
-export async function withWorktrees<R extends Report>(
+export async function withWorktreeEnds<R extends Report>(
   ctx: OperationContext,
   members: readonly TeamMember[],
   reports: readonly R[],
@@ -30,13 +30,13 @@ export async function withWorktrees<R extends Report>(
   const told: (R & { readonly worktree?: WorktreeEnd })[] = [];
   for (const report of reports) {
     const member = members.find(({ name }) => sameName(name, report.name));
-    const end = member && (await endOfWorktree(ctx, member, report, discard));
+    const end = member && (await worktreeEndOf(ctx, member, report, discard));
     told.push(end === undefined ? report : { ...report, worktree: end });
   }
   return told;
 }
 
-async function endOfWorktree(
+async function worktreeEndOf(
   ctx: OperationContext,
   member: TeamMember,
   { outcome, left = [] }: Report,
@@ -48,5 +48,5 @@ async function endOfWorktree(
   if (stays) return undefined;
   await awaitEndingDone(ctx, member.name);
   if (outcome === "out of reach" || left.length > 0) return worktreeInUse(worktree);
-  return clearWorktree(ctx, defined({ ...worktree, discard }));
+  return cleanUpWorktree(ctx, defined({ ...worktree, discard }));
 }

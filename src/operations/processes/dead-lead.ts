@@ -2,7 +2,7 @@ import { livenessOf } from "../../os/process/identity.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
-import { endMarked } from "./end-processes.ts";
+import { endMarkedProcesses } from "./end-processes.ts";
 
 /**
  * Ends the clients that a lead's process has left waiting when it was killed. That process must be known to be dead; a call
@@ -30,5 +30,5 @@ export async function endDeadLeadWatches({ ref, env }: Pick<OperationContext, "r
 export async function endDeadLeadCommands({ ref }: Pick<OperationContext, "ref">): Promise<void> {
   const status = readStatus(ref, LEAD_NAME);
   if (status === undefined || livenessOf(status.process) !== "dead" || status.sessionId === "") return;
-  await endMarked(status.sessionId);
+  await endMarkedProcesses(status.sessionId);
 }

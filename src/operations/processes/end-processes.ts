@@ -10,10 +10,10 @@ import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
-const GRACE = 2_000;
+const GRACE_MS = 2_000;
 
 /** One start of an agent, as its records have it. */
-interface Started {
+interface StartRecords {
   readonly place?: PlaceRecord | undefined;
   readonly process?: ProcessIdentity | undefined;
   /** Where there is no place. */
@@ -27,12 +27,14 @@ interface Started {
 export async function endProcesses(ctx: OperationContext, name: string): Promise<readonly number[]> {
   const { process, instance } = readStatus(ctx.ref, name) ?? {};
   const place = readPlace(ctx.ref, name);
-  const begun = place === undefined && process === undefined ? begunStart(ctx, name) : undefined;
-  return begun === undefined ? endStarted(ctx, { place, process, instance }) : endMarked(begun);
+  const begun = place === undefined && process === undefined ? claimedInstance(ctx, name) : undefined;
+  return begun === undefined
+    ? endStartProcesses(ctx, { place, process, instance })
+    : endMarkedProcesses(begun);
 }
 
 /** The start of one that was put nowhere, as far as anybody wrote down: whoever did it was killed. */
-function begunStart({ ref }: OperationContext, name: string): string | undefined {
+function claimedInstance({ ref }: OperationContext, name: string): string | undefined {
   const member = lookUpMember(readTeam(ref), name);
   return member && readMetadata(member, "startClaim")?.instance;
 }
@@ -42,30 +44,33 @@ function begunStart({ ref }: OperationContext, name: string): string | undefined
  * @param host the process that it lives in, which stays
  * @returns the pids that could not be ended
  */
-export async function endMarked(marker: string, host?: ProcessIdentity): Promise<readonly number[]> {
+export async function endMarkedProcesses(marker: string, host?: ProcessIdentity): Promise<readonly number[]> {
   const tree = { root: { pid: 0, procStart: "" }, marker, ...(host && { host }) };
-  return (await endTree(tree, { graceMs: GRACE })).left;
+  return (await endTree(tree, { graceMs: GRACE_MS })).left;
 }
 
 /** The same of one start, whoever has the name by now. */
-export async function endStarted(
+export async function endStartProcesses(
   ctx: OperationContext,
-  { place, process, instance }: Started,
+  { place, process, instance }: StartRecords,
 ): Promise<readonly number[]> {
-  if (place?.within !== undefined) return endWithin(ctx, place);
+  if (place?.within !== undefined) return endInHostProcess(ctx, place);
   const root = launchScriptOf(place) ?? process;
   const marker = place?.instance ?? instance;
   if (root?.procStart === undefined || marker === undefined) return [];
   // Of another boot nothing is left, and in another pid space the same number is somebody else.
   if (!isOfHere(root)) return [];
   const { pid, procStart } = root;
-  const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE });
+  const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE_MS });
   return left;
 }
 
 /** Of one that lives in another's process only what it started has pids of its own. */
-async function endWithin({ backends }: OperationContext, place: PlaceRecord): Promise<readonly number[]> {
-  const within = (await backends.of(place.backend)?.end?.(place, GRACE)) ?? [];
+async function endInHostProcess(
+  { backends }: OperationContext,
+  place: PlaceRecord,
+): Promise<readonly number[]> {
+  const within = (await backends.of(place.backend)?.end?.(place, GRACE_MS)) ?? [];
   if (place.within === undefined || !isOfHere(place.within.process)) return within;
-  return [...within, ...(await endMarked(place.instance, place.within.process))];
+  return [...within, ...(await endMarkedProcesses(place.instance, place.within.process))];
 }

@@ -25,22 +25,22 @@ export async function downTeam(
   options: DownOptions = {},
 ): Promise<readonly ShutdownReport[]> {
   requireLead(ctx, "take the team down");
-  if (isLed(ctx)) throw leadRuns(ctx);
+  if (isLed(ctx)) throw leadStillRuns(ctx);
   await reconcile(ctx);
   const names = readTeam(ctx.ref).members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
   const down = names.filter((name) => isDown(ctx, name));
   // Before they are asked: whoever notices such an end lets the member stay.
   await setKeepOnExit(ctx.ref, new Set(names), true);
-  for (const name of down) await comeToRest(ctx, name);
+  for (const name of down) await cleanUpEnded(ctx, name);
   const asked = names.filter((name) => !down.includes(name));
-  const ended = (name: string): Promise<unknown> => comeToRest(ctx, name);
-  const reports = await shutdownTeammates(ctx, asked, { ...options, ended });
+  const ended = (name: string): Promise<unknown> => cleanUpEnded(ctx, name);
+  const reports = await shutdownTeammates(ctx, asked, { ...options, onEnded: ended });
   const refused = reports.flatMap(({ name, outcome }) => (outcome === "rejected" ? [name] : []));
   await setKeepOnExit(ctx.ref, new Set(refused), false);
   return [...down.map((name): ShutdownReport => ({ name, outcome: "gone" })), ...reports];
 }
 
-function leadRuns({ ref }: OperationContext): TeamError {
+function leadStillRuns({ ref }: OperationContext): TeamError {
   const message = `The lead of ${ref.team} is a running process, which ends the team when nobody works any more. Nobody was asked to end.`;
   return new TeamError("ACTIVE_MEMBERS", message, {
     hint: `Ctrl-C twice in its pane ends the run; teams shutdown asks a single teammate. See where it is: teams attach ${operand(LEAD_NAME)}`,
@@ -55,7 +55,7 @@ function isDown({ ref }: OperationContext, name: string): boolean {
 }
 
 /** Ends what an ended member left (the script that holds a crashed one's pane, what went on in the background), and tells of its end. */
-async function comeToRest(ctx: OperationContext, name: string): Promise<void> {
+async function cleanUpEnded(ctx: OperationContext, name: string): Promise<void> {
   // Nobody here could start a foreign peer again.
   if (readStatus(ctx.ref, name) === undefined && readPlace(ctx.ref, name) === undefined) {
     await removeEndedMember(ctx, name, "shutdown");

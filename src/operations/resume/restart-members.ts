@@ -21,12 +21,12 @@ import { operand } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/process-ending.ts";
-import { endStarted } from "../processes/end-processes.ts";
+import { endStartProcesses } from "../processes/end-processes.ts";
 import { buildStart, deliverPrompt, restartInput, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
 /** What came of one claimed restart. */
-export interface Restarted {
+export interface RestartResult {
   readonly outcome: "restarted" | "failed";
   readonly conversation?: string | undefined;
   readonly taskIds?: readonly string[];
@@ -34,7 +34,7 @@ export interface Restarted {
 }
 
 /** A claimed member whose way is clear. */
-interface Cleared {
+interface ClearedMember {
   readonly start: Start;
   readonly backend: Backend;
   readonly taskIds: readonly string[];
@@ -51,14 +51,14 @@ export async function restartClaimed(
   claims: ReadonlyMap<string, StartClaim>,
   backendOf: (member: TeamMember) => Backend | undefined,
   background: ((work: Promise<unknown>) => void) | undefined,
-): Promise<ReadonlyMap<string, Restarted>> {
+): Promise<ReadonlyMap<string, RestartResult>> {
   if (claims.size === 0) return new Map();
-  const results = new Map<string, Restarted>();
+  const results = new Map<string, RestartResult>();
   const fail = (name: string, error: Error): void => void results.set(name, { outcome: "failed", error });
-  const free = await freeOf(ctx, claims, fail);
+  const free = await endPreviousStarts(ctx, claims, fail);
   // The end of one whose script was about to write it down is told before its records go.
   await reconcile(ctx);
-  const cleared = await clear(ctx, { claims: free, backendOf, background, fail });
+  const cleared = await clearMembers(ctx, { claims: free, backendOf, background, fail });
   const outcomes = await startAll(ctx, cleared);
   for (const { start, last, taskIds } of cleared) {
     const { name } = start.member;
@@ -70,12 +70,12 @@ export async function restartClaimed(
       fail(name, outcome?.error ?? new Error(`The start of ${name} has no outcome.`));
     }
   }
-  await settle(ctx, claims, outcomes);
+  await releaseClaims(ctx, claims, outcomes);
   return results;
 }
 
 /** Ends what the last starts left. @returns the claims of those whose processes are gone */
-async function freeOf(
+async function endPreviousStarts(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,
   fail: (name: string, error: Error) => void,
@@ -86,20 +86,20 @@ async function freeOf(
       const left = await endPreviousStart(ctx, name, claim);
       if (left.length === 0) return;
       free.delete(name);
-      fail(name, stillThere(name, left));
+      fail(name, processesRemain(name, left));
     }),
   );
   return free;
 }
 
-function stillThere(name: string, pids: readonly number[]): TeamError {
+function processesRemain(name: string, pids: readonly number[]): TeamError {
   const message = `Processes of ${name}'s last start could not be ended: ${pids.join(", ")}. It was not started again.`;
   return new TeamError("SPAWN_FAILED", message, {
     hint: `End them, then call teams resume again; or take it out of the team: teams kill ${operand(name)} --force`,
   });
 }
 
-interface Clearing {
+interface ClearOptions {
   readonly claims: ReadonlyMap<string, StartClaim>;
   readonly backendOf: (member: TeamMember) => Backend | undefined;
   readonly background: ((work: Promise<unknown>) => void) | undefined;
@@ -107,17 +107,17 @@ interface Clearing {
 }
 
 /** Makes way for each that still is a member; one that had agreed to end has left by now. */
-async function clear(
+async function clearMembers(
   ctx: OperationContext,
-  { claims, backendOf, background, fail }: Clearing,
-): Promise<readonly Cleared[]> {
+  { claims, backendOf, background, fail }: ClearOptions,
+): Promise<readonly ClearedMember[]> {
   if (claims.size === 0) return [];
   const { ref } = ctx;
   const config = readTeam(ref);
   const snapshot = shellSnapshot(ctx);
   const taken = snapshot?.take();
   if (taken !== undefined) background?.(taken);
-  const cleared: Cleared[] = [];
+  const cleared: ClearedMember[] = [];
   for (const [name, claim] of claims) {
     const member = lookUpMember(config, name);
     const backend = member && backendOf(member);
@@ -149,7 +149,7 @@ async function clear(
 /** Starts them where each belongs, in windows and layout as a spawn makes them: one call for each kind of place. */
 async function startAll(
   ctx: OperationContext,
-  cleared: readonly Cleared[],
+  cleared: readonly ClearedMember[],
 ): Promise<ReadonlyMap<string, SpawnOutcome>> {
   const outcomes = new Map<string, SpawnOutcome>();
   for (const backend of new Set(cleared.map((one) => one.backend))) {
@@ -157,7 +157,7 @@ async function startAll(
     for (const kind of new Set(here.map(placementOf))) {
       const requests = here
         .filter((one) => placementOf(one) === kind)
-        .map(({ start }) => withPlace(ctx, start.request));
+        .map(({ start }) => recordingPlace(ctx, start.request));
       for (const outcome of await spawnOn(backend, requests, defined({ kind, callerPane: ctx.callerPane }))) {
         outcomes.set(outcome.name, outcome);
       }
@@ -167,12 +167,12 @@ async function startAll(
 }
 
 /** As it was spawned; but nobody has asked for the window of the one who restarts to be split. */
-function placementOf({ last }: Cleared): Placement["kind"] {
+function placementOf({ last }: ClearedMember): Placement["kind"] {
   const kind = last.place?.placement;
   return kind === "window" || kind === "session" ? kind : "team-window";
 }
 
-function withPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
+function recordingPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
   return { ...request, placed: (place) => writePlace(ref, request.name, place) };
 }
 
@@ -194,7 +194,7 @@ function asError(error: unknown): Error {
 }
 
 /** Gives the claims back. Who was taken out of the team meanwhile does not come back by having been started. */
-async function settle(
+async function releaseClaims(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,
   outcomes: ReadonlyMap<string, SpawnOutcome>,
@@ -206,7 +206,7 @@ async function settle(
   const finished = await releaseStartClaims(ctx.ref, claims, new Map(changes));
   for (const { name, place } of started) {
     if (finished.has(name)) continue;
-    await endStarted(ctx, { place });
+    await endStartProcesses(ctx, { place });
     await closePlace(ctx, place);
     if (lookUpMember(readTeam(ctx.ref), name) === undefined) removeRun(ctx.ref, name);
   }

@@ -19,9 +19,9 @@ import { livenessOfAgent, readExit, readPlace, readStatus } from "../../team/rec
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { presentInstances } from "../processes/present-instances.ts";
-import { type LeadOutcome, takeLead } from "../run/take-over-lead.ts";
+import { type LeadOutcome, takeOverLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
-import { type Restarted, restartClaimed } from "./restart-members.ts";
+import { type RestartResult, restartClaimed } from "./restart-members.ts";
 
 interface ResumeOptions {
   /** Where those live that are started again; where they lived without it. */
@@ -69,20 +69,20 @@ export interface ResumeReport {
 export async function resumeTeam(ctx: OperationContext, options: ResumeOptions = {}): Promise<ResumeReport> {
   requireLead(ctx, "resume the team");
   await awaitHangups(ctx);
-  await adoptBegun(ctx);
+  await adoptInterruptedRestarts(ctx);
   // Who agreed to end leaves, and of the others the lead is told, before anything of their runs is taken away.
   await reconcile(ctx);
   const backendOf = await chooseBackends(ctx, options);
-  const lead = await takeLead(ctx, options.force ?? false);
+  const lead = await takeOverLead(ctx, options.force ?? false);
   const claims = await claimStarts(ctx.ref, (member) =>
-    backendOf(member) === undefined ? undefined : downOf(ctx, member),
+    backendOf(member) === undefined ? undefined : restartableSession(ctx, member),
   );
   const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
-  await waitWhile(ctx, () => othersOf(ctx).some(hasStartClaim), OTHERS_MS);
+  await waitWhile(ctx, () => teammatesOf(ctx).some(hasStartClaim), OTHER_RESUME_MS);
   return {
     lead,
     unread: unreadCount(ctx.ref, LEAD_NAME),
-    members: othersOf(ctx).map((member) => report(ctx, member, restarted.get(member.name))),
+    members: teammatesOf(ctx).map((member) => report(ctx, member, restarted.get(member.name))),
   };
 }
 
@@ -96,12 +96,12 @@ export async function resumeMember(
   options: Omit<ResumeOptions, "force"> = {},
 ): Promise<ResumedMember> {
   requireLead(ctx, "start a teammate again");
-  await adoptBegun(ctx);
+  await adoptInterruptedRestarts(ctx);
   await reconcile(ctx);
   const { name } = findMember(readTeam(ctx.ref), given);
   const backendOf = await chooseBackends(ctx, options, [name]);
   const claims = await claimStarts(ctx.ref, (member) =>
-    member.name === name && backendOf(member) !== undefined ? downOf(ctx, member) : undefined,
+    member.name === name && backendOf(member) !== undefined ? restartableSession(ctx, member) : undefined,
   );
   const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
   return report(ctx, findMember(readTeam(ctx.ref), name), restarted.get(name));
@@ -110,13 +110,13 @@ export async function resumeMember(
 /** Milliseconds that an agent has to end once its terminal is gone: its shell commands have two. */
 const HANGUP_MS = 5_000;
 /** Milliseconds that another who resumes the same team at the same time has: a start is given up after 30 s. */
-const OTHERS_MS = 45_000;
+const OTHER_RESUME_MS = 45_000;
 /** Longest wait between two looks, in milliseconds: one that is killed with its launch script changes no file. */
 const POLL_MS = 250;
 
 /** An agent whose pane was closed just now, or died with its server, is about to end, and is not taken for a living one. */
 async function awaitHangups(ctx: OperationContext): Promise<void> {
-  const living = othersOf(ctx).flatMap(({ name }) => (isAlive(ctx, name) ? [name] : []));
+  const living = teammatesOf(ctx).flatMap(({ name }) => (isAlive(ctx, name) ? [name] : []));
   const places = living.map((name) => ({ name, place: readPlace(ctx.ref, name) }));
   const present = await presentInstances(
     ctx,
@@ -145,7 +145,7 @@ async function waitWhile(ctx: OperationContext, isSo: () => boolean, forMs: numb
 }
 
 /** Every member but the lead, as the config has them now. */
-function othersOf({ ref }: OperationContext): readonly TeamMember[] {
+function teammatesOf({ ref }: OperationContext): readonly TeamMember[] {
   return readTeam(ref).members.filter(({ name }) => name !== LEAD_NAME);
 }
 
@@ -157,19 +157,19 @@ function othersOf({ ref }: OperationContext): readonly TeamMember[] {
 async function chooseBackends(
   ctx: OperationContext,
   { mode, command = "single" }: ResumeOptions,
-  only: readonly string[] = othersOf(ctx).map(({ name }) => name),
+  only: readonly string[] = teammatesOf(ctx).map(({ name }) => name),
 ): Promise<(member: TeamMember) => Backend | undefined> {
   const chosen = new Map<TeammateMode, Backend>();
-  for (const member of othersOf(ctx).filter(({ name }) => only.includes(name))) {
-    const wanted = mode ?? modeOf(member, command);
-    if (chosen.has(wanted) || downOf(ctx, member) === undefined) continue;
+  for (const member of teammatesOf(ctx).filter(({ name }) => only.includes(name))) {
+    const wanted = mode ?? backendModeOf(member, command);
+    if (chosen.has(wanted) || restartableSession(ctx, member) === undefined) continue;
     chosen.set(wanted, (await ctx.backends.choose(wanted, command)).backend);
   }
-  return (member) => chosen.get(mode ?? modeOf(member, command));
+  return (member) => chosen.get(mode ?? backendModeOf(member, command));
 }
 
 /** Where it lived; who lived in the process of a lead that is none now, or with a program of which nothing is known, gets what there is. */
-function modeOf({ backendType }: TeamMember, command: "run" | "single"): TeammateMode {
+function backendModeOf({ backendType }: TeamMember, command: "run" | "single"): TeammateMode {
   if (backendType === "in-process" && command === "run") return backendType;
   return backendType === "tmux" || backendType === "process" || backendType === "iterm2"
     ? backendType
@@ -177,7 +177,7 @@ function modeOf({ backendType }: TeamMember, command: "run" | "single"): Teammat
 }
 
 /** What is known of a member that may be started; undefined for one that lives, or that cannot be judged from here. */
-function downOf(
+function restartableSession(
   { ref, home }: OperationContext,
   member: TeamMember,
 ): { readonly session: string | undefined } | undefined {
@@ -188,11 +188,11 @@ function downOf(
   // A killed process had begun to start one that had no place, as an imported one has none; it has said nothing yet.
   const isHalfStarted = begun !== undefined && records.status === undefined && records.place === undefined;
   if (alive !== false && !isHalfStarted) return undefined;
-  return { session: begunIn(home.root, records.status?.sessionId ?? begun?.session) };
+  return { session: existingSession(home.root, records.status?.sessionId ?? begun?.session) };
 }
 
 /** The session, if it has begun; its id, read from a file, becomes the name of one. */
-function begunIn(root: string, id: string | undefined): string | undefined {
+function existingSession(root: string, id: string | undefined): string | undefined {
   if (id === undefined || !/^[\w-]{1,128}$/.test(id)) return undefined;
   return entryOf(transcriptPath(root, id)) === undefined ? undefined : id;
 }
@@ -201,16 +201,16 @@ function begunIn(root: string, id: string | undefined): string | undefined {
  * An agent that a killed process had begun to start again, and that is about to speak, is waited for as long as a start may
  * take; one that lives is a member's start like any other, though nobody wrote down where it was put.
  */
-async function adoptBegun(ctx: OperationContext): Promise<void> {
+async function adoptInterruptedRestarts(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
-  const left = othersOf(ctx).flatMap((member) => {
+  const left = teammatesOf(ctx).flatMap((member) => {
     const claim = readMetadata(member, "startClaim");
     return claim === undefined || hasStartClaim(member) ? [] : [{ name: member.name, claim }];
   });
   const speaks = ({ name, claim }: (typeof left)[number]): boolean =>
     readStatus(ref, name)?.instance === claim.instance && isAlive(ctx, name);
   for (const one of left) {
-    const isStarting = (): boolean => !speaks(one) && isMarked(one.claim.instance);
+    const isStarting = (): boolean => !speaks(one) && hasMarkedProcess(one.claim.instance);
     await waitWhile(ctx, isStarting, one.claim.at + READY_TIMEOUT_MS - ctx.clock.now());
   }
   const begun = left.filter(speaks);
@@ -228,12 +228,16 @@ async function adoptBegun(ctx: OperationContext): Promise<void> {
 }
 
 /** Whether anything runs that a start has begun. */
-function isMarked(instance: string): boolean {
+function hasMarkedProcess(instance: string): boolean {
   const isStarted = envEntryMatcher(`${INSTANCE_VARIABLE}=${instance}`);
   return processTable().some(({ pid }) => isStarted(pid));
 }
 
-function report(ctx: OperationContext, member: TeamMember, restarted: Restarted | undefined): ResumedMember {
+function report(
+  ctx: OperationContext,
+  member: TeamMember,
+  restarted: RestartResult | undefined,
+): ResumedMember {
   const { ref } = ctx;
   const { name } = member;
   const status = readStatus(ref, name);

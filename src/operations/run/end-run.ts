@@ -20,11 +20,11 @@ interface EndRunOptions {
  * before is no failure, and one that somebody else has made in its place is theirs.
  */
 export async function endRun(ctx: OperationContext, options: EndRunOptions): Promise<readonly KillReport[]> {
-  const config = ownTeam(ctx);
+  const config = teamLedHere(ctx);
   if (config === undefined) return [];
   const names = config.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
   const reports = await killTeammates(ctx, names, { timeoutMs: options.timeoutMs });
-  if (ownTeam(ctx) === undefined) return reports;
+  if (teamLedHere(ctx) === undefined) return reports;
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   if (!options.keep) await deleteTeam(ctx, { force: true, worktrees });
   // Its bell rings for nobody any more.
@@ -33,7 +33,7 @@ export async function endRun(ctx: OperationContext, options: EndRunOptions): Pro
 }
 
 /** The team, as long as this process leads it. */
-function ownTeam({ ref }: OperationContext): TeamConfig | undefined {
+function teamLedHere({ ref }: OperationContext): TeamConfig | undefined {
   try {
     const config = readTeam(ref);
     const own = ownIdentity();

@@ -8,13 +8,13 @@ import type { TeamRef } from "../../team/ref.ts";
 import type { OperationContext } from "../context.ts";
 
 /** What a lead that deletes its team keeps of it: itself, and what its budget has paid for. */
-export interface LeftTeam {
+export interface DeletedTeam {
   readonly lead: TeamMember | undefined;
   readonly config: Pick<TeamConfig, "leadSessionId" | "leadProcess" | "metadata">;
 }
 
 /** To be asked before the team goes. @throws TeamError TEAM_NOT_FOUND */
-export function keptOf(ref: TeamRef): LeftTeam {
+export function deletedTeamOf(ref: TeamRef): DeletedTeam {
   const config = readTeam(ref);
   const others = config.members.filter(({ name }) => name !== LEAD_NAME);
   return {
@@ -29,7 +29,10 @@ export function keptOf(ref: TeamRef): LeftTeam {
  * of the budget than was left.
  * @throws TeamError TEAM_EXISTS where somebody else has taken the name meanwhile
  */
-export async function makeAnew({ home, ref, clock, cwd }: OperationContext, left: LeftTeam): Promise<void> {
+export async function recreateTeam(
+  { home, ref, clock, cwd }: OperationContext,
+  left: DeletedTeam,
+): Promise<void> {
   const { lead, config } = left;
   const { leadSessionId, leadProcess, metadata } = config;
   await createTeamFiles(

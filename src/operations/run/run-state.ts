@@ -22,23 +22,29 @@ export interface RunState {
   /** Living teammates whose newest turn somebody has ended, who may have more to say to them. */
   readonly interrupted: number;
   /** Ends of members that not everything has followed from yet. */
-  readonly unsettled: number;
+  readonly unprocessedEnds: number;
   /** Messages to the lead that its worker has not seen yet. */
-  readonly onTheWay: number;
+  readonly unseenByLead: number;
 }
 
 /**
  * Whether a run whose lead has nothing left to do is over. Nobody is left to hear from when no teammate lives, or all
  * are idle: what an idle one had to say came before its idle notice, and was a turn.
  */
-export function isRunOver({ teamExists, busy, unsettled, onTheWay }: RunState): boolean {
+export function isRunOver({
+  teamExists,
+  busy,
+  unprocessedEnds: unsettled,
+  unseenByLead: onTheWay,
+}: RunState): boolean {
   return !teamExists || (busy === 0 && unsettled === 0 && onTheWay === 0);
 }
 
 /** @param held unread messages to the lead that its worker knows and holds back */
 export function runState(ctx: OperationContext, held = 0): RunState {
   const config = configOf(ctx);
-  if (config === undefined) return { teamExists: false, busy: 0, interrupted: 0, unsettled: 0, onTheWay: 0 };
+  if (config === undefined)
+    return { teamExists: false, busy: 0, interrupted: 0, unprocessedEnds: 0, unseenByLead: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
   const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   const busy = members.filter(
@@ -50,8 +56,8 @@ export function runState(ctx: OperationContext, held = 0): RunState {
     interrupted: members.filter(
       ({ name }) => isAlive(ctx, name) && readStatus(ctx.ref, name)?.interrupted === true,
     ).length,
-    unsettled: unnoticed.length + unfinishedEndings(config).length,
-    onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held,
+    unprocessedEnds: unnoticed.length + unfinishedEndings(config).length,
+    unseenByLead: unreadCount(ctx.ref, LEAD_NAME) - held,
   };
 }
 
@@ -78,12 +84,12 @@ function configOf(ctx: OperationContext): TeamConfig | undefined {
  * one turn.
  * @param held as for {@link runState}
  */
-export function othersWork(ctx: OperationContext, held = 0): boolean {
-  const { busy, onTheWay } = runState(ctx, held);
+export function areTeammatesWorking(ctx: OperationContext, held = 0): boolean {
+  const { busy, unseenByLead: onTheWay } = runState(ctx, held);
   return busy > 0 || onTheWay > 0;
 }
 
 /** Whose questions a person has yet to answer. */
-export function askers({ ref }: OperationContext): readonly string[] {
+export function membersWithQuestions({ ref }: OperationContext): readonly string[] {
   return listRequests(ref).flatMap(({ kind, from }) => (kind === "question" ? [from] : []));
 }

@@ -22,13 +22,13 @@ export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
  * whoever calls commands leads it (S50).
  * @param force also where nobody can see from here whether it lives
  */
-export async function takeLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
+export async function takeOverLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
   const { ref } = ctx;
-  const before = leadOf(readTeam(ref));
+  const before = leadStateOf(readTeam(ref));
   if (before !== "dead" && !(before === "unknown" && force)) return before;
   let taken = false;
   await updateTeam(ref, (config) => {
-    taken = leadOf(config) === before;
+    taken = leadStateOf(config) === before;
     const { leadProcess: _dead, ...rest } = config;
     const next = withMetadata(
       { ...rest, leadSessionId: randomUUID() },
@@ -46,7 +46,7 @@ export async function takeLead(ctx: OperationContext, force: boolean): Promise<L
 }
 
 /** Who leads a team from now on in a process of its own, and what it knows of it. */
-interface TakenLead {
+interface LeadSession {
   /** The conversation of the lead before it, or a new one. */
   readonly sessionId: string;
   readonly isNew: boolean;
@@ -56,18 +56,18 @@ interface TakenLead {
  * Makes this process the lead of a team whose lead's process has died, or that a person leads (S50).
  * @throws TeamError ALREADY_LEADING while its lead's process lives, or may live where nobody here can see it
  */
-export async function takeLeadHere(ctx: OperationContext): Promise<TakenLead> {
+export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
   const { ref, home, clock } = ctx;
-  let taken: TakenLead = { sessionId: randomUUID(), isNew: true };
+  let taken: LeadSession = { sessionId: randomUUID(), isNew: true };
   await updateTeam(ref, (config) => {
-    const lead = leadOf(config);
-    if (lead === "process" || lead === "unknown") throw isLed(config, lead);
+    const lead = leadStateOf(config);
+    if (lead === "process" || lead === "unknown") throw alreadyLed(config, lead);
     const before = [config.leadSessionId, readMetadata(config, "formerLeadSession")].find((id) =>
       isSession(home.root, id),
     );
     if (typeof before === "string") taken = { sessionId: before, isNew: false };
     const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
-    const next = isByHand(config) ? withMetadata(config, { ledByPerson: true }) : config;
+    const next = isManuallyLed(config) ? withMetadata(config, { ledByPerson: true }) : config;
     return { ...next, leadProcess, leadSessionId: taken.sessionId };
   });
   closeRequestsOf(ref, LEAD_NAME);
@@ -87,7 +87,7 @@ export async function restoreManualLead(ref: TeamRef): Promise<void> {
 }
 
 /** Whether a person made or led a team before a run took it up: it is theirs, and no run deletes it. */
-export function isByHand(config: TeamConfig): boolean {
+export function isManuallyLed(config: TeamConfig): boolean {
   return config.leadProcess === undefined || readMetadata(config, "ledByPerson") === true;
 }
 
@@ -98,7 +98,7 @@ function isSession(root: string, id: unknown): boolean {
   );
 }
 
-function isLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): TeamError {
+function alreadyLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): TeamError {
   const where =
     lead === "process" ? `process ${leadProcess?.pid}` : "a process that cannot be seen from here";
   const hint =
@@ -108,7 +108,7 @@ function isLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): 
   return new TeamError("ALREADY_LEADING", `${name} is led by ${where}; nothing was done.`, { hint });
 }
 
-function leadOf({ leadProcess }: TeamConfig): "yours" | "process" | "unknown" | "dead" {
+function leadStateOf({ leadProcess }: TeamConfig): "yours" | "process" | "unknown" | "dead" {
   if (leadProcess === undefined) return "yours";
   const liveness = livenessOf(leadProcess);
   return liveness === "alive" ? "process" : liveness;

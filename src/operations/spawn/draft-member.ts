@@ -21,8 +21,8 @@ import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { exceeds, leadsMode } from "../permission-mode.ts";
-import type { WantedWorktree } from "../worktrees/create-worktree.ts";
+import { exceedsMode, inheritedMode } from "../permission-mode.ts";
+import type { WorktreeRequest } from "../worktrees/create-worktree.ts";
 
 /**
  * The agent type of a spawn.
@@ -33,12 +33,12 @@ export function spawnType(given: string | undefined, known: AgentTypes = BUILTIN
   if (found !== undefined) return found;
   const names = known.types.map(({ name }) => name).join(", ");
   throw new TeamError("INVALID_TYPE", `There is no agent type ${JSON.stringify(given)}; nothing was made.`, {
-    hint: [...aboutFiles(given ?? "", known), `Types: ${names}.`].join("\n"),
+    hint: [...fileHints(given ?? "", known), `Types: ${names}.`].join("\n"),
   });
 }
 
 /** What is known of files that may be meant. */
-function aboutFiles(given: string, { flaws, ignored }: AgentTypes): string[] {
+function fileHints(given: string, { flaws, ignored }: AgentTypes): string[] {
   const untrusted = ignored.find((path) => path.toLowerCase().endsWith(`/${given.toLowerCase()}.md`));
   if (untrusted === undefined) return flaws.map((flaw) => `No type: ${flaw}.`);
   const project = untrusted.replace(/\/\.claude\/agents\/[^/]*$/, "");
@@ -63,14 +63,14 @@ export function spawnModel(
 }
 
 /** What a spawner says of a teammate's rights, and what it may say. */
-interface WantedRights {
+interface RequestedRights {
   readonly name: string;
   readonly permissionMode?: PermissionMode | undefined;
   readonly allowedTools?: readonly string[] | undefined;
   /** The most that it can give, where it is a lead's model: its own mode. A person can give any (protocol.md section 6). */
-  readonly most?: PermissionMode | undefined;
+  readonly maxMode?: PermissionMode | undefined;
   /** Why bypassPermissions is not to be had. */
-  readonly forbidden?: string | undefined;
+  readonly bypassForbidden?: string | undefined;
 }
 
 /**
@@ -78,7 +78,7 @@ interface WantedRights {
  * @throws TeamError PERMISSION_DENIED for what a lead's model asks beyond its own rights, and for what is forbidden
  */
 export function spawnMode(
-  { name, permissionMode, allowedTools, most, forbidden }: WantedRights,
+  { name, permissionMode, allowedTools, maxMode: most, bypassForbidden: forbidden }: RequestedRights,
   leads: PermissionMode,
   types?: PermissionMode | undefined,
 ): PermissionMode {
@@ -90,7 +90,7 @@ export function spawnMode(
       { hint: "Name another: --permission-mode acceptEdits" },
     );
   }
-  const beyond = (mode: PermissionMode): boolean => most !== undefined && exceeds(mode, most);
+  const beyond = (mode: PermissionMode): boolean => most !== undefined && exceedsMode(mode, most);
   if (permissionMode !== undefined && beyond(permissionMode)) {
     throw new TeamError(
       "PERMISSION_DENIED",
@@ -122,15 +122,15 @@ export interface SpawnInput {
   readonly tools?: readonly string[];
   readonly cwd?: string;
   /** Works in a worktree of its own, in the directory that `cwd` is in the repository. */
-  readonly worktree?: WantedWorktree;
+  readonly worktree?: WorktreeRequest;
   /** What it may spend. */
   readonly budget?: BudgetLimits;
   /** Takes `name-2`, … where the name is taken, instead of refusing. */
   readonly unique?: boolean;
   /** What is said of its system prompt. */
-  readonly words?: PromptOverrides;
+  readonly promptOverrides?: PromptOverrides;
   /** The most that the spawner may give, where it is a lead's model: its own mode. */
-  readonly most?: PermissionMode;
+  readonly maxMode?: PermissionMode;
 }
 
 /** Where a teammate is to work, whether or not that is there. */
@@ -155,7 +155,11 @@ export function draftMember(
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   const type = spawnType(input.agentType, types);
-  const mode = spawnMode({ ...input, forbidden }, leadsMode(config), type.permissionMode);
+  const mode = spawnMode(
+    { ...input, bypassForbidden: forbidden },
+    inheritedMode(config),
+    type.permissionMode,
+  );
   const cwd = workingDirectory(ctx, input);
   const only = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
   if (only !== undefined) {
@@ -167,7 +171,7 @@ export function draftMember(
       },
     );
   }
-  const noRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isNoRule);
+  const noRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isInvalidRule);
   if (noRule !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
@@ -196,12 +200,12 @@ export function draftMember(
   });
 }
 
-function isNoRule(rule: string): boolean {
+function isInvalidRule(rule: string): boolean {
   return parseRule(rule) === undefined;
 }
 
 function metadataOf(
-  { tools, worktree, budget = {}, words = {} }: SpawnInput,
+  { tools, worktree, budget = {}, promptOverrides: words = {} }: SpawnInput,
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(undefined, {

@@ -13,16 +13,16 @@ import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
-import { type StartedWorktree, startWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
+import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
 import { draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
 import {
   buildStart,
   deliverPrompt,
   type PaneRecorder,
   paneRecorder,
-  rollback,
+  removeFailedStart,
+  removeInterruptedStarts,
   type Start,
-  takeBackCutOff,
 } from "./start-steps.ts";
 
 export interface SpawnOptions {
@@ -84,7 +84,7 @@ export async function spawnTeammates(
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Whoever had the name before has left all of it first.
   for (const { name } of drafts) await awaitEndingDone(ctx, name);
-  await takeBackCutOff(ctx, drafts);
+  await removeInterruptedStarts(ctx, drafts);
   // Nobody waits for one that has to be given its worktree first.
   const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
   const arrived = (isReadySoon ? backend.expect?.() : undefined) ?? (() => undefined);
@@ -96,7 +96,7 @@ export async function spawnTeammates(
 }
 
 /** Those that are to join, in the order of their inputs, and where they are to live. */
-interface Joining {
+interface SpawnBatch {
   readonly config: TeamConfig;
   readonly drafts: readonly NewMember[];
   readonly inputs: readonly SpawnInput[];
@@ -108,7 +108,7 @@ interface Joining {
 
 async function startDrafts(
   ctx: OperationContext,
-  { config, drafts, inputs, backend, why, arrived }: Joining,
+  { config, drafts, inputs, backend, why, arrived }: SpawnBatch,
   options: SpawnOptions,
 ): Promise<readonly SpawnedTeammate[]> {
   const members = await addMembers(
@@ -132,8 +132,8 @@ async function startDrafts(
   const panes = paneRecorder(ctx, members);
   const launched = await launch(ctx, backend, starts, { kind, arrived, panes, signal }).catch(
     async (error: unknown) => {
-      await takeBackAll(ready);
-      for (const { name } of members) await rollback(ctx, name);
+      await rollbackWorktrees(ready);
+      for (const { name } of members) await removeFailedStart(ctx, name);
       // A Ctrl-C reaches the programs that the start needs, too.
       throw signal?.aborted ? interruptedStarts(members, error) : error;
     },
@@ -143,12 +143,12 @@ async function startDrafts(
   if (taken !== undefined) options.background?.(taken);
   const outcomes = [...houses.filter((one) => !one.ok), ...launched];
   const failed = outcomes.filter((outcome) => !outcome.ok);
-  const left = await takeBackAll(
+  const left = await rollbackWorktrees(
     ready.filter(({ member }) => failed.some(({ name }) => name === member.name)),
   );
-  for (const { name } of failed) await rollback(ctx, name);
+  for (const { name } of failed) await removeFailedStart(ctx, name);
   await panes.done();
-  const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
+  const spawned = starts.flatMap((start) => spawnedTeammate(ctx, start, outcomes, backend, why));
   if (failed.length > 0) throw spawnFailure(failed, spawned, left, signal?.aborted === true);
   return spawned;
 }
@@ -163,7 +163,7 @@ function requirePrices(config: TeamConfig, drafts: readonly NewMember[], { isPri
 }
 
 /** A member that can be started: it has the worktree that it is to have. */
-interface Prepared extends Partial<Pick<StartedWorktree, "takeBack">> {
+interface Prepared extends Partial<Pick<CreatedWorktree, "rollback">> {
   readonly ok: true;
   readonly member: TeamMember;
   readonly input: SpawnInput;
@@ -177,7 +177,7 @@ async function prepareWorktree(
 ): Promise<Prepared | Extract<SpawnOutcome, { ok: false }>> {
   if (input.worktree === undefined) return { ok: true, member, input };
   try {
-    return { ok: true, input, ...(await startWorktree(ctx, member, input.worktree, worktrees)) };
+    return { ok: true, input, ...(await createWorktree(ctx, member, input.worktree, worktrees)) };
   } catch (error) {
     // Its own failure alone: the others start.
     return { ok: false, name: member.name, error: error instanceof Error ? error : new Error(String(error)) };
@@ -185,13 +185,16 @@ async function prepareWorktree(
 }
 
 /** @returns what git would not let go */
-async function takeBackAll(houses: readonly Prepared[]): Promise<readonly string[]> {
+async function rollbackWorktrees(houses: readonly Prepared[]): Promise<readonly string[]> {
   const left: string[] = [];
-  for (const { takeBack } of houses) left.push(...((await takeBack?.()) ?? []));
+  for (const { rollback: takeBack } of houses) left.push(...((await takeBack?.()) ?? []));
   return left;
 }
 
-interface Launching extends Pick<Placement, "kind">, Pick<Joining, "arrived">, Pick<SpawnOptions, "signal"> {
+interface LaunchOptions
+  extends Pick<Placement, "kind">,
+    Pick<SpawnBatch, "arrived">,
+    Pick<SpawnOptions, "signal"> {
   readonly panes: PaneRecorder;
 }
 
@@ -200,7 +203,7 @@ async function launch(
   ctx: OperationContext,
   backend: Backend,
   starts: readonly Start[],
-  { kind, arrived, panes, signal }: Launching,
+  { kind, arrived, panes, signal }: LaunchOptions,
 ): Promise<readonly SpawnOutcome[]> {
   if (starts.length === 0) return [];
   for (const { member } of starts) await deliverPrompt(ctx, member);
@@ -221,7 +224,7 @@ async function launch(
   return outcomes;
 }
 
-function describe(
+function spawnedTeammate(
   ctx: OperationContext,
   { member }: Start,
   outcomes: readonly SpawnOutcome[],

@@ -136,7 +136,10 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
  * A member whose first start was cut off by the end of the process that had begun it, before anybody heard of it, holds its
  * name against nobody. One that has a worktree stays, for resume or kill.
  */
-export async function takeBackCutOff(ctx: OperationContext, drafts: readonly NewMember[]): Promise<void> {
+export async function removeInterruptedStarts(
+  ctx: OperationContext,
+  drafts: readonly NewMember[],
+): Promise<void> {
   const { ref } = ctx;
   const isCutOff = (member: TeamMember): boolean =>
     drafts.some(({ name }) => sameName(name, member.name)) &&
@@ -150,12 +153,12 @@ export async function takeBackCutOff(ctx: OperationContext, drafts: readonly New
   const claims = await claimStarts(ref, (member) => (isCutOff(member) ? { session: undefined } : undefined));
   for (const [name, claim] of claims) {
     await endPreviousStart(ctx, name, claim);
-    await rollback(ctx, name);
+    await removeFailedStart(ctx, name);
   }
 }
 
 /** Takes back what a failed start left in the team; the backend has taken back the rest. */
-export async function rollback(ctx: OperationContext, name: string): Promise<void> {
+export async function removeFailedStart(ctx: OperationContext, name: string): Promise<void> {
   await removeMember(ctx.ref, name);
   removeRun(ctx.ref, name);
 }

@@ -26,7 +26,7 @@ import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
 import { exitReason, lastLinesOf } from "../ending/last-lines.ts";
 import { processEnding, reclaimEndings } from "../ending/process-ending.ts";
-import { removeEndedMember, type Unfinished } from "../ending/remove-member.ts";
+import { type ReadUnfinishedTasks, removeEndedMember } from "../ending/remove-member.ts";
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
 
 /**
@@ -62,7 +62,7 @@ export interface NoticedEnd {
 }
 
 /** The look that this process has under way. */
-const looking = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
+const running = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
 
 /**
  * Looks for members whose process has ended and does what follows, once for each end, whoever notices first: an agreed
@@ -71,14 +71,14 @@ const looking = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
  * @throws TeamError TEAM_NOT_FOUND
  */
 export function reconcile(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
-  const before = looking.get(ctx) ?? Promise.resolve([]);
+  const before = running.get(ctx) ?? Promise.resolve([]);
   // Whoever asked for the look before hears of its failure; this one is a look of its own.
-  const next = before.catch(() => []).then(() => look(ctx));
-  looking.set(ctx, next);
+  const next = before.catch(() => []).then(() => reconcileOnce(ctx));
+  running.set(ctx, next);
   return next;
 }
 
-async function look(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
+async function reconcileOnce(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
   const failures: unknown[] = [];
   const ends: NoticedEnd[] = [];
   const one = async (work: () => Promise<readonly NoticedEnd[]>): Promise<void> => {
@@ -89,47 +89,50 @@ async function look(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
       failures.push(error);
     }
   };
-  let read: ReturnType<Unfinished> | undefined;
-  const unfinished: Unfinished = () => {
+  let read: ReturnType<ReadUnfinishedTasks> | undefined;
+  const unfinished: ReadUnfinishedTasks = () => {
     read ??= unfinishedTasks(ctx.ref);
     return read;
   };
   const config = readTeam(ctx.ref);
   for (const left of unfinishedEndings(config)) {
-    await one(async () => (await reclaimEndings(ctx, [left])).map((taken) => noticed(ctx, taken)));
+    await one(async () => (await reclaimEndings(ctx, [left])).map((taken) => toNoticedEnd(ctx, taken)));
   }
-  for (const member of config.members) await one(() => lookAt(ctx, member, unfinished));
+  for (const member of config.members) await one(() => reconcileMember(ctx, member, unfinished));
   await one(() => endDeadLeadWatches(ctx).then(() => []));
   if (failures.length > 0) throw failures[0];
   return ends;
 }
 
-async function lookAt(
+async function reconcileMember(
   ctx: OperationContext,
   member: TeamMember,
-  unfinished: Unfinished,
+  unfinished: ReadUnfinishedTasks,
 ): Promise<readonly NoticedEnd[]> {
   const { name } = member;
-  const missed = await settled(ctx, await claimMissedCrash(ctx, member));
+  const missed = await processClaimed(ctx, await claimMissedCrash(ctx, member));
   const end = unnoticedEnd(ctx, member);
   if (end === undefined) return missed;
   if (end.agreed) {
     const isFirst = await removeEndedMember(ctx, name, "shutdown", unfinished);
     return isFirst ? [...missed, { name, how: "shutdown", exit: null }] : missed;
   }
-  if (isRecording(ctx, name)) return missed;
-  return [...missed, ...(await settled(ctx, await claimCrash(ctx, member, end, unfinished)))];
+  if (isExitPending(ctx, name)) return missed;
+  return [...missed, ...(await processClaimed(ctx, await claimCrash(ctx, member, end, unfinished)))];
 }
 
 /** Does what follows from a claimed end; nothing from one that somebody else has. */
-async function settled(ctx: OperationContext, taken: Ending | undefined): Promise<readonly NoticedEnd[]> {
+async function processClaimed(
+  ctx: OperationContext,
+  taken: Ending | undefined,
+): Promise<readonly NoticedEnd[]> {
   if (taken === undefined) return [];
-  const found = noticed(ctx, taken);
+  const found = toNoticedEnd(ctx, taken);
   await processEnding(ctx, taken);
   return [found];
 }
 
-function noticed(ctx: OperationContext, { name, how }: Ending): NoticedEnd {
+function toNoticedEnd(ctx: OperationContext, { name, how }: Ending): NoticedEnd {
   if (how !== "crashed" && how !== "exited" && how !== "restarted")
     return { name, how: "shutdown", exit: null };
   const exit = how === "restarted" ? readCrash(ctx.ref, name) : readExit(ctx.ref, name);
@@ -168,7 +171,7 @@ export function unnoticedEnd(ctx: OperationContext, member: TeamMember): Unnotic
 }
 
 /** Whether its launch script still lives and has not written how the agent ended: it is about to, and rings then. */
-function isRecording(ctx: OperationContext, name: string): boolean {
+function isExitPending(ctx: OperationContext, name: string): boolean {
   const place = readPlace(ctx.ref, name);
   const script = launchScriptOf(place);
   return script !== undefined && readExit(ctx.ref, name) === undefined && livenessOf(script) === "alive";
@@ -179,7 +182,7 @@ async function claimCrash(
   ctx: OperationContext,
   member: TeamMember,
   { id }: UnnoticedEnd,
-  unfinished: Unfinished,
+  unfinished: ReadUnfinishedTasks,
 ): Promise<Ending | undefined> {
   const { name } = member;
   const status = readStatus(ctx.ref, name);

@@ -5,8 +5,8 @@ import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
 import { Lifelines } from "./lifelines.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
-import { lookAtTasks } from "./task-notifications.ts";
-import { ServerEnds, type ServerEndsOptions } from "./tmux-server-exits.ts";
+import { notifyMissedTaskChanges } from "./task-notifications.ts";
+import { TmuxServerExits, type TmuxServerExitsOptions } from "./tmux-server-exits.ts";
 
 interface SuperviseOptions {
   readonly signal: AbortSignal;
@@ -16,7 +16,7 @@ interface SuperviseOptions {
   onChange(): void;
   onProblem(message: string): void;
   /** Watches the tmux servers of teammates' panes too: for who writes down what it watches, so that another can end it. */
-  readonly servers?: ServerEndsOptions;
+  readonly servers?: TmuxServerExitsOptions;
 }
 
 /**
@@ -25,7 +25,7 @@ interface SuperviseOptions {
  */
 export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
-  const servers = options.servers === undefined ? undefined : new ServerEnds(ctx, options.servers);
+  const servers = options.servers === undefined ? undefined : new TmuxServerExits(ctx, options.servers);
   const bell = anyBell([
     openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]),
     lifelines.bell,
@@ -38,7 +38,7 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
         lifelines.follow();
         servers?.follow();
         for (const end of await reconcile(ctx)) options.onEnd(end);
-        await lookAtTasks(ctx);
+        await notifyMissedTaskChanges(ctx);
       } catch (error) {
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
         options.onProblem(messageOf(error));

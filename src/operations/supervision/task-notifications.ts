@@ -13,20 +13,20 @@ import type { OperationContext } from "../context.ts";
  * A foreign writer that writes in place, without a lock, changes nothing of the directory. So each unfinished task is looked
  * at by itself, up to so many, which takes a few milliseconds; of longer lists after so many milliseconds.
  */
-const MOST_BY_ITSELF = 1_000;
-const WHOLE_LOOK_MS = 5_000;
+const MAX_STAT_CALLS = 1_000;
+const FULL_CHECK_MS = 5_000;
 /** Milliseconds by which the time of a change may lie before the change: file systems count in ticks. */
 const TICK_MS = 50;
 
 /** What the tasks were like when they were looked at last. */
-interface Seen {
+interface LastCheck {
   /** When that look began: in milliseconds since the epoch, and as the steady clock goes. */
   readonly since: number;
   readonly at: number;
   /** Those that were not completed. */
   readonly open: ReadonlySet<string>;
 }
-const seen = new WeakMap<OperationContext, Seen>();
+const lastChecks = new WeakMap<OperationContext, LastCheck>();
 
 /**
  * Tells what follows from changes of tasks that nobody told: what a process noted down that was killed over it, and what a
@@ -34,33 +34,33 @@ const seen = new WeakMap<OperationContext, Seen>();
  * only; of others it touches nothing (protocol.md, Whose is it). Reads nothing where no task has changed.
  * @throws TeamError TEAM_NOT_FOUND, and what kept somebody from being told; the others were
  */
-export async function lookAtTasks(ctx: OperationContext): Promise<void> {
+export async function notifyMissedTaskChanges(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
   if (readTeam(ref).schemaVersion === undefined) return;
-  const before = seen.get(ctx);
-  if (before !== undefined && isAsBefore(ref, before)) return;
+  const before = lastChecks.get(ctx);
+  if (before !== undefined && isUnchanged(ref, before)) return;
   const [since, at] = [ctx.clock.now(), steadyNow()];
   const tasks = readTasks(ref);
   const isNew = (task: Task): boolean => before?.open.has(task.id) === true && isUnnoted(task);
   await forEach(
     tasks.filter((task) => hasNews(task) || isNew(task)),
     async (task) => {
-      await notifyPending(ref, isNew(task) ? await noted(ref, task.id) : task, ctx.clock);
+      await notifyPending(ref, isNew(task) ? await recordCompletion(ref, task.id) : task, ctx.clock);
     },
   );
   // Only now: what could not be told is new to the next look as well.
   const open = tasks.filter(({ status }) => status !== "completed").map(({ id }) => id);
-  seen.set(ctx, { since, at, open: new Set(open) });
+  lastChecks.set(ctx, { since, at, open: new Set(open) });
 }
 
-function isAsBefore({ paths }: TeamRef, { since, at, open }: Seen): boolean {
-  if (steadyNow() - at >= WHOLE_LOOK_MS) return false;
-  const files = open.size > MOST_BY_ITSELF ? [] : [...open].map((id) => paths.task(id));
+function isUnchanged({ paths }: TeamRef, { since, at, open }: LastCheck): boolean {
+  if (steadyNow() - at >= FULL_CHECK_MS) return false;
+  const files = open.size > MAX_STAT_CALLS ? [] : [...open].map((id) => paths.task(id));
   return [paths.tasks, ...files].every((path) => Number(entryOf(path)?.mtimeMs ?? 0) < since - TICK_MS);
 }
 
 /** First noted, then told, so that it is told whoever is killed in between. */
-function noted(ref: TeamRef, id: string): Promise<Task> {
+function recordCompletion(ref: TeamRef, id: string): Promise<Task> {
   return changeTask(ref, id, (task) =>
     isUnnoted(task) ? withCompletion(task, ownerName(task) ?? "system") : undefined,
   );

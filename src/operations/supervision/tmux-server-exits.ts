@@ -9,23 +9,23 @@ import type { Bell } from "../../wakeup/bell.ts";
 import { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { OperationContext } from "../context.ts";
 
-export interface ServerEndsOptions {
+export interface TmuxServerExitsOptions {
   /** A server with panes of teammates has ended. */
-  onEnd(socket: string): void;
+  onExit(socket: string): void;
   /** What is watched now, to be written down so that it can be ended by another. */
   onWatches(watches: readonly ServerWatchRecord[]): void;
 }
 
 /** The ends of the tmux servers that teammates live in, as one bell. */
-export class ServerEnds {
+export class TmuxServerExits {
   readonly bell: Bell;
   readonly #ctx: OperationContext;
-  readonly #options: ServerEndsOptions;
+  readonly #options: TmuxServerExitsOptions;
   readonly #watches = new Map<string, ServerWatch>();
   readonly #records = new Map<string, ServerWatchRecord>();
   readonly #rings = new ManualBell(() => undefined);
 
-  constructor(ctx: OperationContext, options: ServerEndsOptions) {
+  constructor(ctx: OperationContext, options: TmuxServerExitsOptions) {
     this.#ctx = ctx;
     this.#options = options;
     this.bell = this.#rings;
@@ -55,7 +55,7 @@ export class ServerEnds {
     );
     void watch.gone.then(() => {
       this.#record(key, undefined);
-      this.#options.onEnd(server.socket);
+      this.#options.onExit(server.socket);
       this.#rings.ring();
     });
     return watch;

@@ -12,7 +12,7 @@ import { patchMember } from "../../team/members/members.ts";
 import type { OperationContext } from "../context.ts";
 
 /** What a spawn asks for. */
-export interface WantedWorktree {
+export interface WorktreeRequest {
   /** `teams/<team>/<agent>`, or the next free of it, without one. */
   readonly branch?: string | undefined;
   /** What is changed and untracked where it is asked for comes along. */
@@ -29,23 +29,23 @@ export interface WorktreeSettings {
   readonly signal?: AbortSignal;
 }
 
-export interface StartedWorktree {
+export interface CreatedWorktree {
   /** The member as it is by now: it works in the worktree. */
   readonly member: TeamMember;
   /** Takes it back when the start fails. @returns what git would not let go */
-  takeBack(): Promise<readonly string[]>;
+  rollback(): Promise<readonly string[]>;
 }
 
 /**
  * Makes the worktree of a member that has joined and is not started yet. The member says so before anything is made.
  * @throws TeamError SPAWN_FAILED, INTERRUPTED; of the worktree nothing is left then, or it is named
  */
-export async function startWorktree(
+export async function createWorktree(
   ctx: OperationContext,
   member: TeamMember,
-  wanted: WantedWorktree,
+  wanted: WorktreeRequest,
   settings: WorktreeSettings,
-): Promise<StartedWorktree> {
+): Promise<CreatedWorktree> {
   const { env, ref } = ctx;
   const { name } = member;
   let started = member;
@@ -66,13 +66,13 @@ export async function startWorktree(
     });
     const takeBack = (): Promise<readonly string[]> => takeBackWorktree(worktree, env);
     try {
-      await setUp(worktree, settings, ctx);
+      await runSetup(worktree, settings, ctx);
     } catch (error) {
-      throw withLeft(error, await takeBack());
+      throw withRemains(error, await takeBack());
     }
-    return { member: started, takeBack };
+    return { member: started, rollback: takeBack };
   } catch (error) {
-    throw error instanceof GitError ? refusedByGit(error) : error;
+    throw error instanceof GitError ? gitFailure(error) : error;
   }
 }
 
@@ -83,9 +83,9 @@ function recordOf({ cwd: _cwd, source: _source, ...record }: Worktree): Worktree
 /** Milliseconds: the packages of a large project take minutes to install, a command that asks something never ends. */
 const SETUP_TIMEOUT_MS = 10 * 60_000;
 /** Characters of what a set-up command said last that its failure shows. */
-const MOST_SAID = 2_000;
+const MAX_OUTPUT_CHARS = 2_000;
 
-async function setUp(
+async function runSetup(
   worktree: Worktree,
   { setup, signal }: WorktreeSettings,
   ctx: OperationContext,
@@ -104,14 +104,16 @@ async function setUp(
     timeoutMs: SETUP_TIMEOUT_MS,
     signal: signal ?? new AbortController().signal,
     onOutput: (_, bytes) => {
-      said = (said + bytes.toString("utf8")).slice(-MOST_SAID);
+      said = (said + bytes.toString("utf8")).slice(-MAX_OUTPUT_CHARS);
     },
   });
   if (signal?.aborted)
     throw new TeamError("INTERRUPTED", "its set-up was interrupted; its worktree was taken back.");
   if (end.code === 0 && end.failure === undefined) return;
   const how =
-    end.failure === "timed-out" ? `did not end within ${SETUP_TIMEOUT_MS / 60_000} minutes` : ended(end);
+    end.failure === "timed-out"
+      ? `did not end within ${SETUP_TIMEOUT_MS / 60_000} minutes`
+      : setupFailure(end);
   throw new TeamError(
     "SPAWN_FAILED",
     `the set-up command of its worktree ${how}: ${setup}\n${said.trim()}`.trim(),
@@ -121,17 +123,17 @@ async function setUp(
   );
 }
 
-function ended({ code, signal, message }: Awaited<ReturnType<typeof runCommandGroup>>): string {
+function setupFailure({ code, signal, message }: Awaited<ReturnType<typeof runCommandGroup>>): string {
   return message ?? (signal === undefined ? `ended with exit code ${code}` : `was ended by ${signal}`);
 }
 
-function withLeft(error: unknown, left: readonly string[]): unknown {
+function withRemains(error: unknown, left: readonly string[]): unknown {
   if (left.length === 0 || !(error instanceof TeamError)) return error;
   const { code, hint, cause } = error;
   return new TeamError(code, [error.message, ...left].join("\n"), { ...(hint && { hint }), cause });
 }
 
-function refusedByGit(error: GitError): TeamError {
+function gitFailure(error: GitError): TeamError {
   return new TeamError("SPAWN_FAILED", `git made no worktree for it: ${messageOf(error)}`, {
     hint: error.missing
       ? "Install git, or start it without a worktree."

@@ -26,7 +26,7 @@ export async function setDiscard(
     const worktrees = readTeam(ctx.ref)
       .members.filter(isMeant)
       .flatMap((one) => worktreeOf(one) ?? []);
-    for (const worktree of worktrees) await requireKeptCommits(ctx, worktree);
+    for (const worktree of worktrees) await requireCommitsOnBranch(ctx, worktree);
   }
   await updateTeam(ctx.ref, (config) => {
     const members = config.members.map((member) => {
@@ -38,7 +38,7 @@ export async function setDiscard(
   });
 }
 
-async function requireKeptCommits({ env }: OperationContext, { path }: WorktreeRecord): Promise<void> {
+async function requireCommitsOnBranch({ env }: OperationContext, { path }: WorktreeRecord): Promise<void> {
   if (entryOf(path) === undefined) return;
   let commits: number;
   try {

@@ -19,7 +19,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
-import { endStarted } from "../processes/end-processes.ts";
+import { endStartProcesses } from "../processes/end-processes.ts";
 
 /** What became of the worktree of one that has left. */
 export interface WorktreeEnd {
@@ -35,26 +35,26 @@ export interface WorktreeEnd {
  * Removes a worktree in which nothing is unsaved, and with `discard` any whose commits a branch keeps.
  * @returns also for one that is gone already
  */
-export async function clearWorktree(ctx: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
-  return clearedOf(ctx, worktree, readTeam(ctx.ref).members);
+export async function cleanUpWorktree(ctx: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
+  return cleanUpUnlessInUse(ctx, worktree, readTeam(ctx.ref).members);
 }
 
 /** @param others none of whom may work in it */
-async function clearedOf(
+async function cleanUpUnlessInUse(
   { env }: OperationContext,
   worktree: WorktreeRecord,
   others: readonly TeamMember[],
 ): Promise<WorktreeEnd> {
   const { path, branch } = worktree;
   if (entryOf(path) === undefined)
-    return { path, branch, kept: null, ...defined({ note: await forget(worktree, env) }) };
-  const other = inhabitantOf(others, path);
+    return { path, branch, kept: null, ...defined({ note: await forgetMissingWorktree(worktree, env) }) };
+  const other = memberWorkingIn(others, path);
   if (other !== undefined) return { path, branch, kept: `${other} works in it` };
   return { path, branch, kept: (await tryToRemove(worktree, env)) ?? null };
 }
 
 /** Of a worktree whose directory is gone. @returns what is to be said of it; undefined when git does not know it any more */
-async function forget(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
+async function forgetMissingWorktree(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
   const { path, branch, madeBranch, repository } = worktree;
   const gone = "its directory had been deleted by somebody";
   try {
@@ -83,7 +83,7 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
     }
     const made = madeBranch ? branch : undefined;
     const unsaved = await unsavedIn(path, made, env);
-    if (unsaved !== undefined) return wordsOf(unsaved);
+    if (unsaved !== undefined) return unsavedText(unsaved);
     await removeWorktree(path, made, env);
     return undefined;
   } catch (error) {
@@ -94,13 +94,13 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
 }
 
 /** A member (of a team that shares it) that works in a worktree and has another one, or none, for its own. */
-function inhabitantOf(members: readonly TeamMember[], path: string): string | undefined {
+function memberWorkingIn(members: readonly TeamMember[], path: string): string | undefined {
   return members.find(
     ({ cwd, worktreePath }) => worktreePath !== path && (cwd === path || cwd.startsWith(`${path}/`)),
   )?.name;
 }
 
-function wordsOf({ changed, untracked, commits }: Unsaved): string {
+function unsavedText({ changed, untracked, commits }: Unsaved): string {
   const parts = [
     [changed, "changed"],
     [untracked, "untracked"],
@@ -108,36 +108,36 @@ function wordsOf({ changed, untracked, commits }: Unsaved): string {
   const files = parts.flatMap(([n, word]) => (n === 0 ? [] : [`${n} ${word}`])).join(" and ");
   return [
     ...(files === "" ? [] : [`${files} ${changed + untracked === 1 ? "file" : "files"}`]),
-    ...(commits === 0 ? [] : [`${counted(commits)} on no other branch or remote`]),
+    ...(commits === 0 ? [] : [`${commitCount(commits)} on no other branch or remote`]),
   ].join(", ");
 }
 
-function counted(commits: number): string {
+function commitCount(commits: number): string {
   return commits === 1 ? "1 commit that is" : `${commits} commits that are`;
 }
 
 /** Why no discard may take it: it keeps the branches, and these commits are on none. */
 export function unmergedCommitsText(commits: number): string {
-  return `its HEAD is detached, with ${counted(commits)} on no branch`;
+  return `its HEAD is detached, with ${commitCount(commits)} on no branch`;
 }
 
 /**
  * The worktree's part of an end for good, once what was started in it has ended.
  * @returns the sentence that says that it stays, or that it was gone
  */
-export async function settleWorktree(ctx: OperationContext, taken: Ending): Promise<string | undefined> {
+export async function cleanUpAfterEnding(ctx: OperationContext, taken: Ending): Promise<string | undefined> {
   const { worktree, process, place } = taken;
   if (worktree === undefined) return undefined;
   if (entryOf(worktree.path) === undefined) {
     // A kill says it itself.
-    const note = taken.how === "killed" ? undefined : await forget(worktree, ctx.env);
+    const note = taken.how === "killed" ? undefined : await forgetMissingWorktree(worktree, ctx.env);
     return note && `Its worktree ${worktree.path}: ${note}.`;
   }
-  const left = await endStarted(ctx, { process, place, instance: place?.instance });
+  const left = await endStartProcesses(ctx, { process, place, instance: place?.instance });
   // One that lived in the lead's has no process that could be looked for.
   const own = place?.within === undefined ? process : undefined;
   const isInUse = left.length > 0 || (own !== undefined && livenessOf(own) !== "dead");
-  const { kept } = isInUse ? worktreeInUse(worktree) : await clearWorktree(ctx, worktree);
+  const { kept } = isInUse ? worktreeInUse(worktree) : await cleanUpWorktree(ctx, worktree);
   return kept === null ? undefined : `Its worktree stays: ${worktree.path} (${kept}).`;
 }
 
@@ -150,7 +150,7 @@ export function worktreeInUse({ path, branch }: WorktreeRecord): WorktreeEnd {
  * The worktrees that a team has left behind: of members that are there, and of former ones whose worktree stayed.
  * @param seen those that were seen to just now
  */
-export async function clearTeamWorktrees(
+export async function cleanUpTeamWorktrees(
   ctx: OperationContext,
   seen: readonly WorktreeEnd[],
 ): Promise<readonly WorktreeEnd[]> {
@@ -159,19 +159,22 @@ export async function clearTeamWorktrees(
   // Nobody of the team lives any more, but for the lead.
   const lead = members.filter(({ name }) => name === LEAD_NAME);
   for (const worktree of members.flatMap((member) => worktreeOf(member) ?? []))
-    ends.set(worktree.path, await clearedOf(ctx, worktree, lead));
+    ends.set(worktree.path, await cleanUpUnlessInUse(ctx, worktree, lead));
   for (const { worktree } of former.toReversed()) {
     if (worktree === undefined || ends.has(worktree.path) || entryOf(worktree.path) === undefined) continue;
-    const end = (await isStill(ctx, worktree))
-      ? await clearedOf(ctx, worktree, lead)
-      : somebodyElses(worktree);
+    const end = (await isBranchCheckedOut(ctx, worktree))
+      ? await cleanUpUnlessInUse(ctx, worktree, lead)
+      : keptForOtherBranch(worktree);
     ends.set(worktree.path, end);
   }
   return [...ends.values()];
 }
 
 /** Whether the worktree at a path still is that of the former member, as far as can be told: its branch is checked out. */
-async function isStill({ env }: OperationContext, { path, branch }: WorktreeRecord): Promise<boolean> {
+async function isBranchCheckedOut(
+  { env }: OperationContext,
+  { path, branch }: WorktreeRecord,
+): Promise<boolean> {
   try {
     return (await changesInWorktree(path, env)).branch === branch;
   } catch (error) {
@@ -180,6 +183,6 @@ async function isStill({ env }: OperationContext, { path, branch }: WorktreeReco
   }
 }
 
-function somebodyElses({ path, branch }: WorktreeRecord): WorktreeEnd {
+function keptForOtherBranch({ path, branch }: WorktreeRecord): WorktreeEnd {
   return { path, branch, kept: `${branch} is not checked out in it any more` };
 }

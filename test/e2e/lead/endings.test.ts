@@ -5,7 +5,7 @@ import { deleteTeam } from "../../../src/operations/ending/delete-team.ts";
 import { killTeammates } from "../../../src/operations/ending/kill.ts";
 import { requestShutdown, shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { endRun } from "../../../src/operations/run/end-run.ts";
-import { isRunOver, othersWork, runState } from "../../../src/operations/run/run-state.ts";
+import { areTeammatesWorking, isRunOver, runState } from "../../../src/operations/run/run-state.ts";
 import { type MemberStatus, teamStatus } from "../../../src/operations/status.ts";
 import { type NoticedEnd, reconcile } from "../../../src/operations/supervision/reconcile.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
@@ -449,12 +449,24 @@ const leadHere = (ref: TeamRef) =>
 describe("the end of a run", () => {
   it("waits for whoever works or has something to read, and for what is on its way to the lead", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
-    expect(runState(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
+    expect(runState(ctx)).toEqual({
+      teamExists: true,
+      busy: 0,
+      interrupted: 0,
+      unprocessedEnds: 0,
+      unseenByLead: 0,
+    });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
     await eventually("the other's idleness", () => readStatus(ref, "ada")?.state === "idle");
-    expect(runState(ctx)).toEqual({ teamExists: true, busy: 1, interrupted: 0, onTheWay: 0, unsettled: 0 });
-    expect(othersWork(ctx)).toBe(true);
+    expect(runState(ctx)).toEqual({
+      teamExists: true,
+      busy: 1,
+      interrupted: 0,
+      unprocessedEnds: 0,
+      unseenByLead: 0,
+    });
+    expect(areTeammatesWorking(ctx)).toBe(true);
     await sendMessage(ref, {
       from: LEAD_NAME,
       to: "dev",
@@ -463,11 +475,17 @@ describe("the end of a run", () => {
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
     await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
     await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
-    expect(runState(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 1, onTheWay: 1, unsettled: 0 });
+    expect(runState(ctx)).toEqual({
+      teamExists: true,
+      busy: 0,
+      interrupted: 1,
+      unprocessedEnds: 0,
+      unseenByLead: 1,
+    });
     expect(isRunOver(runState(ctx))).toBe(false);
     expect(isRunOver(runState(ctx, 1))).toBe(true);
     // A lead that is about to hear what all have said waits for what it has not seen.
-    expect([othersWork(ctx), othersWork(ctx, 1)]).toEqual([true, false]);
+    expect([areTeammatesWorking(ctx), areTeammatesWorking(ctx, 1)]).toEqual([true, false]);
     // Of a team that is not this process's nothing is ended.
     expect(await endRun(ctx, { timeoutMs: 10_000 })).toEqual([]);
     await leadHere(ref);
@@ -477,7 +495,13 @@ describe("the end of a run", () => {
       "dev shut down",
     ]);
     expect(existsSync(ref.paths.dir)).toBe(false);
-    expect(runState(ctx)).toEqual({ teamExists: false, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
+    expect(runState(ctx)).toEqual({
+      teamExists: false,
+      busy: 0,
+      interrupted: 0,
+      unprocessedEnds: 0,
+      unseenByLead: 0,
+    });
     expect(await endRun(ctx, { timeoutMs: 1_000 })).toEqual([]);
   });
 

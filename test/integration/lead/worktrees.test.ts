@@ -5,9 +5,9 @@ import { deleteTeam } from "../../../src/operations/ending/delete-team.ts";
 import { killTeammates } from "../../../src/operations/ending/kill.ts";
 import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
-import { startWorktree } from "../../../src/operations/worktrees/create-worktree.ts";
+import { createWorktree } from "../../../src/operations/worktrees/create-worktree.ts";
 import { setDiscard } from "../../../src/operations/worktrees/discard-worktree.ts";
-import { clearWorktree } from "../../../src/operations/worktrees/remove-worktree.ts";
+import { cleanUpWorktree } from "../../../src/operations/worktrees/remove-worktree.ts";
 import { removeTree } from "../../../src/os/files/fs.ts";
 import { bootId } from "../../../src/os/process/identity.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
@@ -31,7 +31,7 @@ async function housed() {
   const ref = await testTeam(["dev"]);
   const ctx = contextOf(ref, undefined, { env: GIT_IDENTITY, cwd: repository });
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
-  const { member: dev } = await startWorktree(ctx, member, {}, {});
+  const { member: dev } = await createWorktree(ctx, member, {}, {});
   const worktree = worktreeOf(dev);
   if (worktree === undefined) throw new Error("It has none.");
   const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
@@ -159,7 +159,7 @@ test("a set-up that is interrupted ends, and the worktree is taken back", async 
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const marker = join(repository, "begun");
   const setup = `echo x > '${marker}'; sleep 60 & wait`;
-  const start = startWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
+  const start = createWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
   const refused = expect(start).rejects.toMatchObject({ code: "INTERRUPTED" });
   await eventually("the set-up", () => existsSync(marker));
   stop.abort();
@@ -185,14 +185,14 @@ test("a branch with work on it, and a detached HEAD, outlive the directory of th
   const { path, branch } = worktree;
   git(path, "commit", "--quiet", "--allow-empty", "--message", "work");
   removeTree(path);
-  expect((await clearWorktree(ctx, worktree)).note).toContain(`the branch ${branch} stays`);
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain(`the branch ${branch} stays`);
   expect(branches()).toContain(branch);
   // Said once: git knows of it no more.
-  expect(await clearWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
+  expect(await cleanUpWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
   git(repository, "worktree", "add", "--quiet", "--detach", path);
   git(path, "commit", "--quiet", "--allow-empty", "--message", "on no branch");
   removeTree(path);
-  expect((await clearWorktree(ctx, worktree)).note).toContain("git did not forget it");
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain("git did not forget it");
   expect(git(repository, "worktree", "list", "--porcelain")).toContain(path);
 });
 
@@ -200,7 +200,7 @@ test("a new worktree takes no place that git still keeps for one that was delete
   const { ref, ctx, repository, worktree } = await housed();
   removeTree(worktree.path);
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
-  const { member: again } = await startWorktree(ctx, member, {}, {});
+  const { member: again } = await createWorktree(ctx, member, {}, {});
   expect(again.worktreePath).toBe(`${worktree.path}-2`);
   expect(existsSync(`${worktree.path}-2`)).toBe(true);
 });

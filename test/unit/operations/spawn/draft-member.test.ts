@@ -96,16 +96,16 @@ describe("spawnMode (S16)", () => {
     ],
     ["keeps a stricter type's mode for a lead's model", undefined, "default", "acceptEdits", "default"],
   ])("%s", (_title, permissionMode, types, most, mode) => {
-    expect(spawnMode({ name: "dev", permissionMode, most }, "acceptEdits", types)).toBe(mode);
+    expect(spawnMode({ name: "dev", permissionMode, maxMode: most }, "acceptEdits", types)).toBe(mode);
   });
 
   it("denies a lead's model a mode or allowed tools beyond its own rights", () => {
     const refused = expect.objectContaining({ code: "PERMISSION_DENIED" });
-    const rights = { name: "dev", most: "default" } as const;
+    const rights = { name: "dev", maxMode: "default" } as const;
     expect(() => spawnMode({ ...rights, permissionMode: "acceptEdits" }, "default")).toThrow(refused);
     expect(() => spawnMode({ ...rights, allowedTools: ["Bash"] }, "default")).toThrow(refused);
     expect(spawnMode({ name: "dev", allowedTools: ["Bash"] }, "default")).toBe("default");
-    expect(spawnMode({ ...rights, most: "bypassPermissions", allowedTools: ["Bash"] }, "default")).toBe(
+    expect(spawnMode({ ...rights, maxMode: "bypassPermissions", allowedTools: ["Bash"] }, "default")).toBe(
       "default",
     );
   });
