@@ -12,10 +12,9 @@ import { withPaneLock } from "./layout-windows.ts";
 import { resumeHint } from "./resume-hint.ts";
 
 /**
- * Hides a teammate's pane, or shows it again, and writes it down (`hiddenPaneIds`). To do it twice changes nothing, and
- * one that was spawned into a window of its own stays in it, hidden to nobody.
- * @returns what became of it
- * @throws TeamError RECIPIENT_INACTIVE for one without a pane, TMUX_ERROR
+ * Hides a teammate's pane or shows it again, and records that in the team's config (`hiddenPaneIds`). Idempotent. A pane
+ * with its own window stays there (`apart`) and is not recorded as hidden.
+ * @throws TeamError RECIPIENT_INACTIVE if the teammate has no pane, TMUX_ERROR
  */
 export async function setHidden(
   ctx: OperationContext,
@@ -32,7 +31,7 @@ export async function setHidden(
   return outcome;
 }
 
-/** It stands beside its caller no more: at its end there is nothing that it gives back. */
+/** A hidden pane no longer shares its caller's window, so its end restores no layout there. */
 function forgetCallerWindow(
   { ref }: OperationContext,
   name: string,
@@ -42,13 +41,13 @@ function forgetCallerWindow(
   writePlace(ref, name, place);
 }
 
-/** What its end leaves behind is looked for in that window. */
+/** Records the window of a shown pane: the cleanup after its end looks for remains in that window. */
 function recordWindow({ ref }: OperationContext, name: string, place: PlaceRecord, windowId: string): void {
   if (place.windowId === windowId || readPlace(ref, name)?.instance !== place.instance) return;
   writePlace(ref, name, { ...place, windowId });
 }
 
-/** Whether a teammate's pane is written down as hidden. */
+/** Whether the team's config records a teammate's pane as hidden. */
 export function isRecordedHidden(ctx: OperationContext, name: string): boolean {
   const pane = readPlace(ctx.ref, name)?.paneId;
   return pane !== undefined && (readTeam(ctx.ref).hiddenPaneIds ?? []).includes(pane);
@@ -78,8 +77,6 @@ async function recordHidden(ctx: OperationContext, pane: string, hidden: boolean
 
 function hasNoPaneError(ctx: OperationContext, name: string): TeamError {
   return new TeamError("RECIPIENT_INACTIVE", `${name} has no pane now; nothing was changed.`, {
-    hint:
-      resumeHint(ctx.ref, [name]) ??
-      `What is known of it: teams status ${optionWords("--team", ctx.ref.team)}`,
+    hint: resumeHint(ctx.ref, [name]) ?? `See its state: teams status ${optionWords("--team", ctx.ref.team)}`,
   });
 }

@@ -40,7 +40,7 @@ const FORMS = `Sends a message to a member, or to all. Text outside of this tool
 - {type: "message", recipient, content, summary}: to one member.
 - {type: "broadcast", content, summary}: to everybody; only for what all must know.`;
 
-/** What only one of the two can send. */
+/** The message types that only this role can send. */
 const FORMS_OF: Readonly<Record<TeamToolContext["role"], string>> = {
   lead: `- {type: "shutdown_request", recipient, content?}: asks a teammate to shut down; content is the reason.
 - {type: "plan_approval_response", request_id, approve, content?}: answers a plan; content is your feedback.`,
@@ -57,7 +57,7 @@ export const sendMessageTool: TeamTool = (tools) => ({
   execute: (call: Call) => withRefusals(() => send(tools, normalizeCall(call))),
 });
 
-/** What a person reads of a call. */
+/** Returns the summary of a call for the pane. */
 function summaryOf({ type, recipient, summary, content = "", approve }: Call): string {
   switch (type) {
     case "message":
@@ -73,7 +73,7 @@ function summaryOf({ type, recipient, summary, content = "", approve }: Call): s
   }
 }
 
-/** The newer form {to, message} as the older one; an object in `message` is a protocol answer. */
+/** Converts the newer form {to, message} into the older one; an object in `message` is a protocol answer. */
 function normalizeCall(call: Call): Call {
   const recipient = call.recipient ?? call.to;
   const content = call.content ?? (typeof call.message === "string" ? call.message : undefined);
@@ -182,7 +182,7 @@ async function answerShutdown({ ctx, worker }: TeamToolContext, call: Call): Pro
   };
 }
 
-/** Where it lives, for a lead that closes its pane: the team's file says it; a lead's process is no place of its teammates. */
+/** Returns the agent's backend from the team's config and, for tmux, its pane, so that a lead can close that pane. */
 function placeOf({ ref, actor, callerPane }: TeamToolContext["ctx"]): {
   readonly backendType: string;
   readonly paneId?: string;

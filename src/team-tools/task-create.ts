@@ -9,7 +9,7 @@ const input = z.object({
   description: z._default(z.string(), "").check(z.describe("All that its owner needs to know")),
   activeForm: z
     .optional(z.string())
-    .check(z.describe("What its owner does, for its status: “Counting files”")),
+    .check(z.describe("The owner's activity, for its status: “Counting files”")),
   metadata: z.optional(metadataInput).check(z.describe("Facts that are kept with it")),
 });
 

@@ -26,7 +26,7 @@ export const taskList: TeamTool = ({ ctx }) => ({
           owner: owner ?? null,
           blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
         })),
-        // Said, since what cannot be read may be what the others wait for.
+        // Reported, since other tasks may wait for an unreadable task.
         ...(broken.length === 0 ? {} : { broken }),
       };
       return jsonResult(list, display);

@@ -22,7 +22,7 @@ const input = z.object({
   description: z.optional(z.string()).check(z.describe("A new description")),
   activeForm: z
     .optional(z.string())
-    .check(z.describe("What its owner does, for its status: “Counting files”")),
+    .check(z.describe("The owner's activity, for its status: “Counting files”")),
   addBlocks: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that wait for this one")),
   addBlockedBy: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that this one waits for")),
   metadata: z.optional(metadataInput).check(z.describe("Merged into what is there; null removes a key")),

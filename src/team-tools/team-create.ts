@@ -3,8 +3,8 @@ import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
 import type { LeadTool } from "./current-team.ts";
 
 const input = z.object({
-  team_name: z.string().check(z.minLength(1), z.maxLength(64), z.describe("What the team is called")),
-  description: z.optional(z.string()).check(z.describe("What it is for")),
+  team_name: z.string().check(z.minLength(1), z.maxLength(64), z.describe("The team's name")),
+  description: z.optional(z.string()).check(z.describe("The team's purpose")),
   agent_type: z.optional(z.string()).check(z.describe("The lead's own type")),
 });
 

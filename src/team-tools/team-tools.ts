@@ -16,7 +16,7 @@ const FOR_ALL = [sendMessageTool, taskCreate, taskGet, taskUpdate, taskList, ask
 const FOR_LEAD = [teamCreate, teamDelete];
 const FOR_TEAMMATES = [exitPlanMode];
 
-/** The team tools that an agent of this role has. */
+/** Returns the team tools of an agent, according to its role. */
 export function teamTools(context: TeamToolContext): AnyTool[] {
   const common = FOR_ALL.map((tool) => tool(context));
   if (context.role === "teammate") return [...common, ...FOR_TEAMMATES.map((tool) => tool(context))];

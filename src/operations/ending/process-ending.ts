@@ -20,45 +20,45 @@ import type { OperationContext } from "../context.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
 import { cleanUpAfterEnding } from "../worktrees/remove-worktree.ts";
 
-/** Those after which nothing of the member's run is kept. */
+/** The endings after which the member leaves the team and its run files are removed. */
 const LEAVING_KINDS: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
 
 /**
- * Does everything that follows from a claimed end: requests are closed, tasks come free, the lead is told; of a member
- * that left for good, what it had started ends, its worktree goes if nothing is unsaved in it, its pane is closed and its
- * files go. Every step may be done twice: one whose process was killed in between is gone on with by the next look.
+ * Carries out all consequences of a claimed ending: closes the member's requests, unassigns its tasks and notifies the lead. For a
+ * member that left for good, also ends its remaining processes, removes its worktree if it has no unsaved changes, closes its
+ * pane and removes its run files. Every step is idempotent: if this process is killed, the next reconcile repeats them.
  */
-export function processEnding(ctx: OperationContext, taken: Ending): Promise<void> {
+export function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
   const { ref } = ctx;
   const work = async (): Promise<void> => {
-    closeRequestsOf(ref, taken.name, taken.how === "restarted" ? startOfRun(ref, taken.name) : undefined);
-    if (LEAVING_KINDS.has(taken.how)) deleteRequestsOf(ref, taken.name);
-    const freed = await unassignTasks(ref, taken);
-    const stays = LEAVING_KINDS.has(taken.how) ? await cleanUpAfterEnding(ctx, taken) : undefined;
+    closeRequestsOf(ref, ending.name, ending.how === "restarted" ? startOfRun(ref, ending.name) : undefined);
+    if (LEAVING_KINDS.has(ending.how)) deleteRequestsOf(ref, ending.name);
+    const freed = await unassignTasks(ref, ending);
+    const worktreeNote = LEAVING_KINDS.has(ending.how) ? await cleanUpAfterEnding(ctx, ending) : undefined;
     const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
-    const [first = "", ...lines] = taken.news.split("\n");
-    const told = list === "" ? first : `${first} Free again: ${list}.`;
-    const news = [told, ...(stays === undefined ? [] : [stays]), ...lines].join("\n");
-    await notifyLead(ctx, taken, news);
-    if (LEAVING_KINDS.has(taken.how)) await cleanUpStart(ctx, taken);
-    else await removeStaleFifos(ref, taken.name);
+    const [first = "", ...lines] = ending.news.split("\n");
+    const summary = list === "" ? first : `${first} Unassigned tasks: ${list}.`;
+    const message = [summary, ...(worktreeNote === undefined ? [] : [worktreeNote]), ...lines].join("\n");
+    await notifyLead(ctx, ending, message);
+    if (LEAVING_KINDS.has(ending.how)) await cleanUpStart(ctx, ending);
+    else await removeStaleFifos(ref, ending.name);
   };
-  const told = (member: TeamMember): TeamMember => {
-    const noticed = withMetadata(member, { lastReportedEnd: taken.id });
-    // One that is at work again has what it had.
-    return taken.how === "restarted" ? noticed : withMetadata(noticed, { tasksToRestore: taken.tasks });
+  const withReport = (member: TeamMember): TeamMember => {
+    const reported = withMetadata(member, { lastReportedEnd: ending.id });
+    // A member that already runs again keeps its tasks.
+    return ending.how === "restarted" ? reported : withMetadata(reported, { tasksToRestore: ending.tasks });
   };
-  return finishEnding(ref, taken, work, (config) => ({
+  return finishEnding(ref, ending, work, (config) => ({
     ...config,
     members: config.members.map((member) =>
-      member.name === taken.name && !LEAVING_KINDS.has(taken.how) ? told(member) : member,
+      member.name === ending.name && !LEAVING_KINDS.has(ending.how) ? withReport(member) : member,
     ),
   }));
 }
 
 /**
- * Whoever has ended waits for no answer: its plans, permissions and questions leave the list.
- * @param before those of earlier than this, in milliseconds since the epoch; all without it
+ * Closes the open plans, permissions and questions of an ended member, which waits for no answer.
+ * @param before closes only older requests (milliseconds since the epoch); all by default
  */
 export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSITIVE_INFINITY): void {
   for (const { id, from, at } of listRequests(ref)) {
@@ -66,12 +66,12 @@ export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSI
   }
 }
 
-/** Answers that it has not read by now it never will. */
+/** Deletes the requests of a member that left, including answers that it will never read. */
 function deleteRequestsOf(ref: TeamRef, name: string): void {
   for (const { id } of requestsOf(ref, name)) closeRequest(ref, id);
 }
 
-/** When the process that runs now began: what was asked before that, nobody waits for. */
+/** Returns when the current process of a member started; no process waits for answers to older requests. */
 function startOfRun(ref: TeamRef, name: string): number {
   return readStatus(ref, name)?.startedAt ?? 0;
 }
@@ -81,41 +81,41 @@ async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: 
   try {
     await sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId: eventId("ended", id) });
   } catch (error) {
-    // A foreign team may have no lead of that name: nobody is there to be told.
+    // A foreign team may have no lead of that name.
     if (!(error instanceof TeamError) || !NO_RECIPIENT.has(error.code)) throw error;
   }
 }
 
 const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
 
-async function cleanUpStart(ctx: OperationContext, taken: Ending): Promise<void> {
-  const { name, how, process, place } = taken;
-  // What an agent that left by itself had started in the background; nothing would know it as its own any more.
+async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void> {
+  const { name, how, process, place } = ending;
+  // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has ended them.
   if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);
-  if (areRecordsOfStart(ctx.ref, taken)) removeRun(ctx.ref, name);
+  if (areRecordsOfStart(ctx.ref, ending)) removeRun(ctx.ref, name);
 }
 
-/** Whether the records under this name are those of the start that ended, or what a half done removal left of them. */
+/** Whether the records of this name belong to the start that ended, complete or partly removed. */
 function areRecordsOfStart(ref: TeamRef, { name, process, place }: Ending): boolean {
   const now = { place: readPlace(ref, name), process: readStatus(ref, name)?.process };
   if (now.place !== undefined && now.place.instance !== place?.instance) return false;
   return now.process === undefined || now.process.procStart === process?.procStart;
 }
 
-/** Closes the pane (or drops the log) of a place, if this program drives its kind. */
+/** Closes the pane of a place (or removes its log), if this program supports its backend. */
 export async function closePlace(ctx: OperationContext, place: PlaceRecord): Promise<void> {
   await ctx.backends.of(place.backend)?.close([place]);
 }
 
-/** Milliseconds to wait for another who settles an end: what it started has 2 s to go, twice. */
+/** Milliseconds to wait while another process handles an ending; ending its processes may take 2 s twice. */
 const WAIT_MS = 10_000;
-/** Longest wait between two looks, in milliseconds: one that dies over it changes no file. */
+/** Longest time between two polls, in milliseconds: if that process dies, no file changes. */
 const POLL_MS = 1_000;
 
 /**
- * Sees to it that no end of this name is half settled any more: waits for whoever is at it, takes over from one that
- * died. Past 10 s it gives up: what is left of the work touches nothing of another start.
+ * Waits until no unfinished ending is left for this name, and reclaims endings whose process died. Gives up after 10 s, which is
+ * safe: the remaining steps do not affect a later start of the same name.
  */
 export async function awaitEndingDone(ctx: OperationContext, name: string): Promise<void> {
   const open = (): readonly Ending[] =>
@@ -124,8 +124,8 @@ export async function awaitEndingDone(ctx: OperationContext, name: string): Prom
   const bell = openTreeBell([ctx.ref.paths.dir]);
   const deadline = steadyNow() + WAIT_MS;
   try {
-    for (let left = open(); left.length > 0 && steadyNow() < deadline; left = open()) {
-      await reclaimEndings(ctx, left);
+    for (let unfinished = open(); unfinished.length > 0 && steadyNow() < deadline; unfinished = open()) {
+      await reclaimEndings(ctx, unfinished);
       if (open().length > 0) await bell.wait({ timeoutMs: POLL_MS });
     }
   } finally {
@@ -133,17 +133,17 @@ export async function awaitEndingDone(ctx: OperationContext, name: string): Prom
   }
 }
 
-/** Settles those that their claimers left. @returns the settled ones */
+/** Processes endings whose claimers died or gave up. @returns the processed endings */
 export async function reclaimEndings(
   ctx: OperationContext,
   endings: readonly Ending[],
 ): Promise<readonly Ending[]> {
-  const settled: Ending[] = [];
-  for (const left of endings) {
-    const taken = await reclaimEnding(ctx.ref, left);
-    if (taken === undefined) continue;
-    await processEnding(ctx, taken);
-    settled.push(taken);
+  const processed: Ending[] = [];
+  for (const unfinished of endings) {
+    const ending = await reclaimEnding(ctx.ref, unfinished);
+    if (ending === undefined) continue;
+    await processEnding(ctx, ending);
+    processed.push(ending);
   }
-  return settled;
+  return processed;
 }

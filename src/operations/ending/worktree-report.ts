@@ -10,16 +10,16 @@ import { awaitEndingDone } from "./process-ending.ts";
 
 interface Report {
   readonly name: string;
-  /** Processes of it that still are there. */
+  /** The pids of its processes that could not be ended. */
   readonly left?: readonly number[];
   readonly outcome: string;
 }
 
 /**
- * Adds to what became of members what became of the worktrees of those that have left. Whoever saw to an end has seen to its
- * worktree; one that still is there is looked at again, for why.
- * @param discard the kill that takes them with all that is in them
- * @param members as they were before
+ * Adds to the reports of ended members whether their worktrees were removed or kept. Processing the ending has already handled
+ * the worktree; if it still exists, the removal is tried again to find the reason.
+ * @param discard the kill that removes worktrees with unsaved changes
+ * @param members the members as they were before
  */
 export async function withWorktreeEnds<R extends Report>(
   ctx: OperationContext,
@@ -27,13 +27,13 @@ export async function withWorktreeEnds<R extends Report>(
   reports: readonly R[],
   discard?: ProcessIdentity,
 ): Promise<readonly (R & { readonly worktree?: WorktreeEnd })[]> {
-  const told: (R & { readonly worktree?: WorktreeEnd })[] = [];
+  const extended: (R & { readonly worktree?: WorktreeEnd })[] = [];
   for (const report of reports) {
     const member = members.find(({ name }) => sameName(name, report.name));
     const end = member && (await worktreeEndOf(ctx, member, report, discard));
-    told.push(end === undefined ? report : { ...report, worktree: end });
+    extended.push(end === undefined ? report : { ...report, worktree: end });
   }
-  return told;
+  return extended;
 }
 
 async function worktreeEndOf(

@@ -25,7 +25,7 @@ import { endStartProcesses } from "../processes/end-processes.ts";
 import { buildStart, deliverPrompt, restartInput, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
-/** What came of one claimed restart. */
+/** The result of one claimed restart. */
 export interface RestartResult {
   readonly outcome: "restarted" | "failed";
   readonly conversation?: string | undefined;
@@ -33,18 +33,18 @@ export interface RestartResult {
   readonly error?: Error;
 }
 
-/** A claimed member whose way is clear. */
+/** A claimed member that is ready to restart. */
 interface ClearedMember {
   readonly start: Start;
   readonly backend: Backend;
   readonly taskIds: readonly string[];
-  /** What was known of its last start. */
+  /** The records of its previous start. */
   readonly last: { readonly status?: StatusRecord; readonly place?: PlaceRecord; readonly exit?: ExitRecord };
 }
 
 /**
- * Starts claimed members, all at once, behind the end of what their last starts had left, and gives the claims back. Of one
- * that could not be started, the records are those of before.
+ * Restarts claimed members concurrently after ending the processes of their previous starts, then releases the claims. If a
+ * restart fails, the member's previous records are restored.
  */
 export async function restartClaimed(
   ctx: OperationContext,
@@ -56,7 +56,7 @@ export async function restartClaimed(
   const results = new Map<string, RestartResult>();
   const fail = (name: string, error: Error): void => void results.set(name, { outcome: "failed", error });
   const free = await endPreviousStarts(ctx, claims, fail);
-  // The end of one whose script was about to write it down is told before its records go.
+  // Report ends whose launch scripts were about to record them, before those records are removed.
   await reconcile(ctx);
   const cleared = await clearMembers(ctx, { claims: free, backendOf, background, fail });
   const outcomes = await startAll(ctx, cleared);
@@ -74,7 +74,7 @@ export async function restartClaimed(
   return results;
 }
 
-/** Ends what the last starts left. @returns the claims of those whose processes are gone */
+/** Ends the processes of the previous starts. @returns the claims of members without remaining processes */
 async function endPreviousStarts(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,
@@ -83,19 +83,19 @@ async function endPreviousStarts(
   const free = new Map(claims);
   await Promise.all(
     [...claims].map(async ([name, claim]) => {
-      const left = await endPreviousStart(ctx, name, claim);
-      if (left.length === 0) return;
+      const remaining = await endPreviousStart(ctx, name, claim);
+      if (remaining.length === 0) return;
       free.delete(name);
-      fail(name, processesRemain(name, left));
+      fail(name, processesRemain(name, remaining));
     }),
   );
   return free;
 }
 
 function processesRemain(name: string, pids: readonly number[]): TeamError {
-  const message = `Processes of ${name}'s last start could not be ended: ${pids.join(", ")}. It was not started again.`;
+  const message = `Processes of ${name}'s previous start could not be ended: ${pids.join(", ")}. It was not restarted.`;
   return new TeamError("SPAWN_FAILED", message, {
-    hint: `End them, then call teams resume again; or take it out of the team: teams kill ${operand(name)} --force`,
+    hint: `End them, then run teams resume again; or remove the member: teams kill ${operand(name)} --force`,
   });
 }
 
@@ -106,7 +106,7 @@ interface ClearOptions {
   readonly fail: (name: string, error: Error) => void;
 }
 
-/** Makes way for each that still is a member; one that had agreed to end has left by now. */
+/** Prepares the restart of each claimed member. Members that had agreed to shut down have left the team by now and are skipped. */
 async function clearMembers(
   ctx: OperationContext,
   { claims, backendOf, background, fail }: ClearOptions,
@@ -115,8 +115,8 @@ async function clearMembers(
   const { ref } = ctx;
   const config = readTeam(ref);
   const snapshot = shellSnapshot(ctx);
-  const taken = snapshot?.take();
-  if (taken !== undefined) background?.(taken);
+  const snapshotTaken = snapshot?.take();
+  if (snapshotTaken !== undefined) background?.(snapshotTaken);
   const cleared: ClearedMember[] = [];
   for (const [name, claim] of claims) {
     const member = lookUpMember(config, name);
@@ -138,7 +138,7 @@ async function clearMembers(
       const start = buildStart(ctx, config, member, restartInput(member), snapshot, claim);
       cleared.push({ start, backend, taskIds, last });
     } catch (error) {
-      // Told as this member's failure: what is wrong with one keeps nobody from the others.
+      // One member's failure does not stop the others.
       restoreRun(ref, name, last);
       fail(name, asError(error));
     }
@@ -146,7 +146,7 @@ async function clearMembers(
   return cleared;
 }
 
-/** Starts them where each belongs, in windows and layout as a spawn makes them: one call for each kind of place. */
+/** Starts the members in their backends, in windows and a layout like a spawn's: one call for each kind of placement. */
 async function startAll(
   ctx: OperationContext,
   cleared: readonly ClearedMember[],
@@ -166,7 +166,7 @@ async function startAll(
   return outcomes;
 }
 
-/** As it was spawned; but nobody has asked for the window of the one who restarts to be split. */
+/** Returns the placement that the member was spawned with, but never splits the window of the process that restarts it. */
 function placementOf({ last }: ClearedMember): Placement["kind"] {
   const kind = last.place?.placement;
   return kind === "window" || kind === "session" ? kind : "team-window";
@@ -176,7 +176,7 @@ function recordingPlace({ ref }: OperationContext, request: SpawnRequest): Spawn
   return { ...request, placed: (place) => writePlace(ref, request.name, place) };
 }
 
-/** What makes all of one kind impossible is each one's failure, and keeps nobody from living elsewhere. */
+/** Spawns on one backend. If that fails as a whole, each member of the call fails, and other backends still start theirs. */
 async function spawnOn(
   backend: Backend,
   requests: readonly SpawnRequest[],
@@ -193,7 +193,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Gives the claims back. Who was taken out of the team meanwhile does not come back by having been started. */
+/** Releases the claims, and ends the new processes of members that were removed from the team meanwhile. */
 async function releaseClaims(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,

@@ -25,88 +25,96 @@ import { exceedsMode, inheritedMode } from "../permission-mode.ts";
 import type { WorktreeRequest } from "../worktrees/create-worktree.ts";
 
 /**
- * The agent type of a spawn.
- * @throws TeamError INVALID_TYPE, with the types that there are, and why a file with this name is none
+ * Finds the agent type of a spawn.
+ * @throws TeamError INVALID_TYPE; the hint lists the known types and the reason why a type file does not apply
  */
 export function spawnType(given: string | undefined, known: AgentTypes = BUILTIN_TYPES_ALONE): AgentType {
   const found = findAgentType(given ?? DEFAULT_AGENT_TYPE, known.types);
   if (found !== undefined) return found;
   const names = known.types.map(({ name }) => name).join(", ");
-  throw new TeamError("INVALID_TYPE", `There is no agent type ${JSON.stringify(given)}; nothing was made.`, {
-    hint: [...fileHints(given ?? "", known), `Types: ${names}.`].join("\n"),
-  });
+  throw new TeamError(
+    "INVALID_TYPE",
+    `There is no agent type ${JSON.stringify(given)}; nothing was created.`,
+    {
+      hint: [...fileHints(given ?? "", known), `Types: ${names}.`].join("\n"),
+    },
+  );
 }
 
-/** What is known of files that may be meant. */
+/** Says why a type file that the user may have meant does not apply. */
 function fileHints(given: string, { flaws, ignored }: AgentTypes): string[] {
   const untrusted = ignored.find((path) => path.toLowerCase().endsWith(`/${given.toLowerCase()}.md`));
-  if (untrusted === undefined) return flaws.map((flaw) => `No type: ${flaw}.`);
+  if (untrusted === undefined) return flaws.map((problem) => `Not an agent type: ${problem}.`);
   const project = untrusted.replace(/\/\.claude\/agents\/[^/]*$/, "");
-  return [`${untrusted} counts only after: teams trust ${shellWord(project)}`];
+  return [`${untrusted} applies only after: teams trust ${shellWord(project)}`];
 }
 
 /**
- * The model of a spawn: as given, else the type's; with `inherit` and without a word the lead's; a lead that is a person has
- * none, and the environment decides. @throws TeamError INVALID_MODEL
+ * Selects the model of a spawn: the given one, else the type's. For `inherit`, or if neither is set, the lead's model applies;
+ * a lead that is a person has none, so the environment decides. @throws TeamError INVALID_MODEL
  */
 export function spawnModel(
   given: string | undefined,
-  leads: string | undefined,
+  leadModel: string | undefined,
   env: Env,
-  types?: string | undefined,
+  typeModel?: string | undefined,
 ): string {
-  const wanted = given ?? types;
-  const name = wanted === undefined || wanted === "inherit" ? (leads ?? defaultModelName(env)) : wanted;
-  // A playbook's path may hold anything; every other name becomes part of a request.
+  const requested = given ?? typeModel;
+  const name =
+    requested === undefined || requested === "inherit" ? (leadModel ?? defaultModelName(env)) : requested;
+  // A playbook's path may contain any character; every other name becomes part of a request.
   if (!isScripted(name)) resolveModelName(name);
   return name;
 }
 
-/** What a spawner says of a teammate's rights, and what it may say. */
+/** The rights that a spawn requests, and their limits. */
 interface RequestedRights {
   readonly name: string;
   readonly permissionMode?: PermissionMode | undefined;
   readonly allowedTools?: readonly string[] | undefined;
-  /** The most that it can give, where it is a lead's model: its own mode. A person can give any (protocol.md section 6). */
+  /** The limit for a lead's model: its own mode. A person has no limit (protocol.md section 6). */
   readonly maxMode?: PermissionMode | undefined;
-  /** Why bypassPermissions is not to be had. */
+  /** Why bypassPermissions is unavailable. */
   readonly bypassForbidden?: string | undefined;
 }
 
 /**
- * The mode of a spawn: as given, else the type's, else the lead's. A type gives no more than whoever names it could.
- * @throws TeamError PERMISSION_DENIED for what a lead's model asks beyond its own rights, and for what is forbidden
+ * Selects the mode of a spawn: the requested one, else the type's, else the lead's. A type cannot exceed the spawner's limit.
+ * @throws TeamError PERMISSION_DENIED if a lead's model requests more than its own rights, or if the mode is forbidden
  */
 export function spawnMode(
-  { name, permissionMode, allowedTools, maxMode: most, bypassForbidden: forbidden }: RequestedRights,
-  leads: PermissionMode,
-  types?: PermissionMode | undefined,
+  { name, permissionMode, allowedTools, maxMode, bypassForbidden }: RequestedRights,
+  leadMode: PermissionMode,
+  typeMode?: PermissionMode | undefined,
 ): PermissionMode {
-  const lacks = (mode: PermissionMode): boolean => mode === "bypassPermissions" && forbidden !== undefined;
-  if (permissionMode !== undefined && lacks(permissionMode)) {
+  const isUnavailable = (mode: PermissionMode): boolean =>
+    mode === "bypassPermissions" && bypassForbidden !== undefined;
+  if (permissionMode !== undefined && isUnavailable(permissionMode)) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `bypassPermissions is forbidden by ${forbidden}; ${name} was not started.`,
-      { hint: "Name another: --permission-mode acceptEdits" },
+      `bypassPermissions is forbidden by ${bypassForbidden}; ${name} was not started.`,
+      { hint: "Choose another mode: --permission-mode acceptEdits" },
     );
   }
-  const beyond = (mode: PermissionMode): boolean => most !== undefined && exceedsMode(mode, most);
-  if (permissionMode !== undefined && beyond(permissionMode)) {
+  const exceedsLimit = (mode: PermissionMode): boolean => maxMode !== undefined && exceedsMode(mode, maxMode);
+  if (permissionMode !== undefined && exceedsLimit(permissionMode)) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `You work in mode ${most} and cannot start ${name} in ${permissionMode}.`,
-      { hint: "Leave the mode out: the teammate then has yours." },
+      `You work in mode ${maxMode} and cannot start ${name} in ${permissionMode}.`,
+      { hint: "Leave out the mode; the teammate then gets yours." },
     );
   }
-  if (allowedTools?.length && beyond("bypassPermissions")) {
+  if (allowedTools?.length && exceedsLimit("bypassPermissions")) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `You work in mode ${most} and cannot let ${name} use ${allowedTools.join(", ")} unasked.`,
-      { hint: "Leave the allowed tools out: the teammate then asks where you would be asked." },
+      `You work in mode ${maxMode} and cannot let ${name} use ${allowedTools.join(", ")} unasked.`,
+      { hint: "Leave out the allowed tools; the teammate then asks when you would be asked." },
     );
   }
-  const mode = permissionMode ?? (types === undefined || beyond(types) || lacks(types) ? leads : types);
-  return mode === "delegate" || lacks(mode) ? "default" : mode;
+  const mode =
+    permissionMode ??
+    (typeMode === undefined || exceedsLimit(typeMode) || isUnavailable(typeMode) ? leadMode : typeMode);
+  return mode === "delegate" || isUnavailable(mode) ? "default" : mode;
 }
 
 export interface SpawnInput {
@@ -121,27 +129,27 @@ export interface SpawnInput {
   readonly disallowedTools?: readonly string[];
   readonly tools?: readonly string[];
   readonly cwd?: string;
-  /** Works in a worktree of its own, in the directory that `cwd` is in the repository. */
+  /** Gives the teammate its own git worktree; it works there in the directory that corresponds to `cwd`. */
   readonly worktree?: WorktreeRequest;
-  /** What it may spend. */
+  /** The teammate's limits. */
   readonly budget?: BudgetLimits;
-  /** Takes `name-2`, … where the name is taken, instead of refusing. */
+  /** Uses `name-2`, … if the name is taken, instead of failing. */
   readonly unique?: boolean;
-  /** What is said of its system prompt. */
+  /** Replaces or extends the system prompt. */
   readonly promptOverrides?: PromptOverrides;
-  /** The most that the spawner may give, where it is a lead's model: its own mode. */
+  /** The limit for a spawner that is a lead's model: its own mode. */
   readonly maxMode?: PermissionMode;
 }
 
-/** Where a teammate is to work, whether or not that is there. */
+/** Returns the directory where a teammate is to work; it may not exist. */
 export function workingDirectory(ctx: OperationContext, input: SpawnInput): string {
   return resolve(ctx.cwd, input.cwd ?? ".");
 }
 
 /**
- * What joins the team for an input, with what it has of its type and inherits from the lead.
- * @param types those that count where it is to work; the built-in ones without them
- * @param forbidden why bypassPermissions is not to be had: it is refused then, and neither inherited nor had of a type
+ * Drafts the member for an input, with the values of its type and those that it inherits from the lead.
+ * @param types the agent types that apply in its directory; the built-in ones by default
+ * @param forbidden why bypassPermissions is unavailable: a request for it fails, and the lead's or the type's is replaced
  * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
  */
 export function draftMember(
@@ -161,27 +169,27 @@ export function draftMember(
     type.permissionMode,
   );
   const cwd = workingDirectory(ctx, input);
-  const only = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
-  if (only !== undefined) {
+  const invalidTool = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
+  if (invalidTool !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(only)} is not a tool's name; ${input.name} was not started.`,
+      `${JSON.stringify(invalidTool)} is not a tool's name; ${input.name} was not started.`,
       {
-        hint: "--tools takes names; what a tool may be called with is said with --allowed-tools and --disallowed-tools.",
+        hint: "--tools takes names only. To restrict a tool's arguments, use --allowed-tools and --disallowed-tools.",
       },
     );
   }
-  const noRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isInvalidRule);
-  if (noRule !== undefined) {
+  const invalidRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isInvalidRule);
+  if (invalidRule !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(noRule)} is not a rule; ${input.name} was not started.`,
+      `${JSON.stringify(invalidRule)} is not a rule; ${input.name} was not started.`,
       { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
     );
   }
   if (!isDirectory(cwd)) {
     throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
-      hint: "Make it first, or name another with --cwd.",
+      hint: "Create it first, or choose another with --cwd.",
     });
   }
   return defined({
@@ -205,13 +213,14 @@ function isInvalidRule(rule: string): boolean {
 }
 
 function metadataOf(
-  { tools, worktree, budget = {}, promptOverrides: words = {} }: SpawnInput,
+  { tools, worktree, budget = {}, promptOverrides = {} }: SpawnInput,
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(undefined, {
     tools: tools?.length ? tools.slice() : undefined,
-    promptOverrides: Object.keys(words).length > 0 ? maskValue(words, ownSecrets()) : undefined,
-    // A worktree holds only committed files, and its branch may have another version of the type.
+    promptOverrides:
+      Object.keys(promptOverrides).length > 0 ? maskValue(promptOverrides, ownSecrets()) : undefined,
+    // The worktree contains only committed files, and its branch may have another version of the type.
     typesDirectory: worktree === undefined ? undefined : typesIn,
     budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,
   });

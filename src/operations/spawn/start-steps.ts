@@ -24,8 +24,8 @@ import { endPreviousStart } from "../ending/clear-previous-start.ts";
 import type { SpawnInput } from "./draft-member.ts";
 
 /**
- * Puts what a member was spawned with into its inbox, where it finds it when it looks; once, also where a start that was
- * killed had done so.
+ * Puts the spawn prompt into the member's inbox, where the agent finds it at its start. Idempotent: after a killed start, the
+ * same message id prevents a second delivery.
  */
 export async function deliverPrompt({ ref }: OperationContext, member: TeamMember): Promise<void> {
   const { name, prompt, joinedAt } = member;
@@ -34,22 +34,22 @@ export async function deliverPrompt({ ref }: OperationContext, member: TeamMembe
   await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
 }
 
-/** A member that has joined, and how its process is started. */
+/** A member in the team's config, with the request that starts its process. */
 export interface Start {
   readonly input: SpawnInput;
   readonly member: TeamMember;
   readonly request: SpawnRequest;
 }
 
-/** As what a member is started again: what it was spawned with. */
+/** Returns the input to restart a member with: the rules and tools that it was spawned with. */
 export function restartInput(member: TeamMember): SpawnInput {
   const { name, allowedTools, disallowedTools } = member;
   return defined({ name, allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
 }
 
 /**
- * How a member's process is started.
- * @param again the uuid of this start, and the conversation that it goes on with; a new one of each without it
+ * Builds the request that starts a member's process.
+ * @param again the uuid of this start and the conversation to resume; by default a new uuid and a new conversation
  */
 export function buildStart(
   ctx: OperationContext,
@@ -87,7 +87,7 @@ export function buildStart(
     instance,
     cwd: member.cwd,
     argv: [...ctx.program, "agent", ...agentArgv(flags)],
-    // Its directory says which repository is its own.
+    // In a worktree, the working directory decides which repository git uses, so inherited GIT_ variables are dropped.
     env: childEnvironment(member.worktreePath === undefined ? ctx.env : withoutRepository(ctx.env), {
       ...snapshotVariable(snapshot),
       TEAMS_INSTANCE: instance,
@@ -100,13 +100,13 @@ export function buildStart(
 
 export interface PaneRecorder {
   placed(name: string, place: PlaceRecord): void;
-  /** When all that was placed is written down. */
+  /** Resolves when all panes are recorded. */
   done(): Promise<void>;
 }
 
 /**
- * Writes into the team's file which pane each has, while their agents start: those placed together in one change. Who is
- * placed can be found and judged by that, and needs the claim on its start no more.
+ * Records each member's pane in the team's config while the agents start; panes that arrive together share one write. A recorded
+ * pane makes the member's liveness known, so its start claim is released.
  */
 export function paneRecorder({ ref }: OperationContext, members: readonly TeamMember[]): PaneRecorder {
   const waiting = new Map<string, NewPlace>();
@@ -125,7 +125,7 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
     placed(name, { paneId = "" }) {
       waiting.set(name, { tmuxPaneId: paneId });
       last = last.then(record);
-      // Thrown where it is waited for.
+      // `done` rejects with this error; here it must only not be unhandled.
       last.catch(() => undefined);
     },
     done: () => last,
@@ -133,8 +133,8 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
 }
 
 /**
- * A member whose first start was cut off by the end of the process that had begun it, before anybody heard of it, holds its
- * name against nobody. One that has a worktree stays, for resume or kill.
+ * Removes members with these names whose first start was cut off because the spawning process died. Without this, they would
+ * block their names. A member with a worktree stays, for resume or kill.
  */
 export async function removeInterruptedStarts(
   ctx: OperationContext,
@@ -149,7 +149,7 @@ export async function removeInterruptedStarts(
     judgeLiveness(member, { status: undefined, place: readPlace(ref, member.name), exit: undefined })
       .alive === false;
   if (!readTeam(ref).members.some(isCutOff)) return;
-  // Claimed, so that who resumes the team meanwhile does not start it.
+  // Claimed, so that a concurrent resume does not start the member.
   const claims = await claimStarts(ref, (member) => (isCutOff(member) ? { session: undefined } : undefined));
   for (const [name, claim] of claims) {
     await endPreviousStart(ctx, name, claim);
@@ -157,7 +157,7 @@ export async function removeInterruptedStarts(
   }
 }
 
-/** Takes back what a failed start left in the team; the backend has taken back the rest. */
+/** Removes the member and its records after a failed start; the backend has already cleaned up its part. */
 export async function removeFailedStart(ctx: OperationContext, name: string): Promise<void> {
   await removeMember(ctx.ref, name);
   removeRun(ctx.ref, name);

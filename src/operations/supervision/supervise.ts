@@ -10,18 +10,18 @@ import { TmuxServerExits, type TmuxServerExitsOptions } from "./tmux-server-exit
 
 interface SuperviseOptions {
   readonly signal: AbortSignal;
-  /** A member's end, told once. */
+  /** Called once for each end of a member. */
   onEnd(end: NoticedEnd): void;
-  /** Something of the team changed: its files, or a process ended. */
+  /** Called when a file of the team changed or a process ended. */
   onChange(): void;
   onProblem(message: string): void;
-  /** Watches the tmux servers of teammates' panes too: for who writes down what it watches, so that another can end it. */
+  /** Also watches the tmux servers of teammates' panes. The caller records the watches, so that another process can end them. */
   readonly servers?: TmuxServerExitsOptions;
 }
 
 /**
- * Watches a team for as long as the signal lets it: files change, launch scripts end, tmux servers end. Each time deaths are looked for
- * and what follows is done; nothing here runs by the clock but the slow check.
+ * Watches a team until the signal aborts. Reconciles whenever files change, launch scripts end or tmux servers end, and at the
+ * long intervals of the timer bell.
  */
 export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);

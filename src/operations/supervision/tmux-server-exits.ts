@@ -10,13 +10,13 @@ import { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { OperationContext } from "../context.ts";
 
 export interface TmuxServerExitsOptions {
-  /** A server with panes of teammates has ended. */
+  /** Called when a server with teammates' panes has ended. */
   onExit(socket: string): void;
-  /** What is watched now, to be written down so that it can be ended by another. */
+  /** Called with the current watches, to be recorded so that another process can end them. */
   onWatches(watches: readonly ServerWatchRecord[]): void;
 }
 
-/** The ends of the tmux servers that teammates live in, as one bell. */
+/** The exits of the tmux servers that teammates live in, as one bell. */
 export class TmuxServerExits {
   readonly bell: Bell;
   readonly #ctx: OperationContext;
@@ -31,7 +31,7 @@ export class TmuxServerExits {
     this.bell = this.#rings;
   }
 
-  /** Follows the servers of who is a member now; one that has ended is not followed again. @throws TeamError TEAM_NOT_FOUND */
+  /** Watches the servers of the current members; a server that has ended is not watched again. @throws TeamError TEAM_NOT_FOUND */
   follow(): void {
     for (const { name } of readTeam(this.#ctx.ref).members) {
       const server = serverOf(readPlace(this.#ctx.ref, name));
@@ -41,7 +41,7 @@ export class TmuxServerExits {
     }
   }
 
-  /** Ends every watch, so that no client is left. @throws TmuxError */
+  /** Ends all watches, so that no tmux client is left. @throws TmuxError */
   async close(): Promise<void> {
     this.#rings.close();
     await Promise.all([...this.#watches.values()].map((watch) => watch.close()));
@@ -68,7 +68,7 @@ export class TmuxServerExits {
   }
 }
 
-/** The living server that a place is in; undefined for one of another machine, and where there is none. */
+/** Returns the running server of a place; undefined without a server, or if it is on another machine. */
 function serverOf(place: PlaceRecord | undefined): ServerWatchRecord["server"] | undefined {
   if (place?.server === undefined || !isOfHere({ ...place, pid: place.server.pid })) return undefined;
   return livenessOf(place.server) === "alive" ? place.server : undefined;

@@ -8,25 +8,26 @@ import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 
-/** How far a member's worktree is from where it began; what `status --git` adds. */
+/** The changes in a member's worktree since it was created, for `status --git`. */
 interface WorktreeChanges {
   /** null while its HEAD is detached. */
   readonly branch: string | null;
-  /** Commits that it has and the branch that it began from lacks (of a branch that is gone: the commit), and the other way round. */
+  /** Commits that only the worktree has, compared with the branch (or, if that is gone, the commit) that it was created from. */
   readonly ahead: number;
+  /** Commits that only that branch or commit has. */
   readonly behind: number;
   readonly dirty: boolean;
   readonly changed: number;
   readonly untracked: number;
 }
 
-/** As git tells it, or why it cannot. */
+/** The changes, or why git cannot tell them. */
 export type WorktreeStatus = WorktreeChanges | { readonly problem: string };
 
-/** Of this many worktrees git is asked at a time: each asks for a process and the disk. */
+/** How many git commands run at a time: each needs a process and the disk. */
 const MAX_CONCURRENT = 4;
 
-/** Every member's worktree, by the member's name; nothing is forked for members without one. */
+/** Returns the worktree status of each member with a worktree, by the member's name. */
 export async function readWorktreeStatuses(
   ctx: OperationContext,
 ): Promise<ReadonlyMap<string, WorktreeStatus>> {

@@ -70,7 +70,7 @@ describe("a shutdown", () => {
     expect(former(ref)).toEqual(["dev shutdown"]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
     expect(getTask(ref, "1").owner).toBeUndefined();
-    expect(await told(ref)).toEqual(["dev has shut down. Free again: #1 count."]);
+    expect(await told(ref)).toEqual(["dev has shut down. Unassigned tasks: #1 count."]);
     expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
     expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
   });
@@ -172,7 +172,7 @@ describe("kill", () => {
     expect(reports).toEqual([{ name: "dev", outcome: "killed", left: [] }]);
     expect([pid, script, child].map(runs)).toEqual([false, false, false]);
     expect(former(ref)).toEqual(["dev killed"]);
-    expect(await told(ref)).toEqual(["dev was ended."]);
+    expect(await told(ref)).toEqual(["dev was killed."]);
   });
 
   it("that is stopped while it asks sends nobody a signal", async () => {
@@ -185,7 +185,7 @@ describe("kill", () => {
     stop.abort();
     await expect(killing).rejects.toMatchObject({
       code: "INTERRUPTED",
-      message: "dev had been asked to end; no signal was sent.",
+      message: "dev had been asked to shut down; no signal was sent.",
     });
     expect(runs(pidOf(ref))).toBe(true);
     expect(names(ref)).toEqual([LEAD_NAME, "dev"]);
@@ -202,7 +202,7 @@ describe("kill", () => {
       { name: "dev", outcome: "killed", left: [] },
     ]);
     expect(await history(ref, "dev")).toMatchObject([{ text: "keep me", read: true }]);
-    expect(await told(ref)).toEqual(["dev was ended. Free again: #1 count."]);
+    expect(await told(ref)).toEqual(["dev was killed. Unassigned tasks: #1 count."]);
     expect(getTask(ref, "1").status).toBe("pending");
   });
 
@@ -277,7 +277,7 @@ describe("an agent that is killed by a signal (S33)", () => {
     expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL", code: null } }]);
     expect(await reconcile(ctx)).toEqual([]);
     expect(await told(ref)).toEqual([
-      expect.stringMatching(/^dev crashed \(SIGKILL\)\. Free again: #1 count\./),
+      expect.stringMatching(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./),
     ]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
     expect(await memberOf(ref, ctx)).toMatchObject({

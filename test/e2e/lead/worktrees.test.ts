@@ -241,7 +241,7 @@ describe("S46: the end of a teammate with a worktree", () => {
       expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
       const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
       const news = messages.filter(({ text }) =>
-        text.includes(`Its worktree stays: ${dirty.worktree} (${why})`),
+        text.includes(`Its worktree was kept: ${dirty.worktree} (${why})`),
       );
       expect(news).toHaveLength(1);
 

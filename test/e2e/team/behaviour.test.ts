@@ -172,7 +172,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect(readTeam(team.ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
     // Once, although the lead watches.
     const news = (await team.inbox()).filter((text) => text.includes("teammate_terminated"));
-    expect(news).toEqual([expect.stringContaining("bob was ended.")]);
+    expect(news).toEqual([expect.stringContaining("bob was killed.")]);
   });
 
   it("crash alone: the lead is told with the last lines, their tasks come free, the others go on (S34)", async () => {

@@ -42,7 +42,7 @@ test("a member that no signal reaches keeps its worktree, also when it is taken 
   const { ref, ctx, worktree } = await housed();
   const elsewhere = { ...deadProcess(), pidSpace: "container#pid:[1]", bootId: bootId() };
   writeStatus(ref, "dev", statusOf({ process: elsewhere, instance: "i" }));
-  const kept = "what was started in it may still run";
+  const kept = "processes that were started in it may still run";
   const { path, branch } = worktree;
   expect(await deleteTeam(ctx, { force: true })).toEqual([{ path, branch, kept }]);
   expect(existsSync(path)).toBe(true);
@@ -104,7 +104,7 @@ test("what is in the place of a former member's worktree by now is left alone by
   git(worktree.path, "clean", "--quiet", "--force");
   git(worktree.path, "checkout", "--quiet", "-b", "mine");
   const { path, branch } = worktree;
-  const kept = `${branch} is not checked out in it any more`;
+  const kept = `${branch} is no longer checked out in it`;
   expect(await deleteTeam(ctx)).toEqual([{ path, branch, kept }]);
   expect(existsSync(ref.paths.dir)).toBe(false);
   expect(existsSync(path)).toBe(true);
@@ -175,7 +175,7 @@ test("of a worktree that somebody has deleted by hand git keeps nothing, but for
   const [dev] = await killTeammates(ctx, ["dev"], { force: true });
   const { path, branch } = worktree;
   expect(dev?.worktree).toMatchObject({ path, branch, kept: null });
-  expect(dev?.worktree?.note).toContain(`git has forgotten it, and the branch ${branch}`);
+  expect(dev?.worktree?.note).toContain(`git's record of it was removed, and so was the branch ${branch}`);
   expect(git(repository, "worktree", "list", "--porcelain")).not.toContain(path);
   expect(branches()).toEqual(["main"]);
 });
@@ -192,7 +192,7 @@ test("a branch with work on it, and a detached HEAD, outlive the directory of th
   git(repository, "worktree", "add", "--quiet", "--detach", path);
   git(path, "commit", "--quiet", "--allow-empty", "--message", "on no branch");
   removeTree(path);
-  expect((await cleanUpWorktree(ctx, worktree)).note).toContain("git did not forget it");
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain("git could not remove its record");
   expect(git(repository, "worktree", "list", "--porcelain")).toContain(path);
 });
 

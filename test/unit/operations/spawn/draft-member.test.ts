@@ -61,9 +61,9 @@ describe("spawnType", () => {
       return "";
     };
     expect(hintOf("wizard")).toMatch(
-      /^No type: \/home\/ada\/agents\/x\.md: .* no name\.\nTypes: general-purpose, .*, scribe\.$/,
+      /^Not an agent type: \/home\/ada\/agents\/x\.md: .* no name\.\nTypes: general-purpose, .*, scribe\.$/,
     );
-    expect(hintOf("Poet")).toContain("/repo/.claude/agents/poet.md counts only after: teams trust /repo\n");
+    expect(hintOf("Poet")).toContain("/repo/.claude/agents/poet.md applies only after: teams trust /repo\n");
   });
 
   it("defaults to general-purpose, ignores case, and rejects an unknown type", () => {
