@@ -185,7 +185,7 @@ test("a branch with work on it, and a detached HEAD, outlive the directory of th
   const { path, branch } = worktree;
   git(path, "commit", "--quiet", "--allow-empty", "--message", "work");
   removeTree(path);
-  expect((await cleanUpWorktree(ctx, worktree)).note).toContain(`the branch ${branch} stays`);
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain(`the branch ${branch} was kept`);
   expect(branches()).toContain(branch);
   // Said once: git knows of it no more.
   expect(await cleanUpWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
