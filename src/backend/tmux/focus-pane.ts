@@ -1,5 +1,5 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { all, equals } from "../../tmux/command.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { either, MISS } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";

@@ -19,11 +19,11 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";
-import { pricesIn } from "../../settings/prices.ts";
 import {
   bypassForbidden,
   furtherDirectories,
   loadSettings,
+  pricesIn,
   worktreeSettings,
 } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";

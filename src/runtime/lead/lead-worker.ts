@@ -12,8 +12,7 @@ import {
 import { reconcile } from "../../operations/supervision/reconcile.ts";
 import { planPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { pricesIn } from "../../settings/prices.ts";
-import { bypassForbidden, worktreeSettings } from "../../settings/settings.ts";
+import { bypassForbidden, pricesIn, worktreeSettings } from "../../settings/settings.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { Worker } from "../../worker/worker.ts";
