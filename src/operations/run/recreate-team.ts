@@ -25,7 +25,7 @@ export function deletedTeamOf(ref: TeamRef): DeletedTeam {
 }
 
 /**
- * Creates a team in place of the one that its lead deleted, with the same lead, session and process and with the remaining
+ * Creates a team in place of the deleted one, with the same lead, session and process and with the remaining
  * budget.
  * @throws TeamError TEAM_EXISTS if another process has taken the name meanwhile
  */

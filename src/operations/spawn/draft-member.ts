@@ -24,6 +24,111 @@ import type { OperationContext } from "../context.ts";
 import { exceedsMode, inheritedMode } from "../permission-mode.ts";
 import type { WorktreeRequest } from "../worktrees/create-worktree.ts";
 
+export interface SpawnInput {
+  readonly name: string;
+  readonly prompt?: string;
+  readonly agentType?: string;
+  readonly model?: string;
+  /** Starts in plan mode: it acts only after the lead approved its plan. */
+  readonly plan?: boolean;
+  readonly permissionMode?: PermissionMode;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly cwd?: string;
+  /** Gives the teammate its own git worktree; it works there in the directory that corresponds to `cwd`. */
+  readonly worktree?: WorktreeRequest;
+  /** The teammate's limits. */
+  readonly budget?: BudgetLimits;
+  /** Uses `name-2`, … if the name is taken, instead of failing. */
+  readonly unique?: boolean;
+  /** Replaces or extends the system prompt. */
+  readonly promptOverrides?: PromptOverrides;
+  /** The limit for a spawner that is a lead's model: its own mode. */
+  readonly maxMode?: PermissionMode;
+}
+
+/** Returns the directory where a teammate is to work; it may not exist. */
+export function workingDirectory(ctx: OperationContext, input: SpawnInput): string {
+  return resolve(ctx.cwd, input.cwd ?? ".");
+}
+
+/**
+ * Drafts the member for an input, with the values of its type and those that it inherits from the lead.
+ * @param types the agent types that apply in its directory; the built-in ones by default
+ * @param bypassForbidden why bypassPermissions is unavailable: a request for it fails, and the lead's or the type's is replaced
+ * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
+ */
+export function draftMember(
+  ctx: OperationContext,
+  config: TeamConfig,
+  input: SpawnInput,
+  {
+    types,
+    bypassForbidden,
+  }: { readonly types?: AgentTypes | undefined; readonly bypassForbidden?: string | undefined } = {},
+): NewMember {
+  const lead = config.members.find((member) => member.name === LEAD_NAME);
+  const type = spawnType(input.agentType, types);
+  const mode = spawnMode({ ...input, bypassForbidden }, inheritedMode(config), type.permissionMode);
+  const cwd = workingDirectory(ctx, input);
+  const invalidTool = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
+  if (invalidTool !== undefined) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      `${JSON.stringify(invalidTool)} is not a tool's name; ${input.name} was not started.`,
+      {
+        hint: "--tools takes names only. To restrict a tool's arguments, use --allowed-tools and --disallowed-tools.",
+      },
+    );
+  }
+  const invalidRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isInvalidRule);
+  if (invalidRule !== undefined) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      `${JSON.stringify(invalidRule)} is not a rule; ${input.name} was not started.`,
+      { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
+    );
+  }
+  if (!isDirectory(cwd)) {
+    throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
+      hint: "Create it first, or choose another with --cwd.",
+    });
+  }
+  return defined({
+    name: newAgentName(input.name),
+    agentType: type.name,
+    model: spawnModel(input.model, lead?.model, ctx.env, type.model),
+    color: type.color,
+    prompt: maskText(input.prompt ?? "", ownSecrets()),
+    planModeRequired: input.plan ?? mode === "plan",
+    tmuxPaneId: "",
+    cwd,
+    mode,
+    allowedTools: input.allowedTools?.slice(),
+    disallowedTools: input.disallowedTools?.slice(),
+    metadata: metadataOf(input, type.file === undefined ? undefined : cwd),
+  });
+}
+
+function isInvalidRule(rule: string): boolean {
+  return parseRule(rule) === undefined;
+}
+
+function metadataOf(
+  { tools, worktree, budget = {}, promptOverrides = {} }: SpawnInput,
+  typesIn: string | undefined,
+): NewMember["metadata"] {
+  return changedMetadata(undefined, {
+    tools: tools?.length ? tools.slice() : undefined,
+    promptOverrides:
+      Object.keys(promptOverrides).length > 0 ? maskValue(promptOverrides, ownSecrets()) : undefined,
+    // The worktree contains only committed files, and its branch may have another version of the type.
+    typesDirectory: worktree === undefined ? undefined : typesIn,
+    budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,
+  });
+}
+
 /**
  * Finds the agent type of a spawn.
  * @throws TeamError INVALID_TYPE; the hint lists the known types and the reason why a type file does not apply
@@ -115,113 +220,4 @@ export function spawnMode(
     permissionMode ??
     (typeMode === undefined || exceedsLimit(typeMode) || isUnavailable(typeMode) ? leadMode : typeMode);
   return mode === "delegate" || isUnavailable(mode) ? "default" : mode;
-}
-
-export interface SpawnInput {
-  readonly name: string;
-  readonly prompt?: string;
-  readonly agentType?: string;
-  readonly model?: string;
-  /** Starts in plan mode: it acts only after the lead approved its plan. */
-  readonly plan?: boolean;
-  readonly permissionMode?: PermissionMode;
-  readonly allowedTools?: readonly string[];
-  readonly disallowedTools?: readonly string[];
-  readonly tools?: readonly string[];
-  readonly cwd?: string;
-  /** Gives the teammate its own git worktree; it works there in the directory that corresponds to `cwd`. */
-  readonly worktree?: WorktreeRequest;
-  /** The teammate's limits. */
-  readonly budget?: BudgetLimits;
-  /** Uses `name-2`, … if the name is taken, instead of failing. */
-  readonly unique?: boolean;
-  /** Replaces or extends the system prompt. */
-  readonly promptOverrides?: PromptOverrides;
-  /** The limit for a spawner that is a lead's model: its own mode. */
-  readonly maxMode?: PermissionMode;
-}
-
-/** Returns the directory where a teammate is to work; it may not exist. */
-export function workingDirectory(ctx: OperationContext, input: SpawnInput): string {
-  return resolve(ctx.cwd, input.cwd ?? ".");
-}
-
-/**
- * Drafts the member for an input, with the values of its type and those that it inherits from the lead.
- * @param types the agent types that apply in its directory; the built-in ones by default
- * @param forbidden why bypassPermissions is unavailable: a request for it fails, and the lead's or the type's is replaced
- * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
- */
-export function draftMember(
-  ctx: OperationContext,
-  config: TeamConfig,
-  input: SpawnInput,
-  {
-    types,
-    forbidden,
-  }: { readonly types?: AgentTypes | undefined; readonly forbidden?: string | undefined } = {},
-): NewMember {
-  const lead = config.members.find((member) => member.name === LEAD_NAME);
-  const type = spawnType(input.agentType, types);
-  const mode = spawnMode(
-    { ...input, bypassForbidden: forbidden },
-    inheritedMode(config),
-    type.permissionMode,
-  );
-  const cwd = workingDirectory(ctx, input);
-  const invalidTool = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
-  if (invalidTool !== undefined) {
-    throw new TeamError(
-      "INVALID_INPUT",
-      `${JSON.stringify(invalidTool)} is not a tool's name; ${input.name} was not started.`,
-      {
-        hint: "--tools takes names only. To restrict a tool's arguments, use --allowed-tools and --disallowed-tools.",
-      },
-    );
-  }
-  const invalidRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isInvalidRule);
-  if (invalidRule !== undefined) {
-    throw new TeamError(
-      "INVALID_INPUT",
-      `${JSON.stringify(invalidRule)} is not a rule; ${input.name} was not started.`,
-      { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
-    );
-  }
-  if (!isDirectory(cwd)) {
-    throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
-      hint: "Create it first, or choose another with --cwd.",
-    });
-  }
-  return defined({
-    name: newAgentName(input.name),
-    agentType: type.name,
-    model: spawnModel(input.model, lead?.model, ctx.env, type.model),
-    color: type.color,
-    prompt: maskText(input.prompt ?? "", ownSecrets()),
-    planModeRequired: input.plan ?? mode === "plan",
-    tmuxPaneId: "",
-    cwd,
-    mode,
-    allowedTools: input.allowedTools?.slice(),
-    disallowedTools: input.disallowedTools?.slice(),
-    metadata: metadataOf(input, type.file === undefined ? undefined : cwd),
-  });
-}
-
-function isInvalidRule(rule: string): boolean {
-  return parseRule(rule) === undefined;
-}
-
-function metadataOf(
-  { tools, worktree, budget = {}, promptOverrides = {} }: SpawnInput,
-  typesIn: string | undefined,
-): NewMember["metadata"] {
-  return changedMetadata(undefined, {
-    tools: tools?.length ? tools.slice() : undefined,
-    promptOverrides:
-      Object.keys(promptOverrides).length > 0 ? maskValue(promptOverrides, ownSecrets()) : undefined,
-    // The worktree contains only committed files, and its branch may have another version of the type.
-    typesDirectory: worktree === undefined ? undefined : typesIn,
-    budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,
-  });
 }

@@ -77,7 +77,7 @@ export async function spawnTeammates(
   const drafts = await Promise.all(
     inputs.map(async (input) => {
       const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
-      return draftMember(ctx, config, input, { types, forbidden: options.bypassForbidden });
+      return draftMember(ctx, config, input, { types, bypassForbidden: options.bypassForbidden });
     }),
   );
   requirePrices(config, drafts, options);

@@ -23,17 +23,6 @@ import type { OperationContext } from "../context.ts";
 import { endPreviousStart } from "../ending/clear-previous-start.ts";
 import type { SpawnInput } from "./draft-member.ts";
 
-/**
- * Puts the spawn prompt into the member's inbox, where the agent finds it at its start. Idempotent: after a killed start, the
- * same message id prevents a second delivery.
- */
-export async function deliverPrompt({ ref }: OperationContext, member: TeamMember): Promise<void> {
-  const { name, prompt, joinedAt } = member;
-  if (!prompt) return;
-  const messageId = eventId("prompt", member.agentId, String(joinedAt));
-  await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
-}
-
 /** A member in the team's config, with the request that starts its process. */
 export interface Start {
   readonly input: SpawnInput;
@@ -96,6 +85,17 @@ export function buildStart(
     bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
   };
   return { input, member, request };
+}
+
+/**
+ * Puts the spawn prompt into the member's inbox, where the agent finds it at its start. Idempotent: after a killed start, the
+ * same message id prevents a second delivery.
+ */
+export async function deliverPrompt({ ref }: OperationContext, member: TeamMember): Promise<void> {
+  const { name, prompt, joinedAt } = member;
+  if (!prompt) return;
+  const messageId = eventId("prompt", member.agentId, String(joinedAt));
+  await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
 }
 
 export interface PaneRecorder {

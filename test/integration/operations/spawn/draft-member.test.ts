@@ -68,7 +68,7 @@ test("bypassPermissions is neither given nor inherited where it is forbidden, an
       contextOf(ref),
       readTeam(ref),
       { name: "dev", ...(mode && { permissionMode: mode }) },
-      { forbidden },
+      { bypassForbidden: forbidden },
     ).mode;
   expect([draft(undefined), draft("bypassPermissions")]).toEqual(["bypassPermissions", "bypassPermissions"]);
   expect([draft(undefined, "a setting"), draft("acceptEdits", "a setting")]).toEqual([
