@@ -1,11 +1,13 @@
 /**
- * Builds dist/: CommonJS, split lazily at every dynamic import, so that a cold command loads only what it uses.
+ * Builds dist/: CommonJS, split at every dynamic import, so that a short-lived command loads only the code
+ * that it uses.
  *
  *   node scripts/build.mjs [--no-types] [--prune]
  *
- * dist/ is never half written. Chunks carry a hash of their content and are added beside the old ones; then each entry is
- * replaced by one rename. A `teams` that runs through a build keeps the chunks that it has yet to load, and two
- * builds at once publish the same files. What no entry needs any more goes after a day, or now with --prune.
+ * Every state of dist/ is complete. Chunks carry a hash of their content and are added next to the old ones;
+ * then each entry is replaced by one rename. A `teams` that runs during a build keeps the chunks that it has
+ * yet to load, and two concurrent builds publish the same files. Files that no entry needs are removed after
+ * a day, or at once with --prune.
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
@@ -15,8 +17,8 @@ import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
 import { coldChunk } from "./lib/cold-chunk.mjs";
 import { EXTERNAL } from "./lib/externals.mjs";
-import { latePatterns } from "./lib/late-patterns.mjs";
 import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
+import { leanLockfile } from "./lib/lean-lockfile.mjs";
 import { plainExports } from "./lib/plain-exports.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -25,7 +27,7 @@ const PLAYBOOKS = path.join(ROOT, "src/playbooks");
 const DAY = 24 * 60 * 60 * 1000;
 const HOUR = 60 * 60 * 1000;
 
-/** Source, what it becomes, and whether it is a command. */
+/** Source, name of the output, and whether it is a command. */
 const ENTRIES = [
   { source: "src/main.ts", name: "teams", command: true },
   { source: "src/main-agent.ts", name: "teams-agent", command: true },
@@ -33,18 +35,19 @@ const ENTRIES = [
 ];
 
 /**
- * What a command begins with. A Node that can (22.1 and newer) keeps what it has compiled beside the code, which whoever could
- * write there could change as well, and starts the next command with it; where it may not write it compiles each time.
+ * The first lines of a command. Node 22.1 and newer keeps its compile cache next to the code and starts the
+ * next command with it. Only a user who may write the code may write there; without write access each start
+ * compiles again.
  */
 const COMMAND_HEAD = `#!/usr/bin/env node
 require("node:module").enableCompileCache?.(require("node:path").join(__dirname, "compile-cache"));`;
 
 /**
- * What is loaded together, each with what none of those above it has: by every command; by a teammate before it says that
- * it is ready, and so without a schema; by those that read a team's files; by the command that is the measure of cold ones;
- * by those that read messages, by those that claim tasks or say in a line how all stands, by those that look at teammates,
- * and by a teammate that works. What two need and neither is below the other stands further up. No entry is among them,
- * since a chunk runs nothing.
+ * The chunks, each without the modules of the chunks above it: for every command; for a teammate until it
+ * reports ready, and thus without a schema; for commands that read a team's files; for `send`, the benchmark
+ * of a fast start; for commands that read messages; for commands that claim tasks or print a status line; for
+ * commands that watch teammates; and for a working teammate. A module that two independent chunks need
+ * belongs further up. No entry is listed, because a chunk must not run anything.
  */
 const CHUNKS = {
   start: [
@@ -90,12 +93,12 @@ const { values: options } = parseArgs({
 const present = ENTRIES.filter((entry) => exists(entry.source));
 for (const entry of ENTRIES) {
   if (!present.includes(entry))
-    console.error(`build: ${entry.source} is not there; dist/${entry.name}.cjs is left out`);
+    console.error(`build: ${entry.source} is missing; dist/${entry.name}.cjs is not built`);
 }
 removeLeftovers();
 const stage = fs.mkdtempSync(path.join(ROOT, "dist.build-"));
 try {
-  // Both to their ends: the stage is removed behind them, also when one fails.
+  // Wait for both, even if one fails: the stage is removed afterwards.
   const parts = await Promise.allSettled([bundle(present), options["no-types"] ? undefined : declarations()]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
   if (fs.existsSync(PLAYBOOKS)) fs.cpSync(PLAYBOOKS, path.join(stage, "playbooks"), { recursive: true });
@@ -103,15 +106,15 @@ try {
 } catch (error) {
   const why = error.stdout || error.message;
   const shown = process.stderr.isTTY ? why : stripVTControlCharacters(why);
-  console.error(`build: failed; dist/ is as it was.\n${shown}`);
+  console.error(`build: failed; dist/ is unchanged.\n${shown}`);
   process.exitCode = 1;
 } finally {
   fs.rmSync(stage, { recursive: true, force: true });
 }
 
 /**
- * Not minified: a stack trace that a user sends names our functions, and the start is no slower for it (measured). Comments
- * are left out, a fifth of what a start reads; those that licences ask for stay.
+ * Not minified: a stack trace from a user names our functions, and starts are equally fast (measured).
+ * Comments are removed, except for licences: they are a fifth of the bytes that a start reads.
  */
 async function bundle(entries) {
   if (entries.length === 0) return;
@@ -120,9 +123,10 @@ async function bundle(entries) {
     input: Object.fromEntries(entries.map(({ name, source }) => [name, source])),
     platform: "node",
     external: EXTERNAL,
-    // Where a package ships both and names no exports (jsonc-parser), its ES form: the other one hides its requires.
+    // For packages with both forms and without exports (jsonc-parser), the ES form: the other one hides its
+    // requires.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [lazyBuiltins(), plainExports(), latePatterns("start")],
+    plugins: [leanLockfile(), lazyBuiltins(), plainExports()],
     logLevel: "warn",
   });
   await build.write({
@@ -151,7 +155,7 @@ function isCommand(chunk) {
   return chunk.isEntry && ENTRIES.some((entry) => entry.command && entry.name === chunk.name);
 }
 
-/** The types of the public API: dist/index.d.ts and the files that it names. */
+/** Builds the types of the public API: dist/index.d.ts and the files that it names. */
 async function declarations() {
   if (!exists("src/index.ts")) return;
   const project = path.join(ROOT, "scripts/tsconfig.types.json");
@@ -162,7 +166,7 @@ async function declarations() {
   fs.writeFileSync(path.join(stage, "index.d.ts"), 'export * from "./types/index.js";\n');
 }
 
-/** Moves the stage's files into dist/: the entries last, each when all that it loads is there. */
+/** Moves the staged files into dist/: the entries last, when all their chunks are in place. */
 function publish() {
   const files = filesBelow(stage).sort((a, b) => rank(a) - rank(b));
   const now = new Date();
@@ -183,7 +187,7 @@ function rank(file) {
   return file.includes(path.sep) ? 0 : 1;
 }
 
-/** What a killed build left; a living one is minutes old at most. */
+/** Removes the stages of killed builds; a running build is only minutes old. */
 function removeLeftovers() {
   for (const name of fs.readdirSync(ROOT)) {
     const file = path.join(ROOT, name);
@@ -200,7 +204,7 @@ function filesBelow(directory) {
     .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)));
 }
 
-/** Milliseconds since its last change; 0 when another build removed it just now. */
+/** Milliseconds since the last change of a file; 0 if another build has just removed it. */
 function ageOf(file) {
   const entry = fs.statSync(file, { throwIfNoEntry: false });
   return entry === undefined ? 0 : Date.now() - entry.mtimeMs;

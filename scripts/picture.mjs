@@ -1,6 +1,6 @@
 /**
- * The picture of the README: a real run of the built-in audit on a clone of this checkout, in a tmux server and a home
- * of its own, photographed while its members work. Needs a build (npm run build).
+ * Takes the picture of the README: a real run of the built-in audit on a clone of this checkout, with a
+ * private tmux server and home, while its members work. Needs a build (npm run build).
  *
  *   node scripts/picture.mjs [--out docs/team.svg] [--png FILE.png]
  */
@@ -35,7 +35,7 @@ const env = {
   XDG_RUNTIME_DIR: scratch,
 };
 
-// A signal alone would leave the server and the directory behind.
+// Without a handler a signal would leave the server and the directory.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
     end();
@@ -59,7 +59,7 @@ try {
     repository,
   );
   tmux("send-keys", "-t", "=work:", "clear; teams run --team audit --here", "Enter");
-  await until("the plan waits for the lead while others work", showsMuch);
+  await until("a waiting plan and two working members", showsMuch);
   const words = [
     path.join(checkout, "scripts/screenshot.mjs"),
     "--socket",
@@ -74,7 +74,7 @@ try {
   execFileSync(process.execPath, [...words, ...(options.png ? ["--png", options.png] : [])], {
     stdio: "inherit",
   });
-  await until("the run is over", () => !fs.existsSync(path.join(env.TEAMS_HOME, "teams", "audit")));
+  await until("the end of the run", () => !fs.existsSync(path.join(env.TEAMS_HOME, "teams", "audit")));
 } finally {
   end();
 }
@@ -82,7 +82,7 @@ try {
 function prepare() {
   fs.mkdirSync(path.join(scratch, "bin"));
   fs.mkdirSync(env.TEAMS_HOME);
-  // A copy, so that no path of this machine is in the picture.
+  // A copy, so that the picture shows no path of this machine.
   const copy = path.join(scratch, "app");
   fs.cpSync(path.join(checkout, "dist"), path.join(copy, "dist"), { recursive: true });
   fs.symlinkSync(path.join(checkout, "node_modules"), path.join(copy, "node_modules"));
@@ -94,7 +94,10 @@ function prepare() {
   execFileSync("git", ["clone", "--quiet", checkout, repository]);
 }
 
-/** Half of the tasks are done, and somebody still works: there is something to see in every part of the screen. */
+/**
+ * Returns whether half of the tasks are done and members still work, so that every part of the screen shows
+ * something.
+ */
 function showsMuch() {
   const status = JSON.parse(teams("status", "--team", "audit", "--json") ?? "{}");
   const working = (status.members ?? []).filter(({ state }) => state === "running").length;
@@ -110,7 +113,7 @@ function teams(...words) {
       stdio: ["ignore", "pipe", "ignore"],
     });
   } catch {
-    // The team is not there yet, or no more.
+    // The team does not exist yet, or any more.
     return undefined;
   }
 }
@@ -119,7 +122,7 @@ async function until(what, holds) {
   const deadline = Date.now() + DEADLINE_MS;
   while (!holds()) {
     if (Date.now() > deadline)
-      throw new Error(`Waited in vain: ${what}\n${tmux("capture-pane", "-p", "-t", "=work:")}`);
+      throw new Error(`Timed out waiting for ${what}:\n${tmux("capture-pane", "-p", "-t", "=work:")}`);
     await delay(50);
   }
 }
@@ -133,7 +136,7 @@ function end() {
   try {
     tmux("kill-server");
   } catch {
-    // It never started: there is nothing to end.
+    // The server never started.
   }
   fs.rmSync(scratch, { recursive: true, force: true });
 }

@@ -1,11 +1,12 @@
 /**
- * A picture of what a person sees who is attached to a tmux session: panes, borders, titles, status line.
+ * Takes a picture of an attached tmux session: panes, borders, titles, status line.
  *
  *   node scripts/screenshot.mjs --socket NAME --target '=session:' --out docs/team.svg [--png docs/team.png]
  *                               [--title TEXT] [--columns N --rows N]
  *
- * A real client attaches, inside a private tmux server that is no bigger than the window, so that nothing in it moves;
- * that server's screen is the picture. --socket is a name (-L) or a path (-S). PNG needs rsvg-convert (librsvg2-bin).
+ * A real client attaches, inside a private tmux server of the window's size, so that no pane is resized. The
+ * picture shows that server's screen. --socket is a name (-L) or a path (-S). PNG needs rsvg-convert
+ * (librsvg2-bin).
  */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
@@ -16,7 +17,7 @@ import { parseArgs } from "node:util";
 import { screenToSvg } from "./lib/ansi-svg.mjs";
 
 const DEADLINE_MS = 10_000;
-/** The screen counts as drawn when it is the same for so long. */
+/** The screen counts as drawn when it is unchanged for this many milliseconds. */
 const QUIET_MS = 300;
 
 const { values: options } = parseArgs({
@@ -39,9 +40,9 @@ if (!options.socket || !options.target || !(options.out || options.png)) {
 } else {
   const size = windowSize();
   if (!size) {
-    // tmux answers for no window without an error.
+    // tmux reports no error for a missing window.
     console.error(
-      `no window is ${options.target}; the current one of a session is '=session:', with its colon`,
+      `there is no window ${options.target}; '=session:' (with its colon) is the current window of a session`,
     );
     process.exit(2);
   }
@@ -57,7 +58,7 @@ function socketArguments() {
   return options.socket.includes("/") ? ["-S", options.socket] : ["-L", options.socket];
 }
 
-/** The size of the window and its status line; undefined where there is no such window. */
+/** Returns the size of the window with its status line; undefined if the window does not exist. */
 function windowSize() {
   const format = "#{window_width} #{window_height} #{status}";
   const answer = tmux([...socketArguments(), "display-message", "-p", "-t", options.target, format]).trim();
@@ -105,13 +106,13 @@ async function photograph({ columns, rows }) {
     try {
       tmux([...server, "kill-server"]);
     } catch {
-      // The client had ended, and its server with it: there is nothing left to end.
+      // The client has ended, and its server with it.
     }
     fs.rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-/** What a look gives once it shows something and has not changed for a while. */
+/** Returns the text of `look` once it is not empty and has not changed for a while. */
 async function settled(look) {
   const end = Date.now() + DEADLINE_MS;
   let seen = "";

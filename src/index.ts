@@ -41,7 +41,7 @@ export { openBackends } from "./runtime/backends.ts";
 export type { TeamConfig, TeamMember } from "./schema/config.ts";
 export type { InboxMessage } from "./schema/inbox.ts";
 export type { PermissionMode } from "./schema/permission-modes.ts";
-export { type Playbook, parsePlaybook, type Turn } from "./schema/playbook.ts";
+export { type Playbook, type PlaybookTurn, parsePlaybook } from "./schema/playbook.ts";
 export type { AgentState } from "./schema/status.ts";
 export type { Task, TaskStatus } from "./schema/task.ts";
 export type { TokenCount } from "./schema/tokens.ts";

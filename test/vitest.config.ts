@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Real tmux servers and processes answer late on a busy machine; a deadline is not a timing figure. */
+/** Real tmux servers and processes answer late on a busy machine; this deadline measures nothing. */
 const DEADLINE = 60_000;
 
 export default defineConfig({
@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/{unit,contract,integration,fuzz}/**/*.test.ts"],
-          setupFiles: ["test/support/isolate.ts"],
+          setupFiles: ["test/support/setup/isolate-environment.ts"],
         },
       },
       {
@@ -28,8 +28,8 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          setupFiles: ["test/support/isolate.ts"],
-          globalSetup: ["test/support/build.ts"],
+          setupFiles: ["test/support/setup/isolate-environment.ts"],
+          globalSetup: ["test/support/setup/global-build.ts"],
         },
       },
     ],

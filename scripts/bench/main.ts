@@ -1,4 +1,4 @@
-/** `main <dist> [options]`: runs the benches one after the other, since two at once would measure each other. */
+/** `main <dist> [options]`: runs the benches in turn, because concurrent ones would disturb each other. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { dirname, resolve } from "node:path";
@@ -48,15 +48,15 @@ const BENCHES: readonly Bench[] = [
 
 const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg]
 
-Measures what teams promises: each figure with its goal, and beside it the limit of this machine or the usual way,
+Measures the promises of teams: each figure with its goal, and next to it the machine's limit or the usual approach,
 measured in the same run. Only counts (bytes, forks, timers) fail the run; a time never does.
 
-  --short      in half a minute: fewer samples, and only what CI looks at
-  --only NAME  some of: ${BENCHES.map(({ name }) => name).join(" ")}
-  --json FILE  the figures as JSON too
-  --plot FILE  the cost of one delivery against the team's history, as SVG (of the bench "history")
+  --short      run in half a minute: fewer samples, only the benches of CI
+  --only NAME  run some of: ${BENCHES.map(({ name }) => name).join(" ")}
+  --json FILE  write the figures as JSON too
+  --plot FILE  write the cost of one delivery by the team's history as SVG (needs the bench "history")
 
-Files are written below $TMPDIR, and below /dev/shm where there is one. --only does not shorten what it names.`;
+Files are written to $TMPDIR, and to /dev/shm if it exists. --only runs its benches in full length.`;
 
 const [dist = "", ...words] = process.argv.slice(2);
 async function run(): Promise<number> {
@@ -66,7 +66,8 @@ async function run(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  // Listening to the end: Ctrl-C comes from the terminal and from the one that started us, and nothing may cut the removal short.
+  // Handle every signal: Ctrl-C arrives from the terminal and from the parent, and must not interrupt the
+  // clean-up.
   process.on("SIGHUP", () => process.exit(129));
   process.on("SIGINT", () => process.exit(130));
   process.on("SIGTERM", () => process.exit(143));
@@ -87,11 +88,11 @@ async function run(): Promise<number> {
     write(values.json, `${JSON.stringify({ ...about(), figures: all }, undefined, 2)}\n`);
   if (values.plot !== undefined) write(values.plot, plot(historyCosts));
   const failed = all.filter(({ goal }) => goal?.isCount && !goal.met);
-  for (const { what, goal } of failed) console.error(`Too much: ${what} (${goal?.text}).`);
+  for (const { what, goal } of failed) console.error(`Over the limit: ${what} (${goal?.text}).`);
   return failed.length === 0 ? 0 : 1;
 }
 
-/** @returns undefined when they make no sense, which is said */
+/** @returns undefined for invalid options, after an error message */
 function optionsOf(args: readonly string[]) {
   try {
     const { values } = parseArgs({
@@ -107,7 +108,7 @@ function optionsOf(args: readonly string[]) {
     const names = BENCHES.map(({ name }) => name);
     const only = values.only?.split(",") ?? names;
     const unknown = only.find((name) => !names.includes(name));
-    if (unknown !== undefined) throw new Error(`There is no bench ${unknown}.`);
+    if (unknown !== undefined) throw new Error(`Unknown bench ${unknown}.`);
     if (values.plot !== undefined && !only.includes("history"))
       throw new Error("--plot needs the bench history.");
     return values;
@@ -129,13 +130,13 @@ async function measure(
     const figures = await bench.run(room);
     console.log(section(bench.title, figures));
     all.push(...figures.map((figure) => ({ bench: bench.name, ...figure })));
-    // Their files are in the way of the next one's.
+    // Its files would slow down the next bench.
     removeScratch();
   }
   return all;
 }
 
-/** What the figures depend on. */
+/** The facts on which the figures depend. */
 function about() {
   const processors = cpus();
   return {

@@ -1,12 +1,12 @@
 import type { HistoryCosts } from "./benches/history.ts";
 import { format } from "./table.ts";
 
-/** One panel's drawing area, in units of the picture. */
+/** The drawing area of one panel, in units of the picture. */
 const PANEL = { width: 330, height: 250, top: 96, left: 64, gap: 64 };
 const HEIGHT = PANEL.top + PANEL.height + 40;
-/** Between a panel's edge and its first point. */
+/** The distance between a panel's edge and its first point. */
 const MARGIN = 18;
-/** The first and last decade of the scale of time, as powers of ten milliseconds. */
+/** The first and last decade of the time scale, as powers of ten milliseconds. */
 const DECADES = { least: -3, most: 3 };
 
 const STYLE = `
@@ -30,17 +30,17 @@ const STYLE = `
       text.ours { fill: #4493f8; } text.usual { fill: #f0883e; } text.least { fill: #9198a1; }
     }`;
 
-/** The cost of one delivery against the messages of the team's life so far, a panel for each place. */
+/** Draws the cost of one delivery by the number of messages sent before, one panel for each place. */
 export function plot(costs: readonly HistoryCosts[]): string {
-  if (costs.length === 0) throw new Error('There is nothing to plot: the bench "history" did not run.');
+  if (costs.length === 0) throw new Error('Nothing to plot: the bench "history" did not run.');
   const width = PANEL.left + costs.length * (PANEL.width + PANEL.gap) - PANEL.gap + 24;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" role="img" aria-labelledby="title">
   <title id="title">The cost of one delivery stays the same however many messages a team has sent</title>
   <style>${STYLE}
   </style>
   <rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${HEIGHT - 1}" rx="10"/>
-  <text class="title" x="24" y="34">Putting one message into an inbox, after a long life of the team</text>
-  <text x="24" y="54">median time to deliver one, by the number of messages sent before; the scales go in powers of ten</text>
+  <text class="title" x="24" y="34">Delivery of one message to an inbox, after a long history of the team</text>
+  <text x="24" y="54">median time of one delivery, by the number of messages sent before; logarithmic scales</text>
 ${costs.map((cost, index) => panel(cost, PANEL.left + index * (PANEL.width + PANEL.gap))).join("\n")}
 </svg>
 `;
@@ -94,14 +94,14 @@ function grid(left: number): string {
   return lines.join("\n");
 }
 
-/** Where a time stands. */
+/** Returns the vertical position of a time. */
 function y(ms: number): number {
   const share =
     (Math.log10(Math.max(ms, 10 ** DECADES.least)) - DECADES.least) / (DECADES.most - DECADES.least);
   return round(PANEL.top + PANEL.height * (1 - share));
 }
 
-/** A power of ten milliseconds in the unit that it is short in. */
+/** Formats a power of ten milliseconds in its shortest unit. */
 function scale(decade: number): string {
   if (decade >= 3) return `${10 ** (decade - 3)} s`;
   return decade < -1 ? `${10 ** (decade + 3)} µs` : `${10 ** decade} ms`;

@@ -1,4 +1,6 @@
-/** Makes the benches and the programs that they start into files that Node runs, in a directory that is gone afterwards, and runs them. */
+/**
+ * Bundles the benches and their programs into files that Node runs, in a temporary directory, and runs them.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
@@ -29,7 +31,7 @@ try {
   });
   const words = [path.join(directory, "main.mjs"), path.join(ROOT, "dist"), ...process.argv.slice(2)];
   const child = spawn(process.execPath, words, { stdio: "inherit", env: ownEnvironment() });
-  // Ctrl-C reaches the child too; it cleans up and ends, and this one after it.
+  // Ctrl-C reaches the child too; it cleans up and ends, and this process after it.
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
   const [code] = await once(child, "exit");
   process.exitCode = code ?? 1;
@@ -37,7 +39,7 @@ try {
   fs.rmSync(directory, { recursive: true, force: true });
 }
 
-/** Nothing of the user's own teams, tmux server or key reaches a bench. */
+/** Keeps the user's own teams, tmux server and key away from the benches. */
 function ownEnvironment() {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(TMUX|TMUX_PANE|TEAMS_|CLAUDE|ANTHROPIC_)/.test(name)),

@@ -1,10 +1,10 @@
 import { styleText } from "node:util";
 import type { Figure, Unit } from "./figure.ts";
 
-/** Columns that the longest figures' names get; a longer one pushes its line to the right. */
+/** The width of the figures' names; a longer name shifts its line to the right. */
 const NAME_COLUMNS = 62;
 
-/** One part of the table: a headline and a line for each figure. */
+/** Formats one section of the table: a heading and a line for each figure. */
 export function section(title: string, figures: readonly Figure[]): string {
   const lines = figures.length === 0 ? ["  cannot be measured on this system"] : figures.map(line);
   return [bold(title), ...lines, ""].join("\n");
@@ -23,7 +23,7 @@ function line({ what, value, unit, goal, beside = [] }: Figure): string {
   return cells.join(" ").trimEnd();
 }
 
-/** As many digits as say something; what is short in milliseconds in microseconds. */
+/** Formats a value with its significant digits; short times in microseconds. */
 export function format(value: number, unit: Unit): string {
   if (unit === "ms" && value < 0.1) return format(value * 1000, "µs");
   const digits = unit === "bytes" || unit === "" || value >= 100 ? 0 : value >= 10 ? 1 : 2;

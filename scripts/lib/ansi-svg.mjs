@@ -1,7 +1,9 @@
 /**
- * A captured terminal screen (text with SGR sequences, as `tmux capture-pane -e -p` prints it) as an SVG picture: exact cells, colours,
- * bold, wide characters, and box drawing as lines, so that borders close in every font.
+ * Draws a captured terminal screen (text with SGR sequences, as `tmux capture-pane -e -p` prints it) as SVG:
+ * exact cells, colours, bold, wide characters, and box drawing as lines, so that borders are closed in every
+ * font.
  */
+import { eastAsianWidth } from "get-east-asian-width";
 
 const CELL = { width: 8.4, height: 18, font: 14, baseline: 13 };
 const MARGIN = 14;
@@ -9,24 +11,22 @@ const TITLE_BAR = 34;
 const GROUND = "#0d1117";
 const INK = "#d6dde5";
 const FONT = "ui-monospace, 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
-/** The sixteen named colours, on a dark ground. */
+/** The sixteen named colours, on a dark background. */
 // biome-ignore format: a table of colours
 const NAMED = [
   "#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
   "#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc",
 ];
-const WIDE =
-  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const MARK = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
-/** Arms of the line-drawing characters: left, right, up, down; 1 is a thin line and 2 a thick one. */
+/** The arms of line-drawing characters: left, right, up, down; 1 is a thin line and 2 a thick one. */
 // biome-ignore format: a table of characters
 const ARMS = {
   "─": [1, 1, 0, 0], "│": [0, 0, 1, 1], "┌": [0, 1, 0, 1], "┐": [1, 0, 0, 1], "└": [0, 1, 1, 0], "┘": [1, 0, 1, 0],
   "├": [0, 1, 1, 1], "┤": [1, 0, 1, 1], "┬": [1, 1, 0, 1], "┴": [1, 1, 1, 0], "┼": [1, 1, 1, 1],
   "━": [2, 2, 0, 0], "┃": [0, 0, 2, 2], "╭": [0, 1, 0, 1], "╮": [1, 0, 0, 1], "╰": [0, 1, 1, 0], "╯": [1, 0, 1, 0],
 };
-/** Blocks as parts of a cell: x, y, width, height. */
+/** Block characters as parts of a cell: x, y, width, height. */
 const BLOCKS = {
   "█": [0, 0, 1, 1],
   "▌": [0, 0, 0.5, 1],
@@ -36,8 +36,8 @@ const BLOCKS = {
 };
 
 /**
- * The cells of a screen.
- * @param {string} text rows separated by newlines, with SGR sequences; other sequences are left out
+ * Parses the cells of a screen.
+ * @param {string} text rows separated by newlines, with SGR sequences; other sequences are dropped
  * @returns {{char: string, width: number, style: object}[][]}
  */
 export function parseScreen(text) {
@@ -62,7 +62,12 @@ const TOKEN =
 function addCell(cells, char, style) {
   const last = cells.at(-1);
   if (MARK.test(char) && last) last.char += char;
-  else cells.push({ char, width: WIDE.test(char) ? 2 : 1, style });
+  else cells.push({ char, width: widthOf(char), style });
+}
+
+/** Half of a flag has no East Asian width, but terminals show it as an emoji. */
+function widthOf(char) {
+  return /[\u{1f1e6}-\u{1f1ff}]/u.test(char) ? 2 : eastAsianWidth(char.codePointAt(0));
 }
 
 const FLAGS = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
@@ -76,7 +81,7 @@ const OFF = {
   49: ["bg"],
 };
 
-/** The style behind an SGR sequence. */
+/** Returns the style after an SGR sequence. */
 export function applySgr(before, parameters) {
   let style = { ...before };
   const numbers = parameters.split(/[;:]/).map(Number);
@@ -104,14 +109,14 @@ function applyNamed(style, n) {
 
 const NAMED_CODES = [30, 31, 32, 33, 34, 35, 36, 37, 90, 91, 92, 93, 94, 95, 96, 97];
 
-/** The colour behind 38 or 48, taken from the front of the list. */
+/** Removes the colour after 38 or 48 from the front of the list, and returns it. */
 function takeColor(numbers) {
   const kind = numbers.shift();
   if (kind === 5) return paletteColor(numbers.shift() ?? 0);
   return kind === 2 ? hex(numbers.splice(0, 3)) : undefined;
 }
 
-/** An index of the 256-colour palette as `#rrggbb`. */
+/** Returns a colour of the 256-colour palette as `#rrggbb`. */
 export function paletteColor(index) {
   if (index < 16) return NAMED[index];
   if (index >= 232) return hex(Array(3).fill(8 + (index - 232) * 10));
@@ -125,9 +130,9 @@ function hex(parts) {
 }
 
 /**
- * The picture.
+ * Draws the picture.
  * @param {string} text as for {@link parseScreen}
- * @param {{columns: number, rows: number, title?: string}} options size in cells; with a title the picture has a title bar
+ * @param {{columns: number, rows: number, title?: string}} options size in cells; a title adds a title bar
  */
 export function screenToSvg(text, { columns, rows, title }) {
   const head = title === undefined ? 0 : TITLE_BAR;
@@ -178,12 +183,15 @@ function rowToSvg(cells, y) {
     }
     x += cell.width;
   }
-  // One piece for all cells of a colour: between single ones a seam would show.
+  // One rectangle for adjacent cells of a colour: single ones would show seams.
   const pieces = grounds.map((ground) => rect(ground.x, y, [0, 0, ground.end - ground.x, 1], ground.bg));
   return [...pieces, ...marks.map((mark) => (typeof mark === "string" ? mark : textOf(mark, y)))].join("");
 }
 
-/** Whether a cell goes on with a run of text; what is not ASCII stands alone in its own cell, whatever the font makes of it. */
+/**
+ * Returns whether a cell continues a run of text. A non-ASCII character gets a separate text element, so that
+ * its font width cannot shift its neighbours.
+ */
 function joins(run, cell, x) {
   return (
     run.end === x &&

@@ -1,7 +1,7 @@
 /**
- * A group for rolldown's `codeSplitting`: these sources and all of ours that they import statically, in one chunk with
- * what they use of packages. Cut by who shares what it would be twenty, and to find, open and compile a file costs a cold
- * command 0.1 ms.
+ * Returns a group for rolldown's `codeSplitting`: these sources and our modules that they import statically,
+ * in one chunk with the code that they use of packages. Split by shared use it would be twenty chunks, and
+ * each file costs a fast command 0.1 ms to find, open and compile.
  * @param {string} name of the chunk
  * @param {string[]} roots absolute paths
  */
@@ -16,10 +16,10 @@ export function coldChunk(name, roots) {
   };
 }
 
-/** A package's modules are not followed: rolldown adds those that are used, and an index names many that are not. */
+/** Modules of packages are not followed: rolldown adds the used ones, and an index names many unused ones. */
 function ownClosureOf(roots, graph) {
   const closure = new Set(roots);
-  // A Set's walk meets what is added on the way.
+  // Iterating a Set also visits the entries that are added meanwhile.
   for (const id of closure) {
     for (const imported of graph.getModuleInfo(id)?.importedIds ?? [])
       if (!imported.includes("node_modules")) closure.add(imported);

@@ -1,11 +1,11 @@
 /**
- * Runs the audit for scripts/demo, with a home of its own, so that the user's teams are not touched, and takes that home
- * away behind the run.
+ * Runs the audit for scripts/demo in a private home, so that the user's teams are not touched, and removes
+ * that home after the run.
  *
- *   node scripts/lib/demo-run.mjs <report> <true when the run's files stay>
+ *   node scripts/lib/demo-run.mjs <report> <true to keep the run's files>
  *
- * It stays beside the run for that, also through Ctrl-C: the run ends its team by itself, and what it should leave
- * nevertheless is ended here.
+ * This process waits for the run, also during Ctrl-C: the run ends its team itself, and this process ends any
+ * team that is left.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -16,9 +16,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const TEAMS = fileURLToPath(new URL("../../dist/teams.cjs", import.meta.url));
-/** Whatever would change what a user without a key sees, or name a team of theirs. */
+/** Variables that change the demo for a user without a key, or name one of the user's teams. */
 const FOREIGN = /^(TEAMS_(?!TMUX_SOCKET$|PLAYBOOK_SPEED$)|CLAUDE|ANTHROPIC_)/;
-/** Milliseconds for a team whose terminal was left before its end, then it is ended. */
+/** Milliseconds until a team is ended whose terminal was detached. */
 const LEFT_ALONE = 120_000;
 
 const report = path.resolve(process.argv[2] ?? "AUDIT.md");
@@ -39,13 +39,13 @@ try {
   else fs.rmSync(home, { recursive: true, force: true });
 }
 
-/** The run from its start to its end. @returns its exit status */
+/** Runs the audit from start to end. @returns its exit status */
 async function play() {
   fs.mkdirSync(env.XDG_RUNTIME_DIR, { mode: 0o700 });
   if (!process.stdout.isTTY && env.TMUX === undefined) console.error(`To watch it: ${attachCommand()}`);
   const words = ["run", "--model", "scripted", "--team", team, "--report", report];
   const run = spawn(process.execPath, [TEAMS, ...words], { env, stdio: "inherit" });
-  // Ctrl-C in a terminal reaches the run by itself; what was sent to this process alone is handed on.
+  // Ctrl-C in a terminal reaches the run directly; signals to this process alone are passed on.
   process.on("SIGINT", () => (interrupted = true));
   for (const signal of ["SIGTERM", "SIGHUP"]) {
     process.on(signal, () => {
@@ -60,19 +60,19 @@ async function play() {
   return interrupted ? 130 : sayReport();
 }
 
-/** The terminal was detached before the end: the team works on, and its home is needed until it is done. */
+/** Waits for a team whose terminal was detached: it still needs its home. */
 async function leftAlone() {
-  console.error(`The team works on. Back to it: ${attachCommand()} ; Ctrl-C here ends it.`);
+  console.error(`The team continues. Attach again with: ${attachCommand()} ; Ctrl-C here ends it.`);
   const deadline = Date.now() + LEFT_ALONE;
   while (isGoingOn() && !interrupted && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 
-/** A session that ended with an error shows it in its own pane alone: the report tells whether it did. */
+/** Prints whether a report was written: a detached session shows its errors only in its own pane. */
 function sayReport() {
   const written = fs.statSync(report, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  // The clock of a file system may be a little behind.
+  // The clock of the file system may be slightly behind.
   const isNew = written > started - 1_000;
   console.error(isNew ? `The report: ${report}` : `No report was written to ${report}.`);
   return isNew ? 0 : 1;
@@ -87,7 +87,7 @@ function attachCommand() {
   return `tmux ${socket}attach -t teams-${team}`;
 }
 
-/** A run that was killed cannot end its team. */
+/** Ends the team of a run that was killed. */
 function endTeams() {
   if (!isGoingOn()) return;
   spawnSync(process.execPath, [TEAMS, "delete", team, "--force"], { env, stdio: "ignore" });

@@ -1,12 +1,12 @@
-# Sourced by scripts/test and scripts/demo: installs what they need and the machine has not. Bash 3.2, Linux and macOS.
+# Sourced by scripts/test and scripts/demo: installs missing tools. Bash 3.2, Linux and macOS.
 
-# One sentence that says what is missing and what to do about it.
+# Prints one sentence with the missing tool and the remedy, and exits.
 missing() {
   printf '%s\n' "$*" >&2
   exit 6
 }
 
-# The checkout that a script of scripts/ belongs to, however it was called.
+# Prints the checkout of a script in scripts/, even if it was called through links.
 checkout_of() {
   local script=$1 link
   while [ -L "$script" ]; do
@@ -21,31 +21,31 @@ checkout_of() {
 
 require_node() {
   command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 ||
-    missing "Node.js 20.19 or newer with npm is needed and is not on the PATH: https://nodejs.org has it."
+    missing "Node.js 20.19 or newer with npm is not on the PATH; install it from https://nodejs.org."
   node -e '
     const [major, minor] = process.versions.node.split(".").map(Number);
     process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1);
-  ' || missing "Node.js 20.19 or newer is needed; this is $(node --version): https://nodejs.org has a newer one."
+  ' || missing "Node.js 20.19 or newer is needed, this is $(node --version); install a newer one from https://nodejs.org."
 }
 
-# npm ci, where node_modules is not what the lock file says.
+# Runs npm ci if node_modules does not match the lock file.
 require_packages() {
   local stamp=node_modules/.installed-lock sum
   sum=$(cksum <package-lock.json)
   if [ -f node_modules/.package-lock.json ]; then
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
-    # An install by hand, later than the last change of the lock file.
+    # An install by hand, newer than the lock file.
     [ node_modules/.package-lock.json -nt package-lock.json ] && return
   fi
-  [ -w . ] || missing "The packages have to be installed into $PWD, which this user may not write to; run npm ci there once as its owner."
+  [ -w . ] || missing "The packages are not installed, and this user may not write to $PWD; run npm ci there once as its owner."
   printf 'Installing packages (npm ci) ...\n' >&2
-  # The build needs the packages for development, whatever the environment says of production.
+  # The build needs the development packages, even if the environment says production.
   npm ci --include=dev --no-audit --no-fund --no-update-notifier --loglevel=error >&2 ||
-    missing "npm ci did not succeed (above is why); nothing else was done."
+    missing "npm ci failed (see above); nothing else was done."
   printf '%s\n' "$sum" >"$stamp"
 }
 
-# A program, by the system's package manager where there is one and the right to use it.
+# Installs a program with the system's package manager, if there is one and this user may use it.
 require_program() {
   local program=$1
   command -v "$program" >/dev/null 2>&1 && return
@@ -53,7 +53,7 @@ require_program() {
   install_package "$program" >&2 || true
   hash -r
   command -v "$program" >/dev/null 2>&1 ||
-    missing "$program is needed and could not be installed from here; install it with your package manager (apt install $program, dnf install $program, brew install $program) and start again."
+    missing "$program is needed and could not be installed automatically; install it with your package manager (apt install $program, dnf install $program, brew install $program) and try again."
 }
 
 install_package() {
@@ -73,7 +73,7 @@ install_package() {
   fi </dev/null
 }
 
-# Never asks for a password: what it may do without one, it does.
+# Runs a command as root if that is possible without a password.
 as_root() {
   if [ "$(id -u)" = 0 ]; then
     "$@"
@@ -84,7 +84,7 @@ as_root() {
   fi
 }
 
-# tmux 3.2 is the oldest with all that teams uses.
+# tmux 3.2 is the oldest version with all the features that teams uses.
 require_tmux() {
   require_program tmux
   local version

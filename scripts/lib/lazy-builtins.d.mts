@@ -1,2 +1,4 @@
-/** A chunk of rolldown's CommonJS output, with the modules of Node's that cost a start loaded at their first use. */
+/**
+ * Returns a chunk of rolldown's CommonJS output in which slow modules of Node are loaded at their first use.
+ */
 export function withLazyBuiltins(code: string): string;

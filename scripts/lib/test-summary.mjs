@@ -1,11 +1,11 @@
 /**
- * The last lines of scripts/test: what failed or was skipped by name, then `N passed, N failed`.
+ * Prints the last lines of scripts/test: failed and skipped tests by name, then `N passed, N failed`.
  *
  *   node scripts/lib/test-summary.mjs <vitest's JSON report> <vitest's exit status> [failed checks…]
  */
 import fs from "node:fs";
 
-/** Checks that scripts/test runs before the tests. */
+/** The number of checks that scripts/test runs before the tests. */
 const CHECKS = 3;
 
 const [file = "", status = "1", ...failedChecks] = process.argv.slice(2);
@@ -15,7 +15,7 @@ const suites = report.testResults;
 const tests = suites.flatMap((suite) => suite.assertionResults);
 
 const failed = tests.filter((test) => test.status === "failed").map((test) => test.fullName);
-// A file that could not even be loaded has no tests that could fail.
+// A file that could not be loaded contains no failed test.
 const broken = suites
   .filter((suite) => suite.status === "failed" && !hasFailure(suite))
   .map((suite) => suite.name);
@@ -24,7 +24,7 @@ const skipped = tests
   .map((test) => test.fullName);
 const passed = tests.filter((test) => test.status === "passed").length + CHECKS - failedChecks.length;
 let failures = failedChecks.length + failed.length + broken.length;
-// An error outside of every test is vitest's own to tell; it is a failure all the same.
+// vitest reports an error outside every test itself; it counts as one failure.
 if (failures === failedChecks.length && status !== "0") failures += 1;
 
 for (const name of failedChecks) console.log(`failed: ${name}`);

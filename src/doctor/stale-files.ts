@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { closeToOthers, isClosedToOwner, isOpenToOthers, openToOwner } from "../os/files/access.ts";
 import { entryOf, isDirectory, listDir, removeFile } from "../os/files/fs.ts";
-import { clearDeadLock, deadLocks, deadTemporaries, lastingLocks } from "../store/stale-locks.ts";
+import { deadTemporaries, removeStaleLock, staleLocks, stuckLocks } from "../store/stale-locks.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { removeStaleFifos, staleFifos } from "../team/repair/stale-fifos.ts";
 import { operand } from "../text/shell-quote.ts";
@@ -62,10 +62,10 @@ function modeFlaws(ref: TeamRef): Flaw[] {
 }
 
 function lockFlaws(ref: TeamRef): Flaw[] {
-  const left = directoriesOf(ref).flatMap(deadLocks);
+  const left = directoriesOf(ref).flatMap(staleLocks);
   if (left.length === 0) return [];
   const mend = async (): Promise<string> => {
-    for (const path of left) await clearDeadLock(path);
+    for (const path of left) await removeStaleLock(path);
     return `removed the locks that ended processes left on ${some(left)}`;
   };
   return [{ level: "warn", text: `ended processes left locks on ${some(left)}`, mend }];
@@ -73,7 +73,7 @@ function lockFlaws(ref: TeamRef): Flaw[] {
 
 function lastingLockFlaws(ref: TeamRef): Flaw[] {
   return directoriesOf(ref)
-    .flatMap(lastingLocks)
+    .flatMap(stuckLocks)
     .map((path) => ({
       level: "fail",
       text: `${path} locks a file, and nothing takes it away by itself`,

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** A random uuid. Linux gives one as a file, and to load `node:crypto` takes a start two milliseconds. */
+/**
+ * Returns a random UUID for code that every command runs at its start. Linux provides one as a file; loading `node:crypto`
+ * takes 3 ms. Code that runs later uses `node:crypto`.
+ */
 export function newUuid(): string {
   return uuidOfSystem() ?? randomUUID();
 }
@@ -11,7 +14,7 @@ function uuidOfSystem(): string | undefined {
   try {
     return readFileSync("/proc/sys/kernel/random/uuid", "utf8").trim();
   } catch {
-    // Not shown to this process: the other way gives as good a one.
+    // The file is hidden from this process, as in some sandboxes.
     return undefined;
   }
 }

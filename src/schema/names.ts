@@ -1,10 +1,10 @@
 import { TeamError } from "../errors.ts";
 
-/** The lead's name: peers know it by no other (interop.md). */
+/** The lead's name, which peers rely on (interop.md). */
 export const LEAD_NAME = "team-lead";
-/** Who tells of what no member says: an end, a budget. */
+/** Sender of notifications that come from no member: an ending, a budget. */
 export const SYSTEM_NAME = "system";
-/** Who a person's words to an agent are from: what is typed in its pane, an answer. */
+/** Sender of a person's words to an agent: a line typed in its pane, an answer. */
 export const PERSON_NAME = "user";
 /** Names that no spawned member may have (protocol.md section 1). */
 const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, PERSON_NAME];
@@ -15,14 +15,14 @@ declare const brand: unique symbol;
 type Brand<B extends string> = string & { readonly [brand]: B };
 /** A team's name in the form that directories and ids hold. */
 export type TeamDir = Brand<"TeamDir">;
-/** A member's name as its user wrote it, checked. */
+/** A checked member's name, spelled as the user wrote it. */
 type AgentName = Brand<"AgentName">;
 /** `<name>@<team>`. */
 type AgentId = Brand<"AgentId">;
 
 /**
- * The directory form of a team's name: every character outside `[A-Za-z0-9]` as `-`, lower case.
- * @throws TeamError INVALID_NAME without an ASCII letter or digit, or with more than 64 characters.
+ * Returns the directory form of a team's name: lower case, with `-` for every character outside `[A-Za-z0-9]`.
+ * @throws TeamError INVALID_NAME if the name has no ASCII letter or digit, or more than 64 characters
  */
 export function teamDir(name: string): TeamDir {
   if ([...name].length > MAX_NAME || !/[A-Za-z0-9]/.test(name)) {
@@ -33,20 +33,20 @@ export function teamDir(name: string): TeamDir {
   return name.replace(/[^A-Za-z0-9]/gu, "-").toLowerCase() as TeamDir;
 }
 
-/** Whether {@link teamDir} could have made this name. */
+/** Returns whether {@link teamDir} can produce this name. */
 export function isTeamDir(name: string): name is TeamDir {
   return /[a-z0-9]/.test(name) && name.length <= MAX_NAME && /^[a-z0-9-]+$/.test(name);
 }
 
 /**
- * A name that a member may have: any Unicode without `@`, control characters and what nobody sees (zero-width and
- * bidirectional ones), so that two names never look alike and none turns the text around it.
- * @throws TeamError INVALID_NAME, saying which rule it breaks.
+ * Checks a member's name: any Unicode text without `@`, control characters and invisible characters (zero-width and
+ * bidirectional ones). Invisible characters could make two names look alike, or reverse the text around a name.
+ * @throws TeamError INVALID_NAME, which names the broken rule
  */
 export function agentName(name: string): AgentName {
-  const flaw = nameFlaw(name);
-  if (flaw !== undefined) {
-    throw new TeamError("INVALID_NAME", `${spelled(name)} cannot be a member's name: it ${flaw}.`, {
+  const problem = nameProblem(name);
+  if (problem !== undefined) {
+    throw new TeamError("INVALID_NAME", `${spelled(name)} cannot be a member's name: it ${problem}.`, {
       hint: `Use up to ${MAX_NAME} visible characters without @.`,
     });
   }
@@ -54,7 +54,7 @@ export function agentName(name: string): AgentName {
 }
 
 /**
- * A name for somebody who is about to be spawned: as {@link agentName}, and not a reserved one.
+ * Checks the name of a new member: as {@link agentName}, and not a reserved name.
  * @throws TeamError INVALID_NAME
  */
 export function newAgentName(name: string): AgentName {
@@ -67,36 +67,46 @@ export function newAgentName(name: string): AgentName {
   return checked;
 }
 
-function nameFlaw(name: string): string | undefined {
+/*
+ * The patterns below are strings: V8 checks each regular expression literal when it reads a file, and a Unicode property
+ * costs every cold command up to a millisecond. A string is compiled when its function runs.
+ */
+
+const CONTROL = "[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]";
+const INVISIBLE = "[\\p{Cf}\\p{Default_Ignorable_Code_Point}]";
+const TO_ESCAPE = "[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]";
+const EMOJI_MODIFIERS = "[\\uFE0E\\uFE0F\\p{Emoji_Modifier}]*";
+const PICTOGRAPH = `\\p{Extended_Pictographic}${EMOJI_MODIFIERS}`;
+/** Emoji that contain invisible characters: joined (👩‍💻), with a variation selector (❤️), a keycap (1️⃣). */
+const EMOJI = `${PICTOGRAPH}(?:\\u200D${PICTOGRAPH})*|[0-9#*]\\uFE0F\\u20E3`;
+
+function nameProblem(name: string): string | undefined {
   if (name.trim() === "") return "is empty";
   if ([...name].length > MAX_NAME) return `has more than ${MAX_NAME} characters`;
-  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return "has control characters";
+  if (new RegExp(CONTROL, "u").test(name)) return "has control characters";
   if (hasInvisible(name)) return "has invisible characters";
   return name.includes("@") ? "has an @" : undefined;
 }
 
-/** The patterns stand in here: to build them takes every start of a process that has none to check two milliseconds. */
+/** Returns whether the name has invisible characters outside of emoji. */
 function hasInvisible(name: string): boolean {
-  // Pictures that invisible characters join (👩‍💻), colour or number (❤️, 1️⃣) are seen as one.
-  const emoji =
-    /\p{Extended_Pictographic}[\uFE0E\uFE0F\p{Emoji_Modifier}]*(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F\p{Emoji_Modifier}]*)*|[0-9#*]\uFE0F\u20E3/gu;
-  return /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(name.replace(emoji, ""));
+  return new RegExp(INVISIBLE, "u").test(name.replace(new RegExp(EMOJI, "gu"), ""));
 }
 
-/** A refused name as JSON, with what a terminal would hide or obey written out. */
+/** Returns a refused name as JSON, with control and invisible characters escaped. */
 function spelled(name: string): string {
   return JSON.stringify(name).replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
+    new RegExp(TO_ESCAPE, "gu"),
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
 }
 
-/** Whether two names are one: comparison ignores case and Unicode composition (protocol.md section 2). */
+/** Compares two names, ignoring case and Unicode composition (protocol.md section 2). */
 export function sameName(a: string, b: string): boolean {
   return foldName(a) === foldName(b);
 }
 
-/** The form in which names are compared. */
+/** Returns the form of a name for comparisons. */
 export function foldName(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }
@@ -105,15 +115,15 @@ export function agentId(name: AgentName | typeof LEAD_NAME, team: TeamDir): Agen
   return `${name}@${team}` as AgentId;
 }
 
-/** Splits `name` or `name@team`; a name has no `@`, so the first one parts them. */
+/** Splits `name` or `name@team` at the first `@`; a name has none. */
 export function splitAddress(address: string): { readonly name: string; readonly team?: string } {
   const at = address.indexOf("@");
   return at < 0 ? { name: address } : { name: address.slice(0, at), team: address.slice(at + 1) };
 }
 
 /**
- * First free of `name`, `name-2`, `name-3`, … among names that are taken (protocol.md section 2). A long name is cut for its
- * number, so that it stays one that the team or the member may have.
+ * Returns the first of `name`, `name-2`, `name-3`, … that is not taken (protocol.md section 2). A long name is shortened to
+ * make room for its number.
  */
 export function freeName(name: string, taken: Iterable<string>): string {
   const folded = new Set([...taken].map(foldName));
@@ -128,7 +138,7 @@ function numbered(name: string, n: number): string {
   return `${cut(name, MAX_NAME - end.length)}${end}`;
 }
 
-/** Cut between what is seen as one: half an emoji would be invisible characters. */
+/** Cuts between grapheme clusters: part of an emoji could be an invisible character. */
 function cut(name: string, most: number): string {
   if ([...name].length <= most) return name;
   let kept = "";

@@ -11,32 +11,32 @@ import { TeamError } from "../errors.ts";
 import { nearestNames } from "./did-you-mean.ts";
 import { parseInWords, pathText } from "./zod-helpers.ts";
 
-/** By the number of jsonc-parser, whose own enumeration costs a load and is named for programmers. */
-const JSON_FLAWS: Readonly<Record<ParseErrorCode, string>> = {
-  1: "something here is neither a text in quotes nor a number, true, false or null",
-  2: "a number is broken",
+/** By error code of jsonc-parser. Its own enumeration would be another import, and its names are for programmers. */
+const JSON_PROBLEMS: Readonly<Record<ParseErrorCode, string>> = {
+  1: "a value here is neither a text in quotes nor a number, true, false or null",
+  2: "a number is invalid",
   3: 'a field\'s name is expected, in "quotes"; perhaps there is a comma too many',
   4: "a value is expected; perhaps there is a comma too many",
   5: "a : is missing",
   6: "a , is missing",
   7: "a } is missing",
   8: "a ] is missing",
-  9: "something comes after its end",
+  9: "there is text after its end",
   10: "comments are not allowed",
   11: "a comment does not end",
   12: 'a text does not end; a " is missing',
   13: "a number does not end",
-  14: "a \\u in a text is broken",
-  15: "a \\ in a text is followed by nothing that it can escape",
-  16: "a text holds a line's end or another control character; write \\n",
+  14: "a \\u in a text is invalid",
+  15: "a \\ in a text is followed by a character that it cannot escape",
+  16: "a text contains a line end or another control character; write \\n",
 };
 
-/** What is wrong with a text that is no JSON, in plain words. */
-function jsonFlaw(code: ParseErrorCode): string {
-  return JSON_FLAWS[code];
+/** Describes a JSON syntax error in plain words. */
+function jsonProblem(code: ParseErrorCode): string {
+  return JSON_PROBLEMS[code];
 }
 
-const KINDS: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: "an object",
   record: "an object",
   array: "a list",
@@ -48,18 +48,18 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with a field, in plain words.
- * @param node what stands there; undefined when nothing does
- * @param fields those that there are where an issue speaks of one too many
+ * Describes a problem with a field in plain words.
+ * @param node the value of the field; undefined if it is missing
+ * @param fields the known fields, to report an unknown one
  */
-function fieldFlaw(issue: z.core.$ZodIssue, node: Node | undefined, fields: readonly string[]): string {
+function fieldProblem(issue: z.core.$ZodIssue, node: Node | undefined, fields: readonly string[]): string {
   if (issue.code === "unrecognized_keys") {
-    return notAmong("field", issue.keys[0] ?? "", fields);
+    return unknownName("field", issue.keys[0] ?? "", fields);
   }
   if (node === undefined) return "is missing";
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${kindOf(issue.expected)}, and is ${kindOf(node.type)}`;
+      return `must be ${typeName(issue.expected)}, but is ${typeName(node.type)}`;
     case "invalid_value":
       return `must be ${issue.values.map(String).join(" or ")}`;
     case "too_small":
@@ -71,15 +71,15 @@ function fieldFlaw(issue: z.core.$ZodIssue, node: Node | undefined, fields: read
   }
 }
 
-/** That a name is none of those there are, with the one that was meant or else all of them. */
-function notAmong(what: string, name: string, names: readonly string[]): string {
+/** Reports an unknown name, with the nearest known name or else all of them. */
+function unknownName(what: string, name: string, names: readonly string[]): string {
   const [near] = nearestNames(name, names);
   const rest = near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`;
   return `there is no ${what} ${JSON.stringify(name)}; ${rest}`;
 }
 
-function kindOf(kind: string): string {
-  return KINDS[kind] ?? kind;
+function typeName(kind: string): string {
+  return TYPE_NAMES[kind] ?? kind;
 }
 
 const toolCall = z.strictObject({
@@ -93,11 +93,11 @@ const toolCall = z.strictObject({
 const regexp = z.string().check(z.refine(isRegexp, "is not a regular expression"));
 
 const condition = z.strictObject({
-  /** The newest input is what a call of this tool gave. */
+  /** The newest input is the result of this tool. */
   tool: z.optional(z.string().check(z.minLength(1))),
   contains: z.optional(z.string()),
   matches: z.optional(regexp),
-  /** Each fits another message that has come and that no turn has answered yet: in whatever order, and with whatever else. */
+  /** Each pattern matches another unanswered message, in any order; other messages may have come too. */
   heard: z.optional(z.array(regexp).check(z.minLength(1))),
 });
 
@@ -122,16 +122,16 @@ export const turn = z.strictObject({
   repeat: z.optional(z.boolean()),
 });
 
-/** The script of a model that needs no network (product.md, "The playbook"). */
+/** The script of a model without network (product.md, "The playbook"). */
 export const playbook = z.strictObject({
   $schema: z.optional(z.string()),
   version: z.literal(1),
   agents: z.record(z.string().check(z.minLength(1)), z.array(turn)),
 });
 export type Playbook = z.infer<typeof playbook>;
-export type Turn = z.infer<typeof turn>;
+export type PlaybookTurn = z.infer<typeof turn>;
 
-/** JSON Schema of a playbook. */
+/** Returns the JSON Schema of a playbook. */
 export function playbookJsonSchema(): object {
   return z.toJSONSchema(playbook, { io: "input" });
 }
@@ -141,52 +141,52 @@ function isRegexp(source: string): boolean {
     new RegExp(source, "u");
     return true;
   } catch {
-    // The refinement's message says it to the user.
+    // The message of the refinement tells the user.
     return false;
   }
 }
 
-/** What a playbook is held against beyond its form. */
+/** The names that a playbook may use. */
 interface PlaybookNames {
-  /** The tools that there are. */
+  /** All known tools. */
   readonly tools: readonly string[];
-  /** Agents that are to play: each needs a list of its own, or `*`. */
+  /** Agents that will play: each needs its own list, or `*`. */
   readonly agents?: readonly string[];
 }
 
 /**
- * Reads a playbook's text; a byte order mark in front of it is ignored.
+ * Parses the text of a playbook; a leading byte order mark is ignored.
  * @param file its name, for the message
- * @param known without it the names of tools and agents may be any
- * @throws TeamError INVALID_INPUT with the line and the field of the first mistake.
+ * @param known if not given, names of tools and agents are not checked
+ * @throws TeamError INVALID_INPUT with the line and the field of the first problem
  */
 export function parsePlaybook(source: string, file: string, known?: PlaybookNames): Playbook {
   const text = source.replace(/^\uFEFF/, "");
-  const flaws: ParseError[] = [];
-  const tree = parseTree(text, flaws, { disallowComments: true, allowTrailingComma: false });
-  const flaw = flaws[0];
+  const problems: ParseError[] = [];
+  const tree = parseTree(text, problems, { disallowComments: true, allowTrailingComma: false });
+  const problem = problems[0];
   if (tree === undefined || text.trim() === "") {
-    throw mistake(text, file, text.length, "", "is not JSON: it is empty");
+    throw playbookError(text, file, text.length, "", "is not JSON: it is empty");
   }
-  if (flaw !== undefined) {
-    throw mistake(text, file, flaw.offset, "", `is not JSON: ${jsonFlaw(flaw.error)}`);
+  if (problem !== undefined) {
+    throw playbookError(text, file, problem.offset, "", `is not JSON: ${jsonProblem(problem.error)}`);
   }
   const parsed = parseInWords(playbook, getNodeValue(tree));
-  const wrong = parsed.success ? wrongName(parsed.data, known) : wrongForm(parsed.error, tree);
+  const wrong = parsed.success ? nameProblem(parsed.data, known) : formProblem(parsed.error, tree);
   if (parsed.success && wrong === undefined) return parsed.data;
   const { at = [], field = [], what = "is not a playbook" } = wrong ?? {};
-  throw mistake(text, file, nearestNode(tree, at).offset, pathText(field), what);
+  throw playbookError(text, file, nearestNode(tree, at).offset, pathText(field), what);
 }
 
-interface Wrong {
+interface Problem {
   readonly field: readonly PropertyKey[];
-  /** Where to point; a field that should not be there is no part of `field`. */
+  /** The place that the line number is for; an unknown field is not part of `field`. */
   readonly at: readonly PropertyKey[];
   readonly what: string;
 }
 
-/** A field too many explains one that is missing, so it comes first. */
-function wrongForm({ issues }: z.core.$ZodError, tree: Node): Wrong | undefined {
+/** An unknown field is reported first: it often explains a missing one. */
+function formProblem({ issues }: z.core.$ZodError, tree: Node): Problem | undefined {
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue === undefined) return undefined;
   const extra = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
@@ -194,11 +194,11 @@ function wrongForm({ issues }: z.core.$ZodError, tree: Node): Wrong | undefined 
   return {
     field: issue.path,
     at: [...issue.path, ...extra],
-    what: fieldFlaw(issue, node, fieldsAt(issue.path)),
+    what: fieldProblem(issue, node, fieldsAt(issue.path)),
   };
 }
 
-/** The fields that there are at a path: `agents`, a name, the turn's number, a part of the turn, the call's number. */
+/** Returns the known fields at a path: `agents`, a name, the index of a turn, a part of the turn, the index of a call. */
 function fieldsAt(path: readonly PropertyKey[]): string[] {
   if (path.length < 3) return Object.keys(playbook.shape);
   const parts: Readonly<Record<PropertyKey, object>> = {
@@ -210,24 +210,24 @@ function fieldsAt(path: readonly PropertyKey[]): string[] {
   return Object.keys(parts[path[3] ?? ""] ?? turn.shape);
 }
 
-function wrongName({ agents }: Playbook, known: PlaybookNames | undefined): Wrong | undefined {
+function nameProblem({ agents }: Playbook, known: PlaybookNames | undefined): Problem | undefined {
   if (known === undefined) return undefined;
   for (const [agent, turns] of Object.entries(agents)) {
     for (const [index, { tools = [] }] of turns.entries()) {
-      // What a server of tools has is known once it runs.
+      // The tools of an MCP server are known only once it runs.
       const call = tools.findIndex(({ name }) => !name.startsWith("mcp__") && !known.tools.includes(name));
       const field = ["agents", agent, index, "tools", call, "name"];
       const name = tools[call]?.name;
-      if (name !== undefined) return { field, at: field, what: notAmong("tool", name, known.tools) };
+      if (name !== undefined) return { field, at: field, what: unknownName("tool", name, known.tools) };
     }
   }
   const idle = known.agents?.find((agent) => !Object.hasOwn(agents, agent) && !Object.hasOwn(agents, "*"));
   if (idle === undefined) return undefined;
-  const what = `has a list neither for ${JSON.stringify(idle)} nor for "*", so there is nothing to play`;
+  const what = `has no list for ${JSON.stringify(idle)} or for "*", so there is nothing to play`;
   return { field: ["agents"], at: ["agents"], what };
 }
 
-/** The node at a path, or the deepest one on the way to it (a missing field has none of its own). */
+/** Returns the node at a path, or its nearest ancestor (a missing field has no node). */
 function nearestNode(tree: Node, path: readonly PropertyKey[]): Node {
   const keys = keysOf(path);
   for (let depth = keys.length; depth > 0; depth -= 1) {
@@ -241,7 +241,7 @@ function keysOf(path: readonly PropertyKey[]): (string | number)[] {
   return path.filter((key) => typeof key !== "symbol");
 }
 
-function mistake(source: string, file: string, offset: number, field: string, what: string): TeamError {
+function playbookError(source: string, file: string, offset: number, field: string, what: string): TeamError {
   const line = source.slice(0, offset).split("\n").length;
   return new TeamError(
     "INVALID_INPUT",

@@ -5,7 +5,7 @@ import type { Clock } from "../os/clock.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { formatJson } from "../store/format-json.ts";
 import { jsonPlan, readJsonFile, readRecordFile } from "../store/json-file.ts";
-import { changeFile } from "../store/update-file.ts";
+import { updateFile } from "../store/lock.ts";
 
 /** `teams-trust.json` of the root: what a person said of directories, by the directory that stands for their repository. */
 const trustFile = z.looseObject({
@@ -61,7 +61,7 @@ export async function setTrust(
   ensureDir(root);
   const key = repositoryOf(directory);
   let before: boolean | undefined;
-  await changeFile(path, (text, isLocked) => {
+  await updateFile(path, (text, isLocked) => {
     const plan = jsonPlan<z.infer<typeof trustFile>>({
       path,
       schema: trustFile,

@@ -1,46 +1,28 @@
-import type { AgentState } from "../schema/status.ts";
+import type { Approval } from "../operations/approvals/approvals.ts";
+import type { MemberStatus, TeamStatus } from "../operations/status.ts";
 import type { Task } from "../schema/task.ts";
-import type { TokenCount } from "../schema/tokens.ts";
-import type { Deadlock } from "../team/tasks/deadlock.ts";
+import type { AgentExit } from "../team/members/judge-liveness.ts";
 
-/** What the sidebar needs of the object that `teams status --json` prints (product.md); more fields do no harm. */
-export interface TeamStatus {
-  readonly team: string;
-  /** null where a person or a script leads. */
-  readonly leadAlive?: boolean | null;
-  readonly members: readonly MemberStatus[];
-  readonly tasks: { readonly list: readonly TaskView[] };
-  /** Why nobody can go on. */
-  readonly deadlock?: Deadlock | null;
-  readonly approvals: readonly ApprovalView[];
+/** The part of {@link TeamStatus} that the sidebar shows. */
+export interface SidebarTeam
+  extends Pick<TeamStatus, "team">,
+    Partial<Pick<TeamStatus, "leadAlive" | "deadlock">> {
+  readonly members: readonly SidebarMember[];
+  readonly tasks: { readonly list: readonly SidebarTask[] };
+  readonly approvals: readonly SidebarApproval[];
 }
 
-export interface MemberStatus {
-  readonly name: string;
-  readonly color?: string | null | undefined;
-  readonly state: AgentState;
-  readonly activity: string;
-  readonly taskIds: readonly string[];
-  readonly unread: number;
-  readonly tokens: TokenCount;
-  readonly exit: {
-    readonly code: number | null;
-    readonly signal: string | null;
-    readonly lastLines: readonly string[];
-  } | null;
+/** The part of {@link MemberStatus} that the sidebar shows. */
+export interface SidebarMember
+  extends Pick<MemberStatus, "name" | "state" | "activity" | "taskIds" | "unread" | "tokens">,
+    Partial<Pick<MemberStatus, "color">> {
+  readonly exit: Pick<AgentExit, "code" | "signal" | "lastLines"> | null;
 }
 
-export type TaskView = Pick<Task, "id" | "subject" | "status" | "blockedBy"> & Pick<Partial<Task>, "owner">;
+export type SidebarTask = Pick<Task, "id" | "subject" | "status" | "blockedBy"> &
+  Pick<Partial<Task>, "owner">;
 
-/** Something that waits for a person or the lead; `id` is the request's. */
-export interface ApprovalView {
-  readonly id: string;
-  readonly kind: "plan" | "permission" | "question" | "crash";
-  readonly from: string;
-  readonly summary: string;
-  /** What the call would do that its summary leaves out, line by line. */
-  readonly change?: readonly string[];
-}
+export type SidebarApproval = Pick<Approval, "id" | "kind" | "from" | "summary" | "change">;
 
 /** A message of the team's journal. */
 export interface MessageLine {
@@ -54,7 +36,7 @@ export interface MessageLine {
 
 /** Everything that one drawing shows. */
 export interface SidebarData {
-  readonly status: TeamStatus;
+  readonly status: SidebarTeam;
   /** Oldest first; the sidebar shows the last ones. */
   readonly messages: readonly MessageLine[];
 }

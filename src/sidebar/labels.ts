@@ -1,9 +1,9 @@
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TokenCount } from "../schema/tokens.ts";
-import { TONE } from "../text/colors.ts";
+import { TONE } from "../text/style.ts";
 import { cells, displayWidth, gridText } from "../text/terminal-text.ts";
-import type { MemberStatus, TaskView, TeamStatus } from "./data.ts";
+import type { SidebarMember, SidebarTask, SidebarTeam } from "./data.ts";
 
 interface StateLook {
   readonly sign: string;
@@ -41,15 +41,15 @@ export const TASK_LOOKS: Readonly<
 };
 
 /** Blocked means pending behind a task that is not done; an id that nobody knows blocks nothing. */
-export function taskState(task: TaskView, all: readonly TaskView[]): TaskState {
+export function taskState(task: SidebarTask, all: readonly SidebarTask[]): TaskState {
   if (task.status !== "pending") return task.status === "completed" ? "done" : "active";
   return task.blockedBy.some((id) => unfinishedOf(all).has(id)) ? "blocked" : "open";
 }
 
 /** Of each list, which is asked for every one of its tasks and may be long, made once. */
-const unfinished = new WeakMap<readonly TaskView[], ReadonlySet<string>>();
+const unfinished = new WeakMap<readonly SidebarTask[], ReadonlySet<string>>();
 
-function unfinishedOf(all: readonly TaskView[]): ReadonlySet<string> {
+function unfinishedOf(all: readonly SidebarTask[]): ReadonlySet<string> {
   const known = unfinished.get(all);
   if (known !== undefined) return known;
   const ids = new Set(all.filter(({ status }) => status !== "completed").map(({ id }) => id));
@@ -60,20 +60,20 @@ function unfinishedOf(all: readonly TaskView[]): ReadonlySet<string> {
 /** A lead that has no process: nothing is unknown about it. */
 const BY_HAND: StateLook = { sign: " ", word: "led by hand", tone: TONE.quiet };
 
-export function lookOf(member: MemberStatus, { leadAlive }: Pick<TeamStatus, "leadAlive">): StateLook {
+export function lookOf(member: SidebarMember, { leadAlive }: Pick<SidebarTeam, "leadAlive">): StateLook {
   const byHand = member.name === LEAD_NAME && leadAlive === null && member.state === "unknown";
   return byHand ? BY_HAND : STATE_LOOKS[member.state];
 }
 
 /** What a member does right now, in one line. */
-export function activityOf(member: MemberStatus, team: Pick<TeamStatus, "leadAlive">): string {
+export function activityOf(member: SidebarMember, team: Pick<SidebarTeam, "leadAlive">): string {
   const { word } = lookOf(member, team);
   if (member.state === "crashed") return crashOf(member) ?? word;
   const said = gridText(member.activity);
   return said === "" || said === member.state ? word : said;
 }
 
-function crashOf({ exit }: MemberStatus): string | undefined {
+function crashOf({ exit }: SidebarMember): string | undefined {
   if (exit === null) return undefined;
   const how = exit.signal === null ? `exit code ${exit.code ?? "?"}` : `killed by ${exit.signal}`;
   const last = gridText(exit.lastLines.findLast((text) => text.trim() !== "") ?? "");

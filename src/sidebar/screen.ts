@@ -1,6 +1,6 @@
 import type { Widgets } from "blessed";
 import { cells } from "../text/terminal-text.ts";
-import type { Line, Style } from "./spans.ts";
+import type { Line, SpanStyle } from "./spans.ts";
 
 /** A full-screen grid of cells with a keyboard and a mouse. */
 export interface GridScreen {
@@ -141,7 +141,7 @@ function rowOf(line: Line | undefined, width: number, color: boolean): Cell[] {
 }
 
 /** blessed's packing: flags, nine bits of foreground, nine of background. */
-function attributeOf(style: Style, color: boolean): number {
+function attributeOf(style: SpanStyle, color: boolean): number {
   const flags = (style.bold === true ? BOLD : 0) | (style.blink === true ? BLINK : 0);
   const fg = color && style.fg !== undefined ? style.fg : DEFAULT_COLOR;
   return (flags << 18) | (fg << 9) | DEFAULT_COLOR;

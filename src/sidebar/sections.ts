@@ -1,9 +1,9 @@
 import { headlineOf } from "../protocol/render.ts";
 import { sameName } from "../schema/names.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
-import { paletteIndex, TONE } from "../text/colors.ts";
+import { memberColor, TONE } from "../text/style.ts";
 import { displayWidth, gridText } from "../text/terminal-text.ts";
-import type { ApprovalView, MemberStatus, MessageLine, SidebarData, TaskView } from "./data.ts";
+import type { MessageLine, SidebarApproval, SidebarData, SidebarMember, SidebarTask } from "./data.ts";
 import { KEYS } from "./keys.ts";
 import {
   activityOf,
@@ -16,7 +16,7 @@ import {
   totalTokens,
   wrap,
 } from "./labels.ts";
-import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "./spans.ts";
+import { BLANK, cut, ends, type Line, line, type Span, type SpanStyle, span } from "./spans.ts";
 import type { Answer, SidebarState } from "./state.ts";
 
 /** Below this the name counts more than the tokens. */
@@ -27,8 +27,8 @@ const INDENT = 3;
 /** Rows of what a call would change: the agent's pane and `teams approvals` show more. */
 const CHANGE_ROWS = 2;
 
-const quiet: Style = { fg: TONE.quiet };
-const faint: Style = { fg: TONE.faint };
+const quiet: SpanStyle = { fg: TONE.quiet };
+const faint: SpanStyle = { fg: TONE.faint };
 
 /** The team's name, and what it used so far. */
 export function header(data: SidebarData, width: number): Line[] {
@@ -65,14 +65,14 @@ function deadlockRows({ status: { deadlock } }: SidebarData, width: number): Lin
   ];
 }
 
-const ASKS: Readonly<Record<ApprovalView["kind"], string>> = {
+const ASKS: Readonly<Record<SidebarApproval["kind"], string>> = {
   plan: "asks to approve its plan",
   permission: "asks for permission",
   question: "has a question",
   crash: "crashed",
 };
 
-function waitingItem(approval: ApprovalView, width: number): Line[] {
+function waitingItem(approval: SidebarApproval, width: number): Line[] {
   const tone = { fg: approval.kind === "crash" ? TONE.bad : TONE.attention };
   const target = { kind: "member", name: approval.from } as const;
   const title = [
@@ -105,14 +105,14 @@ export function workingCount(data: SidebarData): string {
 
 /** A member in one row, or in two with what it does. */
 export function memberRows(
-  member: MemberStatus,
+  member: SidebarMember,
   data: SidebarData,
   selected: boolean,
   width: number,
   two: boolean,
 ): Line[] {
   const look = lookOf(member, data.status);
-  const color = { fg: paletteIndex(member.color) };
+  const color = { fg: memberColor(member.color) };
   const gone = member.state === "exited";
   const target = { kind: "member", name: member.name } as const;
   const left = [
@@ -129,7 +129,7 @@ export function memberRows(
   ];
 }
 
-function figures(member: MemberStatus, width: number): Span[] {
+function figures(member: SidebarMember, width: number): Span[] {
   const [task, ...others] = member.taskIds;
   const parts: Span[] = [];
   if (task !== undefined)
@@ -144,7 +144,7 @@ function bar(selected: boolean): Span {
 }
 
 /** How far the task list is, as a bar. */
-export function taskBar(tasks: readonly TaskView[], width: number): Line {
+export function taskBar(tasks: readonly SidebarTask[], width: number): Line {
   const room = Math.max(1, width - 1);
   const states = tasks.map((task) => taskState(task, tasks));
   const count = (wanted: TaskState): number => states.filter((state) => state === wanted).length;
@@ -159,14 +159,14 @@ export function taskBar(tasks: readonly TaskView[], width: number): Line {
   ]);
 }
 
-export function taskFigure(tasks: readonly TaskView[]): string {
+export function taskFigure(tasks: readonly SidebarTask[]): string {
   return tasks.length === 0
     ? "none"
     : `${tasks.filter((task) => task.status === "completed").length} of ${tasks.length}`;
 }
 
 /** A task in one row; the selected one with its whole subject and what it waits for. */
-export function taskRows(task: TaskView, data: SidebarData, selected: boolean, width: number): Line[] {
+export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean, width: number): Line[] {
   const { list } = data.status.tasks;
   const state = taskState(task, list);
   const look = TASK_LOOKS[state];
@@ -219,7 +219,7 @@ function messageLines(message: MessageLine, data: SidebarData, width: number): L
 
 function nameSpan(name: string, data: SidebarData): Span {
   const member = data.status.members.find((candidate) => sameName(candidate.name, name));
-  return span(gridText(name), { fg: paletteIndex(member?.color) });
+  return span(gridText(name), { fg: memberColor(member?.color) });
 }
 
 /** Hours and minutes: an age would be wrong a minute later, and nothing is drawn on a timer. */

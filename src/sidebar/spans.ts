@@ -1,7 +1,7 @@
 import { cutToWidth, displayWidth } from "../text/terminal-text.ts";
 import type { SidebarTarget } from "./state.ts";
 
-export interface Style {
+export interface SpanStyle {
   /** Index of the 256-colour palette; without it the terminal's own. */
   readonly fg?: number | undefined;
   readonly bold?: boolean;
@@ -9,7 +9,7 @@ export interface Style {
 }
 
 /** A piece of one line in one style; its text is grid text. */
-export interface Span extends Style {
+export interface Span extends SpanStyle {
   readonly text: string;
 }
 
@@ -21,7 +21,7 @@ export interface Line {
 
 export const BLANK: Line = { spans: [] };
 
-export function span(text: string, style: Style = {}): Span {
+export function span(text: string, style: SpanStyle = {}): Span {
   return { text, ...style };
 }
 

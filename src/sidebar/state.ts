@@ -1,4 +1,4 @@
-import type { ApprovalView, SidebarData } from "./data.ts";
+import type { SidebarApproval, SidebarData } from "./data.ts";
 import type { Action } from "./keys.ts";
 
 /** What a row stands for: the thing that a click selects. */
@@ -113,7 +113,7 @@ function asked(state: SidebarState, data: SidebarData, approve: boolean): Sideba
   return { ...state, answer: { id: waits.id, from: waits.from, approve, note: "" } };
 }
 
-function waitingOf(state: SidebarState, data: SidebarData): ApprovalView | undefined {
+function waitingOf(state: SidebarState, data: SidebarData): SidebarApproval | undefined {
   const { approvals } = data.status;
   const target = selectedTarget({ ...state, view: "team" }, data);
   return approvals.find(({ from }) => target?.kind === "member" && target.name === from) ?? approvals[0];

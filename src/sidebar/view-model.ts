@@ -1,4 +1,4 @@
-import { TONE } from "../text/colors.ts";
+import { TONE } from "../text/style.ts";
 import type { SidebarData } from "./data.ts";
 import { taskState } from "./labels.ts";
 import {

@@ -4,7 +4,7 @@ import { pauseSync } from "../os/clock.ts";
 import { readText } from "../os/files/fs.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import { formatJson } from "./format-json.ts";
-import type { Plan } from "./update-file.ts";
+import type { Update } from "./lock.ts";
 
 /** How long a foreign writer that writes in place may need to end; then the file is read once more. */
 export const SECOND_LOOK_MS = 20;
@@ -49,10 +49,10 @@ interface JsonChange<T> {
 }
 
 /**
- * A change of a file of JSON, as a plan for `changeFile`, which tells the caller what the file holds then.
+ * An update of a JSON file for `updateFile`, which returns the content that the file has afterwards.
  * @throws TeamError CORRUPT_FILE from the plan, with the file left as it is
  */
-export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): Plan<T> {
+export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): Update<T> {
   return (text, isLocked) => {
     const read = parse(text, schema);
     if ("flaw" in read && !isLocked) throw corruptFile(path, read.flaw);

@@ -1,14 +1,21 @@
 import { systemClock } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/files/fs.ts";
-import { STALE_MS } from "../os/files/lock-directory.ts";
+import {
+  isLockDirectoryOurs,
+  type LockDirectory,
+  lockDirectoryId,
+  removeLockDirectory,
+  STALE_MS,
+  takeLockDirectory,
+} from "../os/files/lock-directory.ts";
 import { createRecordLink, readRecordLink } from "../os/files/symlink-record.ts";
 import { type Liveness, ownIdentity, startTimeOf } from "../os/process/identity.ts";
 import { newUuid } from "../os/uuid.ts";
 import { sha256 } from "../protocol/sha256.ts";
 
 /**
- * Who holds a lock. As a record it is one line of less than 60 characters, which a file system keeps inside the link
- * itself: the pid, short hashes of the rest of the process's identity, and a word for what it holds.
+ * The holder of a lock. Its record is one line of less than 60 characters, which a file system keeps inside the link: the
+ * pid, short hashes of the rest of the process's identity, and a word for the thing that it holds.
  */
 interface Owner {
   readonly pid: number;
@@ -21,20 +28,20 @@ interface Owner {
 
 let self: Omit<Owner, "word"> | undefined;
 
-/** A record of this process. @param word no dots; a random one tells this taking from every other */
+/** Returns a record of this process. @param word has no dots; a random one distinguishes this taking from every other */
 export function ownerRecord(word: string = newUuid().slice(0, 13)): string {
   const { pid, start, host, space, boot } = ownOwner();
   return [pid, start, host, space, boot, word].join(".");
 }
 
-/** Who wrote a record; undefined when it is not one of ours. */
+/** Parses a record; undefined if it has another format. */
 export function ownerOf(record: string): Owner | undefined {
   const [pid = "", start, host, space, boot, word] = record.split(".");
   if (!/^[1-9][0-9]*$/.test(pid) || !start || !host || !space || !boot || !word) return undefined;
   return { pid: Number(pid), start, host, space, boot, word };
 }
 
-/** Whether the process that wrote a record still runs; `unknown` for one that cannot be judged from here. */
+/** Returns whether the process that wrote a record still runs; `unknown` if that cannot be judged from here. */
 export function ownerLiveness(record: string): Liveness {
   const owner = ownerOf(record);
   const own = ownOwner();
@@ -53,12 +60,12 @@ function ownOwner(): Omit<Owner, "word"> {
   return self;
 }
 
-/** 36 bits: enough to tell one boot, host or start from another. */
+/** Hashes to 36 bits, enough to distinguish one boot, host or start from another. */
 function tag(text: string): string {
   return Buffer.from(sha256(text), "hex").toString("base64url").slice(0, 6);
 }
 
-/** A lock file that names its owner: a link whose text is the owner's record. */
+/** A held lock file: a link whose text is its owner's record. */
 export interface OwnerLock {
   readonly record: string;
   owned(): boolean;
@@ -66,10 +73,10 @@ export interface OwnerLock {
 }
 
 /**
- * Seeks the lock file at `path`: it is taken at once when it is free or its owner is dead; after 10 s when its owner cannot be
- * judged from here (another machine, another container).
- * @returns one try, undefined while somebody holds it; to be called again after a while. Where one owner follows the other,
- *   as under load, a try is no more than a look.
+ * Prepares to take the lock file at `path`. A try takes it at once if it is free or its owner is dead, and after 10 s if its
+ * owner cannot be judged from here (another machine, another container).
+ * @returns one try, undefined while another process holds the lock; call it again after a while. A try that meets another
+ *   owner than the try before only reads the link: under load owners follow one another.
  */
 export function seekOwnerLock(path: string): () => OwnerLock | undefined {
   let before: string | undefined;
@@ -82,7 +89,7 @@ export function seekOwnerLock(path: string): () => OwnerLock | undefined {
   };
 }
 
-/** To take over, one first holds `<path>~`, so that two that have seen the same dead owner never remove each other's new lock. */
+/** Takes over under the lock `<path>~`: otherwise two heirs of the same dead owner could remove each other's new lock. */
 function inherit(path: string, seen: string): OwnerLock | undefined {
   const heir = seekOwnerLock(`${path}~`)();
   if (heir === undefined) return undefined;
@@ -115,4 +122,59 @@ function ownerLock(path: string, record: string): OwnerLock {
       if (owned()) removeFile(path);
     },
   };
+}
+
+/**
+ * Takes the lock directory `<path>.lock`, and records in `<path>.lock.owner` which directory it is and which process holds
+ * it. Only the holder of the queue lock calls this and changes that record. So a lock without a record is a foreign writer's.
+ * @returns undefined while the lock is held: by a foreign writer until 10 s without a sign of life, by our process while it lives
+ */
+export function takeOwnedDirectory(path: string): LockDirectory | undefined {
+  const ownerPath = `${path}.lock.owner`;
+  if (clearDeadHolder(path, ownerPath)) return undefined;
+  const directory = takeLockDirectory(path);
+  if (directory === undefined) return undefined;
+  const record = ownerRecord(directory.id);
+  try {
+    if (!createRecordLink(ownerPath, record)) {
+      // Left by a holder that cannot be judged from here and whose lock was stale.
+      removeFile(ownerPath);
+      createRecordLink(ownerPath, record);
+    }
+  } catch (error) {
+    directory.release();
+    throw error;
+  }
+  return {
+    ...directory,
+    release: () => {
+      try {
+        // The record first: it must never be there with a lock that another process has taken since.
+        if (readRecordLink(ownerPath) === record) removeFile(ownerPath);
+      } finally {
+        directory.release();
+      }
+    },
+  };
+}
+
+/**
+ * Removes the record and the directory of a dead process, however fresh. A directory with our mode but without a record is
+ * removed too: its maker held the queue lock before this process, and died before it wrote the record.
+ * @returns whether one of our processes is alive and holds the lock. A slow holder keeps the directory, however old, even if it lost
+ *   its queue lock (by the clock, or by hand).
+ */
+function clearDeadHolder(path: string, ownerPath: string): boolean {
+  const record = readRecordLink(ownerPath);
+  if (record === undefined) {
+    if (isLockDirectoryOurs(path)) removeLockDirectory(path);
+    return false;
+  }
+  const liveness = ownerLiveness(record);
+  // The mode counts too: a file system may give a new directory the inode of the last one, and its time within one tick.
+  const isItsLock = isLockDirectoryOurs(path) && lockDirectoryId(path) === ownerOf(record)?.word;
+  if (isItsLock && liveness !== "dead") return liveness === "alive";
+  if (isItsLock) removeLockDirectory(path);
+  removeFile(ownerPath);
+  return false;
 }

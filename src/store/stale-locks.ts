@@ -7,8 +7,8 @@ import { startTimeOf } from "../os/process/identity.ts";
 import { withLock } from "./lock.ts";
 import { ownerLiveness, seekOwnerLock } from "./owner-lock.ts";
 
-/** What ended processes left of their locks in a directory, by the files that were locked. */
-export function deadLocks(directory: string): string[] {
+/** Returns the files in a directory on which ended processes left locks. */
+export function staleLocks(directory: string): string[] {
   const names = listDir(directory);
   const files = names.flatMap((name) => {
     const [, file, end] = /^(.+?)(\.q~*|\.lock\.owner|\.lock)$/.exec(name) ?? [];
@@ -20,7 +20,7 @@ export function deadLocks(directory: string): string[] {
   return [...new Set(files)];
 }
 
-/** A directory that no process of ours made: after 10 s without a sign of life it is anybody's, as for every peer. */
+/** Returns whether a foreign lock directory is stale: every peer may remove it after 10 s without a sign of life. */
 function isAbandoned(path: string, names: readonly string[], owner: string): boolean {
   const entry = entryOf(path);
   if (!entry?.isDirectory() || names.includes(owner) || listDir(path).length > 0) return false;
@@ -28,17 +28,17 @@ function isAbandoned(path: string, names: readonly string[], owner: string): boo
 }
 
 /**
- * What stands where a lock would be, and never lapses as one does: a directory with something in it or with a time to come, a
- * file or directory in the place of our record. Who put it there cannot be told, so that it is a person's to remove.
+ * Returns the paths of locks that never become stale: a lock directory that is not empty or whose time lies in the future,
+ * and a file or directory in the place of our record. Their maker is unknown, so only the user may remove them.
  */
-export function lastingLocks(directory: string): string[] {
+export function stuckLocks(directory: string): string[] {
   return listDir(directory)
     .filter((name) => LOCK.test(name))
     .map((name) => join(directory, name))
     .filter((path) => (path.endsWith(".lock") ? isLastingDirectory(path) : isNoRecord(path)));
 }
 
-/** The locks of the files that are locked at all, and not the tasks' file `.lock`, which is one of these. */
+/** Locks of the files that are ever locked. The tasks' own file `.lock` is such a file and not a lock. */
 const LOCK = /^(.+\.json|\.lock)\.(lock|q)$/;
 
 function isLastingDirectory(path: string): boolean {
@@ -59,25 +59,26 @@ function isOfDead(path: string): boolean {
 }
 
 /**
- * Removes them in the one way that is safe beside others: by taking the lock and giving it back.
+ * Removes what ended processes left of the lock of `path`. Takes the lock and releases it, the only way that is safe while
+ * other processes use it.
  * @throws TeamError LOCK_TIMEOUT
  */
-export async function clearDeadLock(path: string): Promise<void> {
-  // A taker that died in the middle of taking over; nobody meets this one until the next takes over.
+export async function removeStaleLock(path: string): Promise<void> {
+  // Left by a process that died while it took over a lock. Only the next takeover meets it.
   for (let heir = `${path}.q~`; isOfDead(heir); heir += "~") seekOwnerLock(heir)()?.release();
   await withLock(path, () => undefined);
 }
 
-/** Longest life of a file on its way to its name, in milliseconds: it takes some, and a stopped process a while. */
-const ON_ITS_WAY_MS = 60 * 60 * 1000;
+/** Milliseconds until a temporary file of a live process counts as left over: a stopped process may still rename it. */
+const MAX_TEMPORARY_MS = 60 * 60 * 1000;
 
-/** Halves of files whose writers have ended. */
+/** Returns temporary files whose writers have ended. */
 export function deadTemporaries(directory: string): string[] {
   return listDir(directory).flatMap((name) => {
     const pid = temporaryWriter(name);
     const age = systemClock.now() - Number(entryOf(join(directory, name))?.mtimeMs ?? Number.NaN);
-    // A writer in another container has a pid that says nothing here; it is as quick as any.
-    const isLeft = pid !== undefined && age > (startTimeOf(pid) === undefined ? STALE_MS : ON_ITS_WAY_MS);
+    // The pid of a writer in another container means nothing here; that writer also renames within 10 s.
+    const isLeft = pid !== undefined && age > (startTimeOf(pid) === undefined ? STALE_MS : MAX_TEMPORARY_MS);
     return isLeft ? [join(directory, name)] : [];
   });
 }

@@ -102,7 +102,7 @@ ${typesOf(own)
 
 /** @throws TeamError PERMISSION_DENIED for a lead in delegate mode: a subagent's work counts as the lead's own work (S53) */
 function requireOwnWork({ role, worker }: TeamToolContext): void {
-  if (role !== "lead" || worker.plan.mode !== "delegate") return;
+  if (role !== "lead" || worker.planApproval.mode !== "delegate") return;
   throw new TeamError(
     "PERMISSION_DENIED",
     "In delegate mode the lead only coordinates; nothing was started.",
@@ -126,7 +126,7 @@ function typeLine({ name, description }: AgentType): string {
 
 /** Returns the highest mode that the agent can grant: its own, or in delegate mode the lead's mode from before. */
 function maxModeOf({ ctx, worker }: TeamToolContext): PermissionMode {
-  const { mode } = worker.plan;
+  const { mode } = worker.planApproval;
   return mode === "delegate" ? inheritedMode(readTeam(ctx.ref)) : mode;
 }
 

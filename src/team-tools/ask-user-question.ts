@@ -39,7 +39,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
         // A lead's question goes to no inbox: the person sees it among the open requests.
         async () => role === "teammate" && sendMessage(ctx.ref, { from: worker.name, to: LEAD_NAME, text }),
       );
-      worker.asked(question, choices ?? [], requestId);
+      worker.showQuestion(question, choices ?? [], requestId);
       return {
         content: `Your question waits for an answer (${requestId}).`,
         data: { request_id: requestId },

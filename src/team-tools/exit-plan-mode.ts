@@ -13,7 +13,7 @@ export const exitPlanMode: TeamTool = ({ worker }) => ({
   summary: () => "",
   execute: () =>
     withRefusals(async () => {
-      const sent = await worker.plan.submit();
+      const sent = await worker.planApproval.submit();
       if ("refusal" in sent) return { content: sent.refusal, isError: true };
       return {
         content: `Your plan waits for approval (${sent.requestId}). Nothing else happens until the answer is there.`,

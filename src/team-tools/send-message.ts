@@ -124,7 +124,8 @@ async function sendToOne({ ctx, worker }: TeamToolContext, call: Call): Promise<
     text: plainText(content),
     ...summary,
   });
-  if (target.name !== LEAD_NAME) worker.work.talkedTo(target.name, call.summary ?? content.slice(0, 80));
+  if (target.name !== LEAD_NAME)
+    worker.workSinceIdle.addPeerMessage(target.name, call.summary ?? content.slice(0, 80));
   const later = sent.queuedForRestart
     ? ` ${target.name} is not running; it reads it when it is started again.`
     : "";
@@ -162,7 +163,7 @@ async function answerShutdown({ ctx, worker }: TeamToolContext, call: Call): Pro
   const requestId = required(call.request_id, "request_id");
   const approve = required(call.approve, "approve");
   if (!approve) required(call.content || undefined, "content (the reason of a refusal)");
-  if (!worker.shutdowns.isOpen(requestId)) {
+  if (!worker.shutdownRequests.isOpen(requestId)) {
     throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
   }
   const message = approve
@@ -170,7 +171,7 @@ async function answerShutdown({ ctx, worker }: TeamToolContext, call: Call): Pro
     : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
   const text = formatProtocol(message, new Date(ctx.clock.now()));
   await sendMessage(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
-  worker.shutdowns.answered(requestId);
+  worker.shutdownRequests.close(requestId);
   if (approve) worker.agreeToStop();
   return {
     ...jsonResult({

@@ -48,14 +48,18 @@ export const taskUpdate: TeamTool = (tools) => ({
       const gate = taskGateOf(tools, context);
       const task = await updateTask(ctx.ref, ctx.actor, taskId, defined(change), ctx.clock, gate);
       recordHeldTask(tools, taskId, task);
-      if (change.status === "completed" && task?.owner === ctx.actor) tools.worker.work.completed(taskId);
+      if (change.status === "completed" && task?.owner === ctx.actor)
+        tools.worker.workSinceIdle.addCompletedTask(taskId);
       const state = task === undefined ? { id: taskId, status: "deleted" } : publicTask(task);
       return jsonResult({ success: true, task: state }, displayOf(taskId, task));
     }),
 });
 
 function recordHeldTask({ worker }: TeamToolContext, taskId: string, task: Task | undefined): void {
-  worker.holds(taskId, task !== undefined && task.owner === worker.name && task.status === "in_progress");
+  worker.setTaskHeld(
+    taskId,
+    task !== undefined && task.owner === worker.name && task.status === "in_progress",
+  );
 }
 
 function displayOf(taskId: string, task: Task | undefined): string {

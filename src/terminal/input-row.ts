@@ -1,7 +1,6 @@
-import { TONE } from "../text/colors.ts";
+import { styler, TONE } from "../text/style.ts";
 import { displayWidth, gridText } from "../text/terminal-text.ts";
 import { type LineEditor, lineEditor, PASTES_OFF, PASTES_ON } from "./line-editor.ts";
-import { painter } from "./pane-writer.ts";
 
 /**
  * A pane's last rows, for what is typed and not entered, and for what was entered and waits: what the agent says meanwhile goes
@@ -43,7 +42,7 @@ const MOST_HELD = 3;
 
 export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
   const editor = lineEditor();
-  const paint = painter(plain);
+  const paint = styler(plain);
   const held: string[] = [];
   /** Where the next text of the pane goes. */
   let column = 0;

@@ -1,36 +1,36 @@
 import { displayWidth } from "../text/terminal-text.ts";
 
-/** What typed keys came to. */
+/** The result of typed keys. */
 export type Typed =
-  /** To be written to the terminal, which shows nothing by itself. */
+  /** Text to write to the terminal, which does not echo. */
   | { readonly kind: "echo"; readonly text: string }
   | { readonly kind: "line"; readonly line: string }
   | { readonly kind: "escape" }
   | { readonly kind: "shift-tab" }
   | { readonly kind: "key"; readonly key: ViewKey }
-  /** It holds no more; what is typed beyond is not taken. Said once of a line. */
+  /** The line is full and ignores further characters; reported once for each line. */
   | { readonly kind: "full" }
-  /** Ctrl-D where nothing is typed. */
+  /** Ctrl-D in an empty line. */
   | { readonly kind: "end" }
   | { readonly kind: "signal"; readonly signal: "SIGINT" | "SIGQUIT" | "SIGTSTP"; readonly dropped: boolean };
 
-/** Keys that choose what is looked at, where there is something to choose. */
+/** Keys that select what a screen with several views shows. */
 export type ViewKey = "up" | "down" | "tasks" | "page-up" | "page-down";
 
 export interface LineEditor {
-  /** Takes what the terminal gave. An escape at its end may be the start of a key's name and is kept. */
+  /** Processes terminal input. An escape at its end may begin a key sequence and is held. */
   push(text: string): readonly Typed[];
-  /** Whether an escape is kept: {@link settle} is due when nothing follows soon. */
+  /** Whether an escape is held: call {@link settle} if no input follows soon. */
   readonly isPending: boolean;
-  /** Nothing followed: the escape was the key itself. */
+  /** No input followed: reports the held escape as the Esc key. */
   settle(): readonly Typed[];
-  /** What is typed and not entered. */
+  /** The line that is typed and not entered. */
   readonly line: string;
-  /** Takes that back. */
+  /** Erases that line. */
   clear(): readonly Typed[];
 }
 
-/** Characters of a line; what is typed beyond is not taken. More than a terminal's own limit of 4096. */
+/** Most characters of a line; a terminal in line mode allows only 4096. */
 export const MAX_LINE = 100_000;
 const CTRL_D = "\u0004";
 
@@ -40,7 +40,7 @@ const SIGNALS: Readonly<Record<string, "SIGINT" | "SIGQUIT" | "SIGTSTP">> = {
   "\u001a": "SIGTSTP",
 };
 
-/** What a terminal puts around pasted text, and what asks it to. */
+/** Sequences that a terminal sends around pasted text, and those that switch this on and off. */
 const PASTE = "\u001b[200~";
 const PASTED = "\u001b[201~";
 export const PASTES_ON = "\u001b[?2004h";
@@ -55,14 +55,20 @@ const VIEW_KEYS: Readonly<Record<string, ViewKey>> = {
   "\u001b[6~": "page-down",
 };
 
-/** A key's name in full: CSI (`ESC [ … letter`), SS3 (`ESC O letter`). */
-const KEY_NAME = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
-/** The beginning of one. */
-const HALF_NAME = /^\u001b(?:\[[0-?]*[ -/]*|O)?$/;
+/*
+ * `readline.emitKeypressEvents` is no replacement. It knows a fixed list of keys and passes the rest of any other sequence on
+ * as characters: a terminal's reply (`ESC [ ? 1 ; 2 c`) or a pasted colour would end up in the line. It also waits without
+ * a limit for the rest of `ESC [`, which Alt-[ sends.
+ */
+
+/** A complete key sequence: CSI (`ESC [ … letter`) or SS3 (`ESC O letter`). */
+const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
+/** The beginning of a key sequence. */
+const PARTIAL_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*|O)?$/;
 
 /**
- * What a terminal's own line discipline does (echo, erase, kill, signals), for one that hands on each key: there an escape
- * is heard when it is pressed, which a terminal that waits for a line cannot.
+ * Does the work of a terminal's line discipline (echo, erase, kill, signals) for a terminal in raw mode. Only raw mode
+ * reports the Esc key when it is pressed.
  */
 export function lineEditor(): LineEditor {
   let line = "";
@@ -71,7 +77,7 @@ export function lineEditor(): LineEditor {
   let isFull = false;
   let parts: Intl.Segmenter | undefined;
   const erase = (count: (graphemes: readonly string[]) => number): Typed[] => {
-    // Made at its first need: what a segmenter knows of all languages has no place in an idle agent's memory.
+    // Created on first use: a segmenter's language data takes memory that an idle agent does not need.
     parts ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
     const graphemes = [...parts.segment(line)].map(({ segment }) => segment);
     const gone = graphemes.splice(graphemes.length - count(graphemes));
@@ -95,7 +101,7 @@ export function lineEditor(): LineEditor {
     switch (char) {
       case "\r":
       case "\n": {
-        // Several lines that are pasted are one message, which the key then sends.
+        // Pasted lines form one message, which a typed Enter sends.
         if (pasting) return add("\n");
         const typed = line;
         line = "";
@@ -112,26 +118,26 @@ export function lineEditor(): LineEditor {
       case "\u0017":
         return erase(lastWord);
       default:
-        // The other control characters would move the cursor that the agent writes at.
+        // Other control characters would move the cursor, at which the agent writes.
         return char < " " ? [] : add(char);
     }
   };
   const add = (char: string): Typed[] => {
     if (line.length >= MAX_LINE) {
-      const isSaid = isFull;
+      const isReported = isFull;
       isFull = true;
-      return isSaid ? [] : [{ kind: "full" }];
+      return isReported ? [] : [{ kind: "full" }];
     }
     isFull = false;
     line += char;
     return [{ kind: "echo", text: char }];
   };
   const escaped = (): Typed[] => [{ kind: "escape" }];
-  const named = (name: string): Typed[] => {
-    if (name === PASTE || name === PASTED) pasting = name === PASTE;
+  const sequenceKey = (sequence: string): Typed[] => {
+    if (sequence === PASTE || sequence === PASTED) pasting = sequence === PASTE;
     if (pasting) return [];
-    if (name === SHIFT_TAB) return [{ kind: "shift-tab" }];
-    const view = VIEW_KEYS[name];
+    if (sequence === SHIFT_TAB) return [{ kind: "shift-tab" }];
+    const view = VIEW_KEYS[sequence];
     return view === undefined ? [] : [{ kind: "key", key: view }];
   };
   return {
@@ -146,11 +152,11 @@ export function lineEditor(): LineEditor {
           rest = rest.slice(char.length);
           continue;
         }
-        const name = KEY_NAME.exec(rest)?.[0];
-        if (name !== undefined) {
-          typed.push(...named(name));
-          rest = rest.slice(name.length);
-        } else if (HALF_NAME.test(rest)) {
+        const sequence = KEY_SEQUENCE.exec(rest)?.[0];
+        if (sequence !== undefined) {
+          typed.push(...sequenceKey(sequence));
+          rest = rest.slice(sequence.length);
+        } else if (PARTIAL_SEQUENCE.test(rest)) {
           held = rest;
           rest = "";
         } else {
@@ -168,7 +174,7 @@ export function lineEditor(): LineEditor {
     },
     clear: () => erase((graphemes) => graphemes.length),
     settle() {
-      // Of half a name nothing but the escape was meant: no key sends the rest of it later.
+      // Keys send their sequence at once, so a partial one is the Esc key; the rest of it is dropped.
       const was = held;
       held = "";
       return was === "" ? [] : escaped();
@@ -185,7 +191,7 @@ function lastWord(graphemes: readonly string[]): number {
   return count;
 }
 
-/** What is shown is written at once and not by the letter. */
+/** Joins adjacent echoes, so that each is one write and not one for each character. */
 function joined(typed: readonly Typed[]): Typed[] {
   const all: Typed[] = [];
   for (const one of typed) {

@@ -12,9 +12,9 @@ import {
   type ViewKey,
 } from "./line-editor.ts";
 
-/** Milliseconds in which the rest of a key's name follows its escape; a person presses no second key so soon. */
+/** Milliseconds to wait for the rest of a key sequence; a person presses no second key so soon. */
 const ESCAPE_MS = 50;
-/** Milliseconds in which a Ctrl-Z stops a program that can be stopped. */
+/** Milliseconds in which Ctrl-Z stops a process that can be stopped. */
 const STOP_MS = 50;
 
 const TOO_LONG = `A line holds ${MAX_LINE.toLocaleString("en-US")} characters at most; the rest is not taken. \
@@ -23,30 +23,29 @@ Ctrl-C drops it; a longer text comes from a file: teams send <name> - < file`;
 export interface TypingHandlers {
   /** A line that is not empty. */
   line(line: string): Promise<void>;
-  /** Esc was pressed. */
+  /** Called for Esc. */
   escape(): void;
-  /** Shift+Tab was. */
+  /** Called for Shift+Tab. */
   shiftTab?(): void;
   problem(error: unknown): void;
-  /** Enter was pressed where nothing was typed. */
+  /** Called for Enter in an empty line. */
   blank?(): void;
-  /** One of the keys that choose what is looked at. */
+  /** Called for a key that selects a view. */
   key?(key: ViewKey): void;
-  /** Ctrl-D was pressed where nothing was typed. */
+  /** Called for Ctrl-D in an empty line. */
   end?(): void;
-  /** Ctrl-C was pressed, which has dropped what was typed. @returns whether it is to be the signal that it is in any terminal */
+  /** Called for Ctrl-C. @param dropped whether it discarded typed text @returns whether to send SIGINT, as a terminal does */
   mayInterrupt?(dropped: boolean): boolean;
-  /** The terminal is about to be given back, for a signal that was typed. */
+  /** Called before the terminal is restored for a typed signal. */
   signal?(): void;
 }
 
 /**
- * Hands on each line that a person types into this process's terminal, and the escape key as it is pressed. The terminal
- * hands on every key for that, and is set back at the end. Without a terminal nothing is read: what stdin holds then is
- * nobody's typing.
- * @param write shows what is typed, and gives the terminal its orders
- * @param editor holds the line that is typed
- * @returns ends the reading
+ * Reads lines and keys that a person types into this process's terminal. The terminal is in raw mode until the end of the
+ * reading. Reads nothing if stdin is not a terminal.
+ * @param write writes echoed text and control sequences to the terminal
+ * @param editor holds the typed line
+ * @returns ends the reading and restores the terminal
  */
 export function readTypedLines(
   write: (text: string) => void,
@@ -56,20 +55,20 @@ export function readTypedLines(
   const { stdin } = process;
   if (!stdin.isTTY) return () => undefined;
   const decoder = new StringDecoder("utf8");
-  let forget = (): void => undefined;
-  let forgetStop = (): void => undefined;
+  let cancelSettle = (): void => undefined;
+  let cancelRetake = (): void => undefined;
   const raw = (on: boolean): void => void (stdin as ReadStream).setRawMode(on);
-  const taken = (line: string): void => {
+  const entered = (line: string): void => {
     if (line.trim() === "") handlers.blank?.();
     else handlers.line(line).catch(handlers.problem);
   };
-  const hand = (one: Typed): void => {
+  const dispatch = (one: Typed): void => {
     switch (one.kind) {
       case "echo":
         write(one.text);
         break;
       case "line":
-        taken(one.line);
+        entered(one.line);
         break;
       case "full":
         handlers.problem(new Error(TOO_LONG));
@@ -92,47 +91,47 @@ export function readTypedLines(
     }
   };
   const take = (typed: readonly Typed[]): void => {
-    for (const one of typed) hand(one);
+    for (const one of typed) dispatch(one);
   };
   const pressed = ({ signal, dropped }: Extract<Typed, { kind: "signal" }>): void => {
     if (signal === "SIGINT" && handlers.mayInterrupt?.(dropped) === false) return;
     handlers.signal?.();
-    // Whoever is before us at the terminal finds it as it was; a signal that does not end us leaves us at it.
-    giveTerminal();
-    // As the terminal does it: to all that it has in front.
+    // The shell gets the terminal back as it was. If the signal does not end this process, it takes the terminal again.
+    restoreTerminal();
+    // As a terminal does: to the whole foreground process group.
     signalProcess(0, signal);
     if (signal !== "SIGTSTP") takeTerminal();
-    // Where no shell could let it go on, the system stops nobody.
-    else forgetStop = after(STOP_MS, takeTerminal);
+    // The system stops no process that no shell could continue.
+    else cancelRetake = after(STOP_MS, takeTerminal);
   };
-  // Whoever had it meanwhile knows nothing of our keys and pastes.
+  // Another program may have changed the terminal's modes meanwhile.
   const takeTerminal = (): void => {
     raw(true);
     write(PASTES_ON);
   };
-  const giveTerminal = (): void => {
+  const restoreTerminal = (): void => {
     write(PASTES_OFF);
     raw(false);
   };
   const onData = (bytes: Buffer): void => {
-    forget();
+    cancelSettle();
     take(editor.push(decoder.write(bytes)));
-    if (editor.isPending) forget = after(ESCAPE_MS, () => take(editor.settle()));
+    if (editor.isPending) cancelSettle = after(ESCAPE_MS, () => take(editor.settle()));
   };
-  // A terminal that went away: its hangup comes as a signal.
+  // A closed terminal is reported by SIGHUP.
   stdin.on("error", () => undefined);
   stdin.on("data", onData);
-  // Who has read a line before us has left it paused.
+  // An earlier reader of a line has left stdin paused.
   stdin.resume();
   process.on("SIGCONT", takeTerminal);
-  process.on("exit", giveTerminal);
+  process.on("exit", restoreTerminal);
   takeTerminal();
   return () => {
-    forget();
-    forgetStop();
+    cancelSettle();
+    cancelRetake();
     take(editor.clear());
-    giveTerminal();
-    process.off("exit", giveTerminal);
+    restoreTerminal();
+    process.off("exit", restoreTerminal);
     process.off("SIGCONT", takeTerminal);
     stdin.off("data", onData);
     stdin.pause();

@@ -1,45 +1,43 @@
 import type { Env } from "../os/env.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TaskStatus } from "../schema/task.ts";
-import { paletteIndex, TONE } from "../text/colors.ts";
+import { memberColor, type Style, styled, TONE } from "../text/style.ts";
 import { displayWidth, stripControls } from "../text/terminal-text.ts";
 
-/** What a word means, or whose it is; a member's colour goes by its name (protocol.md section 2). */
+/** The meaning of a word, or the member that it belongs to, by the name of its colour (protocol.md section 2). */
 export type Tint = keyof typeof TONE | "bold" | { readonly member: string | undefined };
 
-/** Text that is safe to print and has its colour. */
+/** Styled text that is safe to print. */
 export interface Painted {
   readonly painted: string;
-  /** Cells that it takes. */
+  /** In cells. */
   readonly width: number;
 }
 
 export type Paint = (text: string, ...tints: readonly Tint[]) => Painted;
 
-/** The painter for a stream; without colours it only makes the text safe. */
+/** Returns the painter for a stream; without colours it only makes text safe. */
 export function painter(colors: boolean): Paint {
   return (text, ...tints) => {
     const safe = visible(text);
-    const codes = tints.map(sgr).filter((code) => code !== undefined);
-    const bare = !colors || codes.length === 0 || safe === "";
-    return { painted: bare ? safe : `\x1b[${codes.join(";")}m${safe}\x1b[0m`, width: displayWidth(safe) };
+    const painted = colors && safe !== "" ? styled(safe, tints.map(toStyle)) : safe;
+    return { painted, width: displayWidth(safe) };
   };
 }
 
-function sgr(tint: Tint): string | undefined {
-  if (tint === "bold") return "1";
-  const index = typeof tint === "string" ? TONE[tint] : paletteIndex(tint.member);
-  return index === undefined ? undefined : `38;5;${index}`;
+function toStyle(tint: Tint): Style {
+  if (tint === "bold") return tint;
+  return typeof tint === "string" ? TONE[tint] : memberColor(tint.member);
 }
 
-/** Whether to colour what goes to a stream (https://no-color.org; `FORCE_COLOR` for recordings of a pipe). */
+/** Returns whether output to a stream has colours (https://no-color.org; `FORCE_COLOR` for recordings of a pipe). */
 export function wantsColors(env: Env, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR && env.FORCE_COLOR !== "0") return true;
   return isTerminal && env.TERM !== "dumb";
 }
 
-/** How each state shows: what waits for a person stands out, what rests steps back. */
+/** The tints of each state: states that wait for a person are bold, inactive ones quiet. */
 export const STATE_TINTS: Readonly<Record<AgentState, readonly Tint[]>> = {
   starting: ["busy"],
   running: ["good"],
@@ -60,12 +58,12 @@ export const TASK_TINTS: Readonly<Record<TaskStatus, readonly Tint[]>> = {
   completed: ["quiet"],
 };
 
-/** Foreign text on one line: nothing in it acts on the terminal, and it cannot begin a line of its own. */
+/** Returns foreign text as one line without control sequences. */
 export function visible(text: string): string {
   return stripControls(text).replace(/[\n\t]+/g, " ");
 }
 
-/** A line of ours with foreign words in it: each is made safe; painted ones are already. */
+/** Builds a line from a template and makes each value safe; painted values are safe already. */
 export function line(parts: TemplateStringsArray, ...values: readonly (string | number | Painted)[]): string {
   return parts.reduce((text, part, i) => `${text}${shown(values[i - 1] ?? "")}${part}`);
 }

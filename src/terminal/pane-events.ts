@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../agent/events.ts";
-import { TONE } from "../text/colors.ts";
+import { TONE } from "../text/style.ts";
 import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
 import { excerpt, type Page } from "./pane-writer.ts";
 

@@ -1,9 +1,9 @@
 import { MESSAGE_SIGN } from "../operations/ending/last-lines.ts";
-import { paletteIndex, TONE } from "../text/colors.ts";
 import { operand } from "../text/shell-quote.ts";
+import { memberColor, TONE } from "../text/style.ts";
 import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
 import { wrapRow } from "../text/word-wrap.ts";
-import type { ShownAsk, WorkerView } from "../worker/view.ts";
+import type { PermissionPrompt, WorkerView } from "../worker/view.ts";
 import type { TypingRow } from "./input-row.ts";
 import { eventWriter } from "./pane-events.ts";
 import { excerpt, type Page, type PageOptions, pageOf } from "./pane-writer.ts";
@@ -74,7 +74,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     },
     received(from, text, color) {
       page.begin("message");
-      page.row(paint(paletteIndex(color), `${MESSAGE_SIGN} ${gridText(from)}`));
+      page.row(paint(memberColor(color), `${MESSAGE_SIGN} ${gridText(from)}`));
       for (const row of excerpt(text, page.messageRows, page.width() - 2)) page.row(`  ${row}`);
     },
     queued(from, line) {
@@ -112,7 +112,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
 /** Puts a question for a permission: what would run, what that changes, why it asks, and how it is answered. */
 function askOn(
   page: Page,
-  { id, tool, summary, whose, reason, rules, change }: ShownAsk,
+  { id, tool, summary, subagent: whose, reason, rules, change }: PermissionPrompt,
   deaf: boolean,
 ): void {
   const { paint } = page;

@@ -1,4 +1,4 @@
-import { paletteIndex, TONE } from "../text/colors.ts";
+import { memberColor, type Style, type Styler, styler, TONE } from "../text/style.ts";
 import {
   type ControlStripper,
   controlStripper,
@@ -25,10 +25,6 @@ interface Paper {
   /** What the last row belongs to. */
   at(): Block;
 }
-
-/** A style: a colour of the 256-colour palette, bold, or none. */
-export type Ink = number | "bold" | undefined;
-export type Paint = (ink: Ink, text: string) => string;
 
 /** @param width columns of the terminal now; Infinity where nobody wraps */
 function paper(write: (text: string) => void, width: () => number): Paper {
@@ -67,14 +63,7 @@ function paper(write: (text: string) => void, width: () => number): Paper {
   };
 }
 
-export function painter(plain: boolean): Paint {
-  return (ink, text) => {
-    if (plain || ink === undefined) return text;
-    return ink === "bold" ? `\x1b[1m${text}\x1b[22m` : `\x1b[38;5;${ink}m${text}\x1b[39m`;
-  };
-}
-
-/** As {@link cutToWidth}, for a row with a {@link painter}'s styles in it. */
+/** As {@link cutToWidth}, for a row with a {@link styler}'s styles in it. */
 export function cutPainted(row: string, width: number): string {
   // Styles stand at the odd places.
   const parts = row.split(/(\x1b\[[0-9;]*m)/);
@@ -131,8 +120,8 @@ const LEAST_WIDTH = 20;
 
 /** The paper of one pane with the pens of its member. */
 export interface Page {
-  readonly paint: Paint;
-  readonly own: Ink;
+  readonly paint: Styler;
+  readonly own: Style;
   /** Rows of a message or notice, and of a tool's result, that are shown. */
   readonly messageRows: number;
   readonly resultRows: number;
@@ -144,9 +133,9 @@ export interface Page {
   say(piece: string): void;
   /** What comes next is a paragraph of its own. */
   paragraphEnds(): void;
-  notice(sign: string, text: string, ink: Ink): void;
+  notice(sign: string, text: string, style: Style): void;
   /** What a person is asked is shown whole. */
-  wholeNotice(sign: string, text: string, ink: Ink): void;
+  wholeNotice(sign: string, text: string, style: Style): void;
   end(lastWords?: string, epilogue?: string): void;
   /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
   aside(show: () => void): void;
@@ -154,7 +143,7 @@ export interface Page {
 
 export function pageOf(options: PageOptions): Page {
   const sheet = paper(options.write, () => Math.max(LEAST_WIDTH, options.width()));
-  const paint = painter(options.plain);
+  const paint = styler(options.plain);
   let stripper: ControlStripper | undefined;
   let waiting: (() => void)[] = [];
   const begin = (block: Block): void => {
@@ -162,14 +151,14 @@ export function pageOf(options: PageOptions): Page {
     sheet.begin(block);
   };
   const messageRows = options.whole ? Number.POSITIVE_INFINITY : MESSAGE_ROWS;
-  const put = (sign: string, text: string, ink: Ink, most: number): void => {
+  const put = (sign: string, text: string, style: Style, most: number): void => {
     begin("notice");
     const rows = excerpt(text, most, Math.max(LEAST_WIDTH, options.width()) - 2);
-    for (const [i, row] of rows.entries()) sheet.row(paint(ink, `${i === 0 ? sign : " "} ${row}`));
+    for (const [i, row] of rows.entries()) sheet.row(paint(style, `${i === 0 ? sign : " "} ${row}`));
   };
   return {
     paint,
-    own: paletteIndex(options.color),
+    own: memberColor(options.color),
     messageRows,
     changeRows: options.whole ? Number.POSITIVE_INFINITY : CHANGE_ROWS,
     resultRows: options.whole ? Number.POSITIVE_INFINITY : RESULT_ROWS,
@@ -199,7 +188,7 @@ export function pageOf(options: PageOptions): Page {
       if (stripper === undefined) show();
       else waiting.push(show);
     },
-    notice: (sign, text, ink) => put(sign, text, ink, messageRows),
-    wholeNotice: (sign, text, ink) => put(sign, text, ink, Number.POSITIVE_INFINITY),
+    notice: (sign, text, style) => put(sign, text, style, messageRows),
+    wholeNotice: (sign, text, style) => put(sign, text, style, Number.POSITIVE_INFINITY),
   };
 }

@@ -1,20 +1,23 @@
-/** One word for a POSIX shell, whatever it holds but NUL. */
+/**
+ * Quotes any text as one word for a POSIX shell.
+ * @throws RangeError if the text has a NUL
+ */
 export function shellQuote(word: string): string {
   if (word.includes("\0")) throw new RangeError("A shell word cannot hold a NUL.");
   return `'${word.replace(/'/g, "'\\''")}'`;
 }
 
-/** A word of a command that a person is to copy: quoted where a shell would read it otherwise. */
+/** Returns a word of a command for a person to copy, quoted only if a shell would change it. */
 export function shellWord(text: string): string {
   return /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text) ? text : shellQuote(text);
 }
 
-/** A name as the last words of a command that a person is to copy, never taken for an option. */
+/** Returns a name as the last words of a command for a person to copy; `--` before it if it looks like an option. */
 export function operand(name: string): string {
   return name.startsWith("-") ? `-- ${shellWord(name)}` : shellWord(name);
 }
 
-/** An option and its value in a command that a person is to copy: `--team review`, `--team=-x`. */
+/** Returns an option and its value for a command for a person to copy: `--team review`, `--team=-x`. */
 export function optionWords(option: string, value: string): string {
   return `${option}${value.startsWith("-") ? "=" : " "}${shellWord(value)}`;
 }

@@ -1,24 +1,22 @@
-/**
- * Foreign text on its way to a terminal: what could drive the terminal taken out, and the rest measured in cells as
- * tmux measures it.
- */
+/** Prepares foreign text for a terminal: removes control sequences and measures the rest in cells, as tmux does. */
+import { eastAsianWidth } from "get-east-asian-width";
 
-/** A control string without its end is given up after this many characters, so that it cannot swallow what follows. */
+/** Characters after which a control string without an end becomes text again, so that it cannot swallow the rest. */
 const MAX_SEQUENCE = 256;
-/** Marks stacked on one character; more is an attack on the rows above. */
+/** Combining marks kept on one character; more would overwrite the rows above. */
 const MAX_MARKS = 3;
 
 type State = "text" | "return" | "escape" | "sequence" | "string" | "string-escape";
 
-/** Takes control sequences out of a stream, also where a piece ends in the middle of one. */
+/** Removes control sequences from a stream, even if a sequence is split between two pieces. */
 export interface ControlStripper {
   push(piece: string): string;
 }
 
 /**
- * Keeps newline and tab; a carriage return becomes a newline. Escape sequences go whole, C0, C1 and the characters that turn the
- * writing direction go too, so that nothing that a model or a tool wrote moves the cursor, retitles the window or
- * shows other words than it holds.
+ * Creates a stripper that removes whole escape sequences, C0 and C1 controls, and characters that change the writing
+ * direction. It keeps newlines and tabs; a carriage return becomes a newline. So the output of a model or a tool cannot move
+ * the cursor, set the window's title or disguise its words.
  */
 export function controlStripper(): ControlStripper {
   let state: State = "text";
@@ -39,20 +37,19 @@ export function controlStripper(): ControlStripper {
   return { push: (piece) => (PLAIN.test(piece) && state === "text" ? piece : [...piece].map(step).join("")) };
 }
 
-/** {@link controlStripper} for a text that is whole. */
+/** Strips a complete text as {@link controlStripper} does. */
 export function stripControls(text: string): string {
   return controlStripper().push(text);
 }
 
 /**
- * What nobody sees of a text, seen: controls and characters without a shape as their escapes (`\\u0007`), so that what is allowed
- * is what was read. Newline and tab stay.
+ * Escapes control and invisible characters (`\\u0007`) except newline and tab, so that a user sees all of what they allow.
  */
 export function revealHidden(text: string): string {
-  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped);
+  return text.replace(new RegExp(HIDDEN, "gu"), escaped);
 }
 
-/** {@link revealHidden} of a shell's command, in which only blank, tab and newline part words: any other white space is seen too. */
+/** {@link revealHidden} for a shell command: escapes all white space that separates no words for a shell, too. */
 export function revealHiddenInCommand(command: string): string {
   return revealHidden(command).replace(/[^\S \n\t]/g, escaped);
 }
@@ -67,8 +64,8 @@ const UNSAFE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 const LINE_END = /[\u2028\u2029]/;
 
 /**
- * State × character: what a character leads to. One that is not here belongs to the text; so an unfinished sequence
- * never takes a newline or a letter of another script with it.
+ * The next state for each state and character. A character without an entry is text, so an unfinished sequence never
+ * swallows a newline or a letter of another script.
  */
 const ESCAPE: readonly (readonly [RegExp, State])[] = [
   [/\[/, "sequence"],
@@ -106,8 +103,8 @@ const REGIONAL = /[\u{1f1e6}-\u{1f1ff}]/gu;
 const REGIONAL_A = 0x1f1e6;
 
 /**
- * One line for a grid of cells: control characters gone, white space single, and emoji in the one form that every tmux
- * measures alike (no variation selectors, joiners or skin tones; a flag as its two letters).
+ * Returns one line for a grid of cells, without control characters and with single spaces. Emoji get the form that all
+ * versions of tmux measure alike: no variation selectors, joiners or skin tones; a flag becomes its two letters.
  */
 export function gridText(text: string): string {
   if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(text)) return text;
@@ -117,28 +114,24 @@ export function gridText(text: string): string {
     .replace(REGIONAL, (letter) =>
       String.fromCharCode(65 + (letter.codePointAt(0) ?? REGIONAL_A) - REGIONAL_A),
     )
-    .replace(/[\p{Cn}\p{Cs}]/gu, "\ufffd")
+    .replace(new RegExp(UNASSIGNED, "gu"), "\ufffd")
     .replace(/\s+/gu, " ")
     .trim();
 }
 
-interface WidthPatterns {
-  readonly zero: RegExp;
-  readonly wide: RegExp;
-}
+/*
+ * These patterns are strings: V8 checks each regular expression literal when it reads a file, and a Unicode property costs
+ * every cold command up to a millisecond. A string is compiled when its function runs.
+ */
 
-let patterns: WidthPatterns | undefined;
+const HIDDEN = "(?![\\n\\t])[\\p{Cc}\\p{Cf}\\u2028\\u2029]";
+const UNASSIGNED = "[\\p{Cn}\\p{Cs}]";
+/** Marks, format characters, and the vowels and final consonants of Hangul, which join the character before them. */
+const ZERO_WIDTH = "[\\p{Mn}\\p{Me}\\p{Cf}\\u1160-\\u11ff]";
 
-/** Made at their first use: it takes a millisecond, and most commands measure no such text. */
-function widthPatterns(): WidthPatterns {
-  patterns ??= {
-    zero: /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u,
-    wide: /[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u,
-  };
-  return patterns;
-}
+let zeroWidth: RegExp | undefined;
 
-/** Characters with the marks that stand on them, each with its width of 0, 1 or 2 cells. */
+/** Splits a text into characters with their combining marks; each takes 0, 1 or 2 cells. */
 export function cells(text: string): { readonly char: string; readonly width: number }[] {
   const out: { char: string; width: number }[] = [];
   let marks = 0;
@@ -159,17 +152,23 @@ export function cells(text: string): { readonly char: string; readonly width: nu
 function widthOf(char: string): number {
   const code = char.charCodeAt(0);
   if (code >= 0x20 && code < 0x7f) return 1;
-  const { zero, wide } = widthPatterns();
-  if (zero.test(char)) return 0;
-  return wide.test(char) ? 2 : 1;
+  zeroWidth ??= new RegExp(ZERO_WIDTH, "u");
+  if (zeroWidth.test(char)) return 0;
+  const point = char.codePointAt(0) ?? code;
+  // Half of a flag has no East Asian width, but terminals show it as an emoji.
+  return isRegional(point) ? 2 : eastAsianWidth(point);
 }
 
-/** Cells that a line of {@link gridText} takes. */
+function isRegional(point: number): boolean {
+  return point >= REGIONAL_A && point < REGIONAL_A + 26;
+}
+
+/** Returns the cells that a line of {@link gridText} takes. */
 export function displayWidth(text: string): number {
   return /^[\x20-\x7e]*$/.test(text) ? text.length : cells(text).reduce((sum, cell) => sum + cell.width, 0);
 }
 
-/** A line cut to a width in cells, with `…` where something was left out. */
+/** Cuts a line to a width in cells and ends it in `…` if it was longer. */
 export function cutToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let used = 0;

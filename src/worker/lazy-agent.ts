@@ -1,46 +1,46 @@
 import type { Agent } from "../agent/agent.ts";
 
-/** An agent that is made at the first need, once. */
+/** Creates the agent when it is first needed, once. */
 export class LazyAgent {
-  readonly #make: () => Promise<Agent>;
-  readonly #failed: () => void;
+  readonly #create: () => Promise<Agent>;
+  readonly #onFailure: () => void;
   #agent: Promise<Agent> | undefined;
-  #made: Agent | undefined;
-  #flaw: { readonly error: unknown } | undefined;
+  #current: Agent | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
-  /** @param failed told when it could not be made */
-  constructor(make: () => Promise<Agent>, failed: () => void) {
-    this.#make = make;
-    this.#failed = failed;
+  /** @param onFailure called if the agent cannot be created */
+  constructor(create: () => Promise<Agent>, onFailure: () => void) {
+    this.#create = create;
+    this.#onFailure = onFailure;
   }
 
-  /** The agent, if there is one by now. */
-  get made(): Agent | undefined {
-    return this.#made;
+  /** The agent if it exists already. */
+  get current(): Agent | undefined {
+    return this.#current;
   }
 
-  /** How much it runs in the background. */
-  get inBackground(): number {
-    return this.#made?.inBackground ?? 0;
+  /** Number of its background tasks. */
+  get backgroundCount(): number {
+    return this.#current?.inBackground ?? 0;
   }
 
   get(): Promise<Agent> {
-    this.#agent ??= this.#make().then(
+    this.#agent ??= this.#create().then(
       (agent) => {
-        this.#made = agent;
+        this.#current = agent;
         return agent;
       },
       (error: unknown) => {
-        this.#flaw = { error };
-        this.#failed();
+        this.#failure = { error };
+        this.#onFailure();
         throw error;
       },
     );
     return this.#agent;
   }
 
-  /** Without a model or its tools there is nothing to wait for. @throws why it could not be made */
-  assertPossible(): void {
-    if (this.#flaw !== undefined) throw this.#flaw.error;
+  /** @throws the reason if the agent could not be created: without one the worker has nothing to wait for */
+  throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 }

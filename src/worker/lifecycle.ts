@@ -1,29 +1,24 @@
 import { ProcessEndingAbort } from "../agent/turn/turn-abort.ts";
+import type { RunningTurn } from "./turn/running-turn.ts";
 
-/** Why a worker ended by itself. */
+/** Why the loop of a worker ended. */
 export type WorkerEnd = "shutdown" | "team-gone" | "over" | "stopped";
 
-interface LifeOptions {
+interface LifecycleOptions {
   readonly role: "teammate" | "lead";
   /** Ends the worker from outside. */
   readonly signal: AbortSignal;
-  /** Ends the turn that runs, if one does. */
-  endTurn(reason: unknown): void;
-  /** Told that it is about to end. */
-  ends(): void;
+  readonly runningTurn: RunningTurn;
+  readonly wake: WakeSignal;
 }
 
-/** Why a turn is ended that the agent does not go on with. */
-export const interruption = (): DOMException => new DOMException("interrupted", "AbortError");
-
-/** Whether a worker goes on, and what its end does to the turn that runs: the first reason to end is the one that counts. */
+/** Whether a worker continues, and how its end affects the running turn. The first reason to end counts. */
 export class WorkerLifecycle {
-  readonly #options: LifeOptions;
+  readonly #options: LifecycleOptions;
   #end: WorkerEnd | undefined;
-  /** It has deleted its team itself. */
-  #hasLeft = false;
+  #hasLeftTeam = false;
 
-  constructor(options: LifeOptions) {
+  constructor(options: LifecycleOptions) {
     this.#options = options;
   }
 
@@ -31,48 +26,49 @@ export class WorkerLifecycle {
     return this.#end;
   }
 
-  get goesOn(): boolean {
+  get isRunning(): boolean {
     return this.#end === undefined;
   }
 
-  /** Whether its process is ended, and not by the person who looks at it: a turn of a teammate is not over with that. */
-  get isCut(): boolean {
+  /** Whether a teammate's process ends, other than by the user's Ctrl-C: the next process resumes its turn. */
+  get isProcessEnding(): boolean {
     const { role, signal } = this.#options;
     return role === "teammate" && this.#end === "stopped" && signal.reason !== "SIGINT";
   }
 
   stop(end: WorkerEnd): void {
+    const { role, runningTurn, wake } = this.#options;
     this.#end ??= end;
-    // A lead whose team somebody else has deleted says what it was about to say.
-    const saysOn = end === "team-gone" && this.#options.role === "lead";
-    if (this.isCut) this.#options.endTurn(new ProcessEndingAbort());
-    else if (end === "stopped" || (end === "team-gone" && !saysOn)) this.#options.endTurn(interruption());
-    this.#options.ends();
+    // A lead whose team another process has deleted finishes its turn.
+    const endsTurn = end === "stopped" || (end === "team-gone" && role === "teammate");
+    if (this.isProcessEnding) runningTurn.abort(new ProcessEndingAbort());
+    else if (endsTurn) runningTurn.interrupt();
+    wake.set();
   }
 
-  /** Its team is not there any more. */
+  /** Ends the worker, unless it has deleted its team itself. */
   teamGone(): void {
-    if (!this.#hasLeft) this.stop("team-gone");
+    if (!this.#hasLeftTeam) this.stop("team-gone");
   }
 
-  /** It deletes its team, as its lead: it says its result without one, or makes another. */
+  /** A lead deletes its team, and continues without one or with the next. */
   leaveTeam(): void {
-    this.#hasLeft = true;
+    this.#hasLeftTeam = true;
   }
 
   joinTeam(): void {
-    this.#hasLeft = false;
+    this.#hasLeftTeam = false;
   }
 }
 
-/** Remembers that something happened until somebody has waited for it; many causes make one waking. */
+/** Wakes one waiter, and remembers a signal that came before the wait. Several signals wake it once. */
 export interface WakeSignal {
   set(): void;
-  /** Ends at once when it was set since the last wait, else at the next `set` or the abort. */
+  /** Returns at once if it was set since the last wait, else at the next `set` or the abort. */
   wait(signal: AbortSignal): Promise<void>;
 }
 
-export function createLatch(): WakeSignal {
+export function createWakeSignal(): WakeSignal {
   let isSet = false;
   let wake: (() => void) | undefined;
   return {

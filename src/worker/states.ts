@@ -1,6 +1,6 @@
 import type { AgentState } from "../schema/status.ts";
 
-/** What happens to a worker, as far as its state is concerned. */
+/** Events that change the state of a worker. */
 export type WorkerEvent =
   | "ready"
   | "turn_started"
@@ -10,7 +10,7 @@ export type WorkerEvent =
   | "plan_sent"
   | "plan_answered"
   | "throttled"
-  | "went_on"
+  | "resumed"
   | "budget_spent"
   | "stop_agreed"
   | "ended";
@@ -30,7 +30,7 @@ export type WorkerState = Extract<
 
 type Row = Partial<Record<WorkerEvent, WorkerState>>;
 
-/** State × event → state; what is not listed leaves the state as it is (architecture.md rule 9). */
+/** State × event → state; an event that is not listed leaves the state as it is (architecture.md rule 9). */
 export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   starting: { ready: "idle", turn_started: "running", stop_agreed: "stopping", ended: "exited" },
   idle: { turn_started: "running", budget_spent: "paused", stop_agreed: "stopping", ended: "exited" },
@@ -45,14 +45,14 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     ended: "exited",
   },
   throttled: {
-    went_on: "running",
+    resumed: "running",
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     turn_interrupted: "idle",
     stop_agreed: "stopping",
     ended: "exited",
   },
-  // Behind a turn, with a question (S63).
+  // After a turn that asked a question (S63).
   "needs-input": {
     turn_started: "running",
     turn_ended: "idle",
@@ -62,9 +62,9 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     stop_agreed: "stopping",
     ended: "exited",
   },
-  // In the middle of a turn, or with one that it cannot begin.
+  // During a turn, or before a turn that cannot begin.
   paused: {
-    went_on: "running",
+    resumed: "running",
     turn_started: "running",
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
@@ -72,7 +72,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     stop_agreed: "stopping",
     ended: "exited",
   },
-  // The turn that sent the plan ends while the verdict is still out: that is no idleness.
+  // The turn that sent the plan ends before the verdict arrives: the agent is not idle.
   "awaiting-approval": {
     plan_answered: "idle",
     stop_agreed: "stopping",
@@ -82,15 +82,20 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   exited: {},
 };
 
-/** States that are told as they are, whatever is asked beside them: its plan or its end is what is waited for. */
-const TOLD_FIRST: ReadonlySet<WorkerState> = new Set(["starting", "awaiting-approval", "stopping", "exited"]);
+/** States that are reported even if a permission request is open. */
+const REPORTED_FIRST: ReadonlySet<WorkerState> = new Set([
+  "starting",
+  "awaiting-approval",
+  "stopping",
+  "exited",
+]);
 
 /**
- * What is told of a worker: one that has a permission open, its own or that of somebody who works for it, waits for a person
- * until the last of them is answered, in a turn and between two (S61).
+ * Returns the state to report: a worker with an open permission request, its own or a subagent's, waits for a person until the
+ * last request is answered, during a turn and between turns (S61).
  */
-export function reportedState(state: WorkerState, openAsks: number): WorkerState {
-  return openAsks > 0 && !TOLD_FIRST.has(state) ? "needs-input" : state;
+export function reportedState(state: WorkerState, openRequests: number): WorkerState {
+  return openRequests > 0 && !REPORTED_FIRST.has(state) ? "needs-input" : state;
 }
 
 export function nextState(state: WorkerState, event: WorkerEvent): WorkerState {

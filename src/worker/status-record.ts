@@ -7,27 +7,27 @@ import { writeStatus } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { nextState, reportedState, type WorkerEvent, type WorkerState } from "./states.ts";
 
-/** Keeps `run/<agent>/status.json` true: what the agent says of itself (architecture.md rule 6). */
+/** Writes `run/<agent>/status.json`, the agent's report of itself (architecture.md rule 6). */
 export interface StatusKeeper {
-  /** Where it stands in its work, whatever permissions are open beside that. */
+  /** State of the work, without regard to open permission requests. */
   readonly state: WorkerState;
-  /** @param messages how many a turn that starts begins with */
-  happened(event: WorkerEvent, activity?: string, messages?: number): void;
-  doing(activity: string): void;
-  /** @param open what waits for a person's yes or no now, oldest first: told instead of what goes on, as long as there is any */
-  asks(open: readonly string[]): void;
-  /** A turn is over, with so much still at work in the background. */
-  leaves(background: number): void;
+  /** @param messages number of messages in the input, if a turn starts */
+  report(event: WorkerEvent, activity?: string, messages?: number): void;
+  setActivity(activity: string): void;
+  /** @param open summaries of the open permission requests, oldest first; the oldest replaces the activity in the record */
+  setOpenRequests(open: readonly string[]): void;
+  /** Sets how many background tasks continue after a turn. */
+  setBackgroundCount(background: number): void;
   /** @param costUsd in US dollars */
-  spent(tokens: TokenCount, costUsd: number): void;
-  /** What its conversation took in earlier processes, whose status is gone when it is started anew; a lesser count is no news. */
-  hadSpent(tokens: TokenCount, costUsd: number): void;
-  /** A task of this agent's was begun, ended or given away. */
-  holds(taskId: string, mine: boolean): void;
-  /** Its team, which was gone, is there again: what it says of itself is written once more. */
-  again(): void;
-  /** Which tmux servers this process watches. */
-  watches(serverWatches: readonly ServerWatchRecord[]): void;
+  addSpent(tokens: TokenCount, costUsd: number): void;
+  /** Sets what the conversation took in earlier processes, whose record may be gone. Ignored if it is less than recorded. */
+  restoreSpent(tokens: TokenCount, costUsd: number): void;
+  /** Called when a task of this agent is started, completed, unassigned or assigned to another member. */
+  setTaskHeld(taskId: string, isHeld: boolean): void;
+  /** Writes the record again after its team was restored. */
+  teamRestored(): void;
+  /** Sets which tmux servers this process watches. */
+  setServerWatches(serverWatches: readonly ServerWatchRecord[]): void;
 }
 
 type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
@@ -38,13 +38,14 @@ type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
     >
   >;
 
-/** Characters of an activity that are kept: one line of a sidebar, and some. */
+/** Maximum length of an activity in characters: more than one line of a sidebar. */
 const MAX_ACTIVITY = 200;
 
 /**
- * Writes the record at once, so that it is there before readiness is announced.
- * @param last what an earlier process of this agent said at its end
- * @param isOver nobody counts with this agent any more: nothing is written then
+ * Writes the record immediately, so that it exists before readiness is announced.
+ * @param last the last record of an earlier process of this agent
+ * @param onState called if the state or the held tasks change
+ * @param isOver true once the agent counts as ended: nothing is written any more
  */
 export function createStatusKeeper(
   ref: TeamRef,
@@ -56,14 +57,14 @@ export function createStatusKeeper(
   isOver: () => boolean = () => false,
 ): StatusKeeper {
   const now = clock.now();
-  const isAgain = last?.instance !== undefined && last.instance === facts.instance;
+  const isSameInstance = last?.instance !== undefined && last.instance === facts.instance;
   let record: StatusRecord & { state: WorkerState } = {
     ...facts,
-    ...(isAgain ? { before: last.process } : {}),
+    ...(isSameInstance ? { before: last.process } : {}),
     state: "starting",
     activity: "",
     taskIds: [],
-    // What earlier processes of this agent spent counts on, also in another conversation: its team pays for all of it.
+    // Includes earlier processes of this agent, also with another conversation: the team's budget covers all of them.
     tokens: last?.tokens ?? NO_TOKENS,
     costUsd: last?.costUsd ?? 0,
     since: now,
@@ -71,15 +72,14 @@ export function createStatusKeeper(
     lastActivityAt: now,
   };
   let teamGone = false;
-  const own = { state: record.state, activity: "" };
+  const work = { state: record.state, activity: "" };
   let open: readonly string[] = [];
-  /** What is told of where it stands and what it does. */
-  const told = (): Partial<typeof record> => {
-    const state = reportedState(own.state, open.length);
+  const reported = (): Partial<typeof record> => {
+    const state = reportedState(work.state, open.length);
     const since = state === record.state ? record.since : clock.now();
     const [oldest] = open;
-    const activity = oneLine(oldest === undefined ? own.activity : `asks: ${oldest}`);
-    return { state, since, activity, resting: own.state === "idle" };
+    const activity = oneLine(oldest === undefined ? work.activity : `asks: ${oldest}`);
+    return { state, since, activity, resting: work.state === "idle" };
   };
   const write = (patch: Partial<typeof record>): void => {
     const before = record;
@@ -91,60 +91,60 @@ export function createStatusKeeper(
       writeStatus(ref, agent, record);
     } catch (error) {
       if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
-      // Nobody is left to read it; the worker ends when its mail says the same.
+      // No process reads it any more; the worker ends when its inbox reader finds the team gone.
       teamGone = true;
     }
   };
   write({});
   return {
     get state() {
-      return own.state;
+      return work.state;
     },
-    happened(event, activity, messages) {
-      own.state = nextState(own.state, event);
-      if (activity !== undefined) own.activity = activity;
+    report(event, activity, messages) {
+      work.state = nextState(work.state, event);
+      if (activity !== undefined) work.activity = activity;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
-      write({ ...told(), ...agreed, ...inTurn(event, messages) });
+      write({ ...reported(), ...agreed, ...inTurn(event, messages) });
     },
-    doing(activity) {
-      own.activity = activity;
-      write(told());
+    setActivity(activity) {
+      work.activity = activity;
+      write(reported());
     },
-    asks(now) {
-      open = now;
-      write(told());
+    setOpenRequests(requests) {
+      open = requests;
+      write(reported());
     },
-    leaves(background) {
+    setBackgroundCount(background) {
       if (background !== (record.background ?? 0)) write({ background });
     },
-    spent(tokens, costUsd) {
+    addSpent(tokens, costUsd) {
       write({ tokens: addTokens(record.tokens, tokens), costUsd: record.costUsd + costUsd });
     },
-    hadSpent(tokens, costUsd) {
+    restoreSpent(tokens, costUsd) {
       if (sumOf(tokens) > sumOf(record.tokens)) write({ tokens, costUsd });
     },
-    holds(taskId, mine) {
+    setTaskHeld(taskId, isHeld) {
       const others = record.taskIds.filter((id) => id !== taskId);
-      write({ taskIds: mine ? [...others, taskId] : others });
+      write({ taskIds: isHeld ? [...others, taskId] : others });
     },
-    again() {
+    teamRestored() {
       teamGone = false;
       write({});
     },
-    watches(serverWatches) {
+    setServerWatches(serverWatches) {
       write({ serverWatches: [...serverWatches] });
     },
   };
 }
 
-/** A worker that ends has no turn any more, also where it does not wait for the turn's own end. */
+/** An ended worker has no turn, even if its turn did not report an end. */
 function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn" | "interrupted"> {
   if (event === "turn_started") return { inTurn: messages, interrupted: false };
   if (event === "turn_interrupted") return { inTurn: 0, interrupted: true };
   return ["turn_ended", "turn_ended_asking", "ended"].includes(event) ? { inTurn: 0 } : {};
 }
 
-/** Masked before it is cut: half of a secret would not be known as one. */
+/** Redacts before truncating: half of a secret would not be recognised. */
 function oneLine(text: string): string {
   return maskText(text, ownSecrets()).replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
 }

@@ -4,31 +4,31 @@ import { SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox/receive.ts";
 
 /**
- * Characters of messages that one turn begins with, at most, where there are several: two of the longest, and less than half
- * of the smallest window. The rest is the next turn.
+ * Maximum length of several messages in one turn, in characters: two of the longest messages, and less than half of the smallest
+ * context window. The next turn takes the rest.
  */
-const MAX_TURN = 200_000;
+const MAX_TURN_CHARACTERS = 200_000;
 
 export interface TurnMaterial {
   readonly entries: readonly InboxEntry[];
-  /** What hooks said that sent the agent on. */
-  readonly remarks: readonly string[];
-  /** What ended in the background. */
-  readonly ended: readonly TaskNotice[];
+  /** Texts of hooks that make the agent continue, and of this program. */
+  readonly instructions: readonly string[];
+  /** Background tasks that have ended. */
+  readonly taskEnds: readonly TaskNotice[];
 }
 
 /**
- * What waits for a turn. A lead's idle notices after turns without a tool call are held back until nobody works any
- * more, then all that wait make one turn, once until somebody has called a tool again (protocol.md, Idle). News of the system
- * in plain words (a budget) makes no turn at all: it is read with the next.
+ * Input that waits for a turn. For a lead, idle notices after turns without a tool call are held until no teammate works; then
+ * all held notices together start one turn. The next such turn needs another input first (protocol.md, Idle). A system notice
+ * in plain text (a budget) starts no turn: it is read with the next.
  */
-export class Queue {
+export class TurnQueue {
   readonly #role: "teammate" | "lead";
   #entries: InboxEntry[] = [];
   #held: InboxEntry[] = [];
-  #news: InboxEntry[] = [];
-  #remarks: string[] = [];
-  #ended: TaskNotice[] = [];
+  #systemNotices: InboxEntry[] = [];
+  #instructions: string[] = [];
+  #taskEnds: TaskNotice[] = [];
   #heldTurnTaken = false;
 
   constructor(role: "teammate" | "lead") {
@@ -36,8 +36,8 @@ export class Queue {
   }
 
   add(entry: InboxEntry): void {
-    if (this.#role === "lead" && isNews(entry)) {
-      this.#news.push(entry);
+    if (this.#role === "lead" && isSystemNotice(entry)) {
+      this.#systemNotices.push(entry);
       return;
     }
     if (this.#role === "lead" && isQuietNotice(entry)) {
@@ -45,94 +45,95 @@ export class Queue {
       return;
     }
     this.#heldTurnTaken = false;
-    // What one that has ended had to say came before its end.
+    // The notices of a member that ended come before its end.
     const ended = entry.protocol?.type === "teammate_terminated" ? entry.protocol.name : undefined;
     this.#entries.push(...this.#held.filter(({ message }) => message.from === ended), entry);
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
-  remark(text: string): void {
-    this.#remarks.push(text);
+  addInstruction(text: string): void {
+    this.#instructions.push(text);
   }
 
-  /** Something ended in the background. */
-  taskEnded(notice: TaskNotice): void {
-    this.#ended.push(notice);
+  addTaskEnd(notice: TaskNotice): void {
+    this.#taskEnds.push(notice);
   }
 
   get isEmpty(): boolean {
-    return [this.#entries, this.#remarks, this.#endings].every(({ length }) => length === 0);
+    return [this.#entries, this.#instructions, this.#unseenTaskEnds].every(({ length }) => length === 0);
   }
 
-  /** What its agent has learned by itself in the meantime is told to nobody. */
-  get #endings(): TaskNotice[] {
-    return this.#ended.filter((notice) => notice.isNews());
+  /** Without the ends that the agent has seen itself in the meantime. */
+  get #unseenTaskEnds(): TaskNotice[] {
+    return this.#taskEnds.filter((notice) => notice.isNews());
   }
 
-  /** Whether a shutdown request waits: it is taken at the next safe point of a running turn. */
+  /** Whether a shutdown request waits: a running turn ends for it at its next safe point. */
   get hasShutdown(): boolean {
     return this.#entries.some(({ protocol }) => protocol?.type === "shutdown_request");
   }
 
-  /** How many messages are held back. */
-  get held(): number {
-    return this.#held.length + this.#news.length;
+  /** Number of messages that start no turn now. */
+  get heldCount(): number {
+    return this.#held.length + this.#systemNotices.length;
   }
 
-  /** Whether idle notices wait for the moment when nobody works. */
-  get holdsNotices(): boolean {
+  /** Whether idle notices wait until no teammate works. */
+  get hasHeldNotices(): boolean {
     return this.#held.length > 0 && !this.#heldTurnTaken;
   }
 
   /**
-   * The next turn's input, or undefined when there is none.
-   * @param planOpen a plan waits for its verdict: until it is there only that and a shutdown request are taken
+   * Takes the input of the next turn; undefined without any.
+   * @param isPlanOpen a plan waits for its verdict: only the verdict and a shutdown request are taken
    */
-  take(planOpen: boolean, othersWork: boolean): TurnMaterial | undefined {
-    if (planOpen) {
-      const urgent = this.#entries.filter(countsDuringPlan);
-      this.#entries = this.#entries.filter((entry) => !countsDuringPlan(entry));
-      return urgent.length === 0 ? undefined : { entries: urgent, remarks: [], ended: [] };
+  take(isPlanOpen: boolean, isTeamWorking: boolean): TurnMaterial | undefined {
+    if (isPlanOpen) {
+      const urgent = this.#entries.filter(isUrgentDuringPlan);
+      this.#entries = this.#entries.filter((entry) => !isUrgentDuringPlan(entry));
+      return urgent.length === 0 ? undefined : { entries: urgent, instructions: [], taskEnds: [] };
     }
-    if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
+    if (this.isEmpty) return isTeamWorking || !this.hasHeldNotices ? undefined : this.#takeHeld();
     const material = {
-      entries: [...this.#takeNews(), ...this.#takeEntries()],
-      remarks: this.#remarks,
-      ended: this.#endings,
+      entries: [...this.#takeSystemNotices(), ...this.#takeEntries()],
+      instructions: this.#instructions,
+      taskEnds: this.#unseenTaskEnds,
     };
-    this.#remarks = [];
-    this.#ended = [];
+    this.#instructions = [];
+    this.#taskEnds = [];
     return material;
   }
 
-  /** As many as one turn takes, in order; a shutdown request and what a person typed wait for none of the rest. */
+  /** Takes as many as fit into one turn, in order; shutdown requests and typed lines are always taken. */
   #takeEntries(): InboxEntry[] {
     let length = 0;
     const isTaken = this.#entries.map(({ message, protocol }, i) => {
       length += message.text.length;
-      return i === 0 || length <= MAX_TURN || protocol?.type === "shutdown_request" || isTyped(message);
+      return (
+        i === 0 || length <= MAX_TURN_CHARACTERS || protocol?.type === "shutdown_request" || isTyped(message)
+      );
     });
     const taken = this.#entries.filter((_, i) => isTaken[i]);
     this.#entries = this.#entries.filter((_, i) => !isTaken[i]);
     return taken;
   }
 
-  #takeNews(): InboxEntry[] {
-    const news = this.#news;
-    this.#news = [];
-    return news;
+  #takeSystemNotices(): InboxEntry[] {
+    const notices = this.#systemNotices;
+    this.#systemNotices = [];
+    return notices;
   }
 
   #takeHeld(): TurnMaterial {
-    const entries = [...this.#takeNews(), ...this.#held];
+    const entries = [...this.#takeSystemNotices(), ...this.#held];
     this.#held = [];
     this.#heldTurnTaken = true;
-    return { entries, remarks: [], ended: [] };
+    return { entries, instructions: [], taskEnds: [] };
   }
 }
 
-/** Whether the system says something in plain words. */
-export function isNews({ protocol, message }: InboxEntry): boolean {
+/** Whether this is a plain text of the system. */
+export function isSystemNotice({ protocol, message }: InboxEntry): boolean {
   return protocol === undefined && message.from === SYSTEM_NAME;
 }
 
@@ -140,15 +141,15 @@ function isQuietNotice({ protocol }: InboxEntry): boolean {
   return protocol?.type === "idle_notification" && protocol.toolCalls === 0;
 }
 
-function countsDuringPlan({ protocol }: InboxEntry): boolean {
+function isUrgentDuringPlan({ protocol }: InboxEntry): boolean {
   return protocol?.type === "shutdown_request" || protocol?.type === "plan_approval_response";
 }
 
-/** Shutdown requests that an agent has to answer: each once, under the id that it has. */
+/** Ids of the shutdown requests that the agent has not answered. */
 export class ShutdownRequests {
   readonly #open = new Set<string>();
 
-  asked(requestId: string): void {
+  add(requestId: string): void {
     this.#open.add(requestId);
   }
 
@@ -156,8 +157,7 @@ export class ShutdownRequests {
     return this.#open.has(requestId);
   }
 
-  /** The answer has been sent. */
-  answered(requestId: string): void {
+  close(requestId: string): void {
     this.#open.delete(requestId);
   }
 }

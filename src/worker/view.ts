@@ -1,37 +1,37 @@
 import type { AgentEvent } from "../agent/events.ts";
 
-/** A call that waits for a person's yes or no. */
-export interface ShownAsk {
+/** A permission request as shown in the pane. */
+export interface PermissionPrompt {
   readonly id: string;
   readonly tool: string;
   readonly summary: string;
-  /** What the subagent does that makes it; the agent itself without it. */
-  readonly whose?: string | undefined;
-  /** Why it asks. */
+  /** Description of the subagent that makes the call; undefined for the agent itself. */
+  readonly subagent?: string | undefined;
+  /** Why the call needs a permission. */
   readonly reason: string;
-  /** The rules that an “always” makes; none where it would make none. */
+  /** The rules that “always” would add; empty if no rule can allow the call. */
   readonly rules: readonly string[];
-  /** What it would change, line by line. */
+  /** Lines of a preview of the change to a file. */
   readonly change: readonly string[];
 }
 
-/** What a worker shows to the person who looks at its pane. An implementation must not throw. */
+/** The pane of a worker. An implementation must not throw. */
 export interface WorkerView {
   event(event: AgentEvent): void;
   /** A message begins a turn. */
   received(from: string, text: string, color?: string): void;
   /** A message came while a turn runs; it waits. */
   queued(from: string, line?: string): void;
-  /** A person's line, typed here. */
+  /** A line that a person typed in this pane. */
   typed(line: string): void;
   idle(): void;
   /**
-   * It waits for somebody: what for, and who can answer.
-   * @param whom `lead` where that is the lead's side, a running lead or else the person; the person without it
+   * The agent waits for an answer.
+   * @param by who answers: `lead` is a running lead, else the person; the person if omitted
    */
-  waiting(what: string, whom?: "lead" | "person"): void;
-  permission(ask: ShownAsk): void;
-  /** One line of news that belongs to no turn. */
+  waiting(reason: string, by?: "lead" | "person"): void;
+  permission(ask: PermissionPrompt): void;
+  /** One line outside of any turn. */
   note(text: string): void;
   error(text: string): void;
 }

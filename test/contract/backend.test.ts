@@ -8,11 +8,11 @@ import { processBackend } from "../../src/backend/process-backend.ts";
 import { tmuxPaneBackend } from "../../src/backend/tmux/tmux-backend.ts";
 import { TeamError } from "../../src/errors.ts";
 import { hasEnvEntry, processTable } from "../../src/os/process/process-table.ts";
-import { eventually } from "../support/eventually.ts";
-import { iterm2 } from "../support/iterm2.ts";
-import { AGENTS, end, endAll, placesOf, requestFor } from "../support/spawns.ts";
-import { standsIn } from "../support/stands-in.ts";
-import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
+import { standsIn } from "../support/backend/program-worker.ts";
+import { AGENTS, end, endAll, placesOf, requestFor } from "../support/backend/spawn-requests.ts";
+import { eventually } from "../support/timing/eventually.ts";
+import { iterm2 } from "../support/tmux/fake-iterm2.ts";
+import { type PrivateTmux, privateTmux } from "../support/tmux/private-tmux.ts";
 
 interface Subject {
   readonly backend: Backend;

@@ -12,7 +12,7 @@ import { anyBell } from "../../src/wakeup/merged-bell.ts";
 import { socketBell } from "../../src/wakeup/socket-bell.ts";
 import { backoffBell } from "../../src/wakeup/timer-bell.ts";
 import { openTreeBell } from "../../src/wakeup/tree-bell.ts";
-import { temporaryDirectory } from "../support/temporary.ts";
+import { temporaryDirectory } from "../support/files/temporary-directory.ts";
 
 interface Subject {
   readonly bell: Bell;

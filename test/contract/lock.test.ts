@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { check, lock, lockSync, unlockSync } from "proper-lockfile";
 import { afterEach, expect, test, vi } from "vitest";
 import { withLock } from "../../src/store/lock.ts";
-import { eventually } from "../support/eventually.ts";
-import { script } from "../support/run-ts.ts";
-import { temporaryDirectory } from "../support/temporary.ts";
+import { temporaryDirectory } from "../support/files/temporary-directory.ts";
+import { script } from "../support/processes/script-process.ts";
+import { eventually } from "../support/timing/eventually.ts";
 
 const holdLock = script("hold-lock");
 const SHORT = { waitMs: 60 };
@@ -55,11 +55,13 @@ test("withLock takes a stale lock of proper-lockfile, but no lock with a time in
 
 test("a waiting holder refreshes its lock every 5 s", async () => {
   const path = join(temporaryDirectory(), "f");
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   await withLock(path, async () => {
-    touched(path, 9_000);
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(statSync(`${path}.lock`).mtimeMs).toBeGreaterThan(Date.now() - 2_000);
+    const started = Date.now();
+    for (const touches of [1, 2, 3]) {
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(statSync(`${path}.lock`).mtimeMs).toBeCloseTo(started + touches * 5_000, -1);
+    }
   });
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -5,17 +5,17 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { hasEnvEntry, processTable, signalProcess } from "../../src/os/process/process-table.ts";
 import { statusRecord } from "../../src/schema/status.ts";
-import { TEAMS } from "../support/built.ts";
-import { eventually } from "../support/eventually.ts";
-import { GIT_IDENTITY } from "../support/git.ts";
-import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
+import { GIT_IDENTITY } from "../support/files/git.ts";
+import { TEAMS } from "../support/processes/built-program.ts";
+import { eventually } from "../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../support/tmux/private-tmux.ts";
 
 const DEMO = fileURLToPath(new URL("../../scripts/demo", import.meta.url));
 const QUICK = { TEAMS_PLAYBOOK_SPEED: "5" };
-/** A run has a minute; this is for a machine that is busy with other tests besides. */
+/** A run gets a minute; the rest allows for a machine that runs other tests too. */
 const PATIENCE = 120_000;
 
-/** A repository with names that try to get out of everything they are put into. */
+/** A repository whose file names try to break out of every text that contains them. */
 function repository(own: PrivateTmux): string {
   const repo = join(own.home, "a 'repo' with $(touch pwned)");
   const files = {
@@ -73,7 +73,7 @@ const audit = (...words: string[]): string[] => [
   ...words,
 ];
 
-/** No pane, process, FIFO, lock or team of the run is there any more (S41). */
+/** Asserts that no pane, process, FIFO, lock or team of the run is left (S41). */
 async function expectNothingLeft(own: PrivateTmux): Promise<void> {
   const marker = `TEAMS_TEST=${own.env.TEAMS_TEST}`;
   await eventually("the end of all processes", () =>
@@ -98,7 +98,7 @@ function filesBelow(directory: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
 }
 
-/** Waits until this teammate works, and gives its process. */
+/** Waits until this teammate works, and returns its process id. */
 async function working(own: PrivateTmux, team: string, name: string): Promise<number> {
   const file = own.paths(team).agent(name).status;
   const look = () => {
@@ -110,7 +110,7 @@ async function working(own: PrivateTmux, team: string, name: string): Promise<nu
 }
 
 test(
-  "a team audits a repository within a minute, its figures are those of git, wc and grep, and nothing is left",
+  "audit › reports within a minute the figures of git, wc and grep, and leaves nothing",
   async () => {
     const own = privateTmux();
     const repo = repository(own);
@@ -119,9 +119,9 @@ test(
     expect(err).not.toContain("teams:");
     expect(code).toBe(0);
     expect(performance.now() - started).toBeLessThan(60_000);
-    // A lead that has nothing to say to a notice shows nothing of that.
+    // A lead that does not answer a notice shows no line for it.
     expect(out).not.toContain("said nothing");
-    // Nor how its model answers a plan.
+    // Its answers to plans are not shown either.
     expect(out).not.toMatch(/SendMessage \{|plan_approval-/);
     await expectNothingLeft(own);
 
@@ -148,7 +148,7 @@ test(
       [".git", "AUDIT.md", "src", "test", "über 検査\nTracked files: 99.md"].sort(),
     );
 
-    // The question and its answer went from one teammate to the other.
+    // The question and its answer were exchanged between teammates.
     const conversations = filesBelow(join(own.root, "teams-sessions")).map((file) =>
       readFileSync(join(own.root, "teams-sessions", file), "utf8"),
     );
@@ -160,9 +160,9 @@ test(
   PATIENCE,
 );
 
-describe("the report", () => {
+describe("audit report", () => {
   test(
-    "goes where it is told to, from a subdirectory too, and replaces an older one",
+    "is written to the given path, also from a subdirectory, and replaces an older one",
     async () => {
       const own = privateTmux();
       const repo = repository(own);
@@ -177,7 +177,7 @@ describe("the report", () => {
     PATIENCE,
   );
 
-  test("never replaces a file that no audit wrote: said before anything is made", async () => {
+  test("does not replace a file that no audit wrote: the run fails before it creates anything", async () => {
     const own = privateTmux();
     const repo = repository(own);
     writeFileSync(join(repo, "AUDIT.md"), "# Mine\n");
@@ -189,7 +189,7 @@ describe("the report", () => {
   });
 
   test(
-    "leaves a file alone that came while the team was at work, and the run ends",
+    "does not replace a file that appeared during the run, and the run ends",
     async () => {
       const own = privateTmux();
       const repo = repository(own);
@@ -207,7 +207,7 @@ describe("the report", () => {
 });
 
 test(
-  "Ctrl-C in the middle ends the team and leaves nothing",
+  "audit › ends the team without leftovers on Ctrl-C",
   async () => {
     const own = privateTmux();
     const run = start(own, repository(own), audit("--team", "stopped"), {});
@@ -220,7 +220,7 @@ test(
 );
 
 test(
-  "a teammate that is killed in the middle ends the audit without a report, and nothing is left (S33)",
+  "audit › ends without a report or leftovers when a teammate is killed (S33)",
   async () => {
     const own = privateTmux();
     const repo = repository(own);
@@ -237,7 +237,7 @@ test(
 
 describe("scripts/demo", () => {
   test(
-    "audits the repository that it is called in, says how to watch, and takes its own home away",
+    "audits the current repository, says how to attach, and removes its home",
     async () => {
       const own = privateTmux();
       const repo = repository(own);
@@ -255,7 +255,7 @@ describe("scripts/demo", () => {
   );
 
   test(
-    "audits its own checkout where there is no repository, and keeps its files when told to",
+    "audits its own checkout outside a repository, and keeps its files with --keep",
     async () => {
       const own = privateTmux();
       const scratch = join(own.home, "tmp");
@@ -264,7 +264,7 @@ describe("scripts/demo", () => {
       const env = { ...QUICK, TMPDIR: scratch };
       const { code, err } = await start(own, own.home, [DEMO, "--keep", `--report=${report}`], env).ended;
       expect(code).toBe(0);
-      expect(err).toContain("This directory is not a git repository, so the team audits its own: ");
+      expect(err).toContain("This directory is not a git repository; the team audits its own checkout: ");
       expect(readFileSync(report, "utf8")).toMatch(/^ {4}Repository: \S/m);
       const kept = /^The run's files are kept: TEAMS_HOME=(.*)$/m.exec(err)?.[1] ?? "";
       expect(filesBelow(join(kept, "teams-sessions"))).toHaveLength(4);
@@ -272,7 +272,7 @@ describe("scripts/demo", () => {
     PATIENCE,
   );
 
-  test("refuses an option that it has not, and explains itself", () => {
+  test("rejects an unknown option, and prints its usage with --help", () => {
     const wrong = spawnSync(DEMO, ["--frobnicate"], { encoding: "utf8" });
     expect(wrong.status).toBe(2);
     expect(wrong.stderr).toContain("Usage: scripts/demo");

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { BUILTIN_AGENT_TYPES } from "../../src/agent/prompts/agent-types.ts";
-import { teamsIn } from "../support/built.ts";
-import { privateTmux } from "../support/tmux-server.ts";
+import { teamsIn } from "../support/processes/built-program.ts";
+import { privateTmux } from "../support/tmux/private-tmux.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 it.each([
   [0, "Done: there is nobody left."],
   [1, "Done as planned."],
-])("the documentation's playbook number %j plays as it says", async (index, result) => {
+])("docs/playbooks.md › example %j plays to its documented result", async (index, result) => {
   const own = privateTmux();
   const page = readFileSync(join(ROOT, "docs/playbooks.md"), "utf8");
   const [, example = ""] = [...page.matchAll(/```json\n([\s\S]*?)```/g)][index] ?? [];
@@ -24,7 +24,7 @@ it.each([
   expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
 });
 
-it("the type that docs/agents.md shows is one, with what it says of it", async () => {
+it("docs/agents.md › the example type loads with the documented values", async () => {
   const own = privateTmux();
   const page = readFileSync(join(ROOT, "docs/agents.md"), "utf8");
   const example = /```markdown\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
@@ -39,7 +39,7 @@ it("the type that docs/agents.md shows is one, with what it says of it", async (
   expect(builtIn.match(/(?<=`)[\w-]+(?=`)/g)).toEqual(BUILTIN_AGENT_TYPES.map(({ name }) => name));
 });
 
-it("the commands of the README's tour are commands with such options", async () => {
+it("README › every command and option of the tour exists", async () => {
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   const own = privateTmux();
   const teams = teamsIn(own.env, own.home);
@@ -58,7 +58,7 @@ it.each([
   ["docs/permissions.md", 6],
   ["docs/agents.md", 6],
   ["docs/settings.md", 3],
-])("the commands that %s names are commands with such options", async (file, least) => {
+])("%s › every command and option that it names exists", async (file, least) => {
   const page = readFileSync(join(ROOT, file), "utf8");
   const own = privateTmux();
   const teams = teamsIn(own.env, own.home);

@@ -7,10 +7,10 @@ import { writeTasks } from "../support/tasks.ts";
 
 const PROCESSES = 16;
 const NAMES = Array.from({ length: PROCESSES }, (_, index) => `agent-${index}`);
-/** Flat: at most so many times what it costs in a short list. */
+/** Flat: at most this many times the cost in a short list. */
 const FLAT = 1.3;
 
-/** Many that take from one list: how often a second, and whether two ever took the same. */
+/** Many processes claim from one list: claims a second, and whether two ever took the same task. */
 export const claims: Bench = {
   name: "claims",
   title: "Claims from one list",
@@ -27,7 +27,7 @@ export const claims: Bench = {
 async function atOnce(room: Room, place: Place): Promise<readonly Figure[]> {
   const tasks = room.amount(10_000, 1_000);
   const ours = await claimAll(await listOf(place, tasks), "ours", room.amount(25, 4));
-  // A claim the usual way reads every task under the one lock.
+  // The usual claim reads every task under the single lock.
   const usual = await claimAll(await listOf(place, tasks), "usual", room.amount(2, 1));
   return [
     {
@@ -37,7 +37,7 @@ async function atOnce(room: Room, place: Place): Promise<readonly Figure[]> {
       beside: [{ what: "read all, rewrite one", value: usual.rate }],
     },
     {
-      what: `tasks that two of them took, ${place.name}`,
+      what: `tasks claimed twice, ${place.name}`,
       value: ours.doubled,
       unit: "",
       goal: countAtMost(0, ours.doubled, "none"),
@@ -60,7 +60,7 @@ async function claimAll(team: BenchTeam, way: "ours" | "usual", each: number) {
   return { rate: (ids.length * 1000) / ms, doubled: ids.length - new Set(ids).size };
 }
 
-/** One that claims the lowest free task, with nine tenths of the list done before it. */
+/** One process that claims the lowest free task, with nine tenths of the list completed. */
 async function alone(room: Room, place: Place): Promise<readonly Figure[]> {
   const costs: { size: number; median: number }[] = [];
   for (const size of [100, room.amount(10_000, 1_000)]) {
@@ -74,7 +74,7 @@ async function alone(room: Room, place: Place): Promise<readonly Figure[]> {
   }
   const few = { what: "of 100", value: costs[0]?.median ?? Number.NaN };
   return costs.map(({ size, median }, index) => ({
-    what: `one claim of the lowest free of ${size.toLocaleString("en")}, ${place.name}`,
+    what: `claim of the lowest free task of ${size.toLocaleString("en")}, ${place.name}`,
     value: median,
     unit: "ms",
     ...(index === 0 ? {} : { beside: [few], goal: atMostTimes(FLAT, median, few) }),

@@ -12,10 +12,10 @@ import { sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** Characters of one result of a tool, as a file or a command has them. */
+/** Characters of one tool result, as a file or a command produces. */
 const RESULT = 5_000;
 
-/** Long conversations: how soon one is taken up again, and what a thousand turns leave in memory. */
+/** Long conversations: the time to resume one, and the memory that a thousand turns need. */
 export const conversations: Bench = {
   name: "conversations",
   title: "Conversations of an agent",
@@ -37,20 +37,20 @@ export const conversations: Bench = {
     const growth = await heapGrowth(join(directory, "turns.jsonl"));
     return [
       {
-        what: "a conversation of 50 MB is taken up again, p50",
+        what: "resume a conversation of 50 MB, p50",
         value: all,
         unit: "ms",
-        beside: [{ what: "its lines parsed, and nothing else", value: parse }],
+        beside: [{ what: "only parsing its lines", value: parse }],
         goal: atMost(2_000, "ms", all),
       },
       {
-        what: "one of 51 MB that was compacted 1 MB before its end, p50",
+        what: "resume one of 51 MB, compacted 1 MB before its end, p50",
         value: newest,
         unit: "ms",
         goal: atMost(2_000, "ms", newest),
       },
       {
-        what: "growth of the heap from the 500th to the 1,000th turn",
+        what: "heap growth from the 500th to the 1,000th turn",
         value: growth,
         unit: "MB",
         goal: atMost(1, "MB", growth),
@@ -59,7 +59,7 @@ export const conversations: Bench = {
   },
 };
 
-/** Turns of one call each, as an agent writes them down. */
+/** Turns of one call each, as an agent records them. */
 function conversation(bytes: number): string {
   const turns: string[] = [];
   for (let size = 0, i = 0; size < bytes; i += 1) {
@@ -124,7 +124,7 @@ function parseLines(path: string): number {
     .map((line) => JSON.parse(line) as object).length;
 }
 
-/** Megabytes, behind a collection each time. */
+/** Returns the growth in megabytes, measured after a garbage collection each. */
 async function heapGrowth(path: string): Promise<number> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
@@ -159,7 +159,7 @@ async function heapGrowth(path: string): Promise<number> {
   return heap() - half;
 }
 
-/** Answers at once, and counts four characters as a token. */
+/** A model that answers at once, and counts four characters as a token. */
 function talkative(window: number): Model {
   return {
     name: "bench",

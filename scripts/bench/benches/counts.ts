@@ -7,7 +7,10 @@ import { benchTeam } from "../support/scratch.ts";
 
 const OWN_IO = "/proc/self/io";
 
-/** What the kernel counts for one message, however fast the machine is. Linux alone tells it. */
+/**
+ * The kernel's byte counts for one message, which do not depend on the machine's speed. Only Linux reports
+ * them.
+ */
 export const counts: Bench = {
   name: "counts",
   title: "Bytes that one message moves",
@@ -29,7 +32,7 @@ export const counts: Bench = {
           what: `${what}, after 10,000 messages`,
           value,
           unit: "bytes",
-          // Not exactly the same: a time or a number in a file may be longer.
+          // Not exactly equal: a time or a number in a file may be longer.
           goal: countAtMost(first * 1.3, value, "≤ 1.3 × new"),
         },
       ];
@@ -54,7 +57,7 @@ async function bytesOfOne(ref: TeamRef): Promise<Record<string, number>> {
   return bytes;
 }
 
-/** Bytes that this process has read and written so far; the look itself reads about a hundred. */
+/** Returns the bytes that this process has read and written so far; the call itself reads about a hundred. */
 function moved(): { readonly read: number; readonly written: number } {
   const text = readFileSync(OWN_IO, "utf8");
   const count = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(text)?.[1]);

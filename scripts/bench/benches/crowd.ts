@@ -5,10 +5,10 @@ import { benchTeam } from "../support/scratch.ts";
 
 const PROCESSES = 16;
 
-/** Many that write to one inbox at the same time, each as fast as it may. */
+/** Many processes that write to one inbox at once, each as fast as possible. */
 export const crowd: Bench = {
   name: "crowd",
-  title: `${PROCESSES} processes that send into one inbox`,
+  title: `${PROCESSES} processes sending to one inbox`,
   short: false,
   async run(room) {
     const figures: Figure[] = [];
@@ -29,7 +29,7 @@ async function into(room: Room, place: Place): Promise<readonly Figure[]> {
       unit: "/s",
       beside: [{ what: "read all, rewrite all", value: usual.rate }],
     },
-    { what: `of them lost, ${place.name}`, value: lost, unit: "", goal: countAtMost(0, lost, "none") },
+    { what: `lost messages, ${place.name}`, value: lost, unit: "", goal: countAtMost(0, lost, "none") },
   ];
 }
 

@@ -10,10 +10,10 @@ import { endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
 import { Samples, timeOf } from "../support/samples.ts";
 import { type BenchTeam, benchTeam } from "../support/scratch.ts";
 
-/** How soon the end of a teammate in a pane is known: the time column of docs/endings.md. */
+/** The time until the end of a teammate in a pane is known: the time column of docs/endings.md. */
 export const endings: Bench = {
   name: "endings",
-  title: "Ends that nobody asked for",
+  title: "Unrequested ends",
   short: false,
   async run(room) {
     const [place] = room.places;
@@ -28,7 +28,7 @@ interface Way {
   readonly what: string;
   readonly limit: number;
   readonly end: (team: BenchTeam, name: string) => unknown;
-  /** Resolves when it is known; asked for before the end. */
+  /** Resolves when the end is known; called before the end. */
   readonly known: (team: BenchTeam, name: string, ctx: OperationContext) => Promise<unknown>;
 }
 
@@ -36,9 +36,9 @@ const kill = ({ ref }: BenchTeam, name: string): unknown =>
   signalProcess(readStatus(ref, name)?.process.pid ?? 0, "SIGKILL");
 
 const WAYS: readonly Way[] = [
-  { what: "SIGKILL of an agent → written down, with its last lines", limit: 100, end: kill, known: recorded },
+  { what: "SIGKILL of an agent → recorded, with its last lines", limit: 100, end: kill, known: recorded },
   {
-    what: "kill-pane → written down",
+    what: "kill-pane → recorded",
     limit: 100,
     end: (team, name) => tmuxOf(team, "kill-pane", "-t", readPlace(team.ref, name)?.paneId ?? ""),
     known: recorded,
@@ -58,14 +58,14 @@ const WAYS: readonly Way[] = [
     },
   },
   {
-    what: "SIGKILL of an agent → the lead is told, its tasks are free",
+    what: "SIGKILL of an agent → the lead is notified, its tasks are unassigned",
     limit: 2_000,
     end: kill,
     known: told,
   },
 ];
 
-/** Ends teammates one after the other, each in a pane of its own and at rest. */
+/** Ends idle teammates in separate panes, one after the other. */
 async function measure(room: Room, place: Place, way: Way): Promise<Figure> {
   const names = Array.from({ length: room.amount(6, 2) }, (_, index) => `agent-${index}`);
   const team = await benchTeam(place, []);

@@ -9,7 +9,7 @@ import { sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 import { aMessage } from "../support/usual-way.ts";
 
-/** What a change of one file costs, with the file system's word that it is on the disk and without. */
+/** The cost of one file change, with and without waiting for the disk (fsync). */
 export const files: Bench = {
   name: "files",
   title: "One change of one file",
@@ -27,22 +27,22 @@ async function at(room: Room, place: Place): Promise<readonly Figure[]> {
   const text = JSON.stringify([aMessage("0")], undefined, 2);
   const line = `${JSON.stringify(aMessage("0"))}\n`;
   const works: Record<string, () => unknown> = {
-    "replaced by a rename, with fsync of file and directory": () => replaceFile(path("a.json"), text),
+    "replace by rename, with fsync of file and directory": () => replaceFile(path("a.json"), text),
     "the same without fsync": () => replaceFile(path("b.json"), text, { sync: false }),
-    "a line appended, with fsync": () => appendDurably(path("a.jsonl"), line),
-    "a line appended, without fsync": () => appendDurably(path("b.jsonl"), line, false),
-    "locked and unlocked, nothing else": () => withLock(path("c.json"), () => undefined),
-    "the same by proper-lockfile": async () => {
+    "append a line, with fsync": () => appendDurably(path("a.jsonl"), line),
+    "append a line, without fsync": () => appendDurably(path("b.jsonl"), line, false),
+    "only lock and unlock": () => withLock(path("c.json"), () => undefined),
+    "the same with proper-lockfile": async () => {
       const release = await lock(path("e.json"), { realpath: false });
       await release();
     },
-    "a directory made and removed": () => {
+    "create and remove a directory": () => {
       mkdirSync(path("d.lock"));
       rmdirSync(path("d.lock"));
     },
   };
   const figures: Figure[] = [];
-  // Not in turn: what a file system puts off would be paid by whoever asks it for an fsync next.
+  // Not in turn: a write that a file system defers would be paid by the next fsync.
   for (const [what, work] of Object.entries(works)) {
     const { median } = await sample(room.amount(300, 60), work);
     figures.push({ what: `${what}, ${place.name}`, value: median, unit: "ms" });

@@ -9,42 +9,42 @@ import { sample, sampleInTurn, timeOf } from "../support/samples.ts";
 import { benchTeam, scratch } from "../support/scratch.ts";
 import { aMessage, leastDelivery, usualMark, usualRead, usualSend } from "../support/usual-way.ts";
 
-/** Messages in a team's life so far, on top of those of a new team. */
+/** Messages in a team's history so far, in addition to those of a new team. */
 const SIZES = [0, 100, 1_000, 10_000, 100_000];
 const SHORT_SIZES = [0, 1_000, 10_000];
-/** Flat: at most so many times what it costs in a new team. */
+/** Flat: at most this many times the cost in a new team. */
 const FLAT = 1.3;
 
 const PARTS = ["deliver", "read", "mark"] as const;
 
-/** What one message costs after so many, in milliseconds (medians). */
+/** Milliseconds for one message after a history (medians). */
 export interface Cost {
   readonly deliver: number;
   readonly read: number;
   readonly mark: number;
 }
 
-/** What the plot shows for one place. */
+/** The data of the plot for one place. */
 export interface HistoryCosts {
   readonly place: string;
-  /** Messages in the team's life before. */
+  /** Messages in the team's history. */
   readonly sizes: readonly number[];
-  /** For each size. */
+  /** One for each size. */
   readonly ours: readonly Cost[];
   readonly usual: readonly Cost[];
-  /** A lock, a write of an inbox of one message, a rename. */
+  /** A lock, a write of an inbox of one message, and a rename. */
   readonly least: number;
   /** Reading and parsing an inbox of one message. */
   readonly leastRead: number;
 }
 
-/** Of the last run of this bench, for the plot. */
+/** The costs of the last run of this bench, for the plot. */
 export const historyCosts: HistoryCosts[] = [];
 
-/** One message after none, a thousand, …, a hundred thousand: ours, and the way it is usually done. */
+/** One message after none, a hundred, …, a hundred thousand: with teams, and with the usual approach. */
 export const history: Bench = {
   name: "history",
-  title: "One message after a long life of the team",
+  title: "One message after a long history of the team",
   short: true,
   async run(room) {
     historyCosts.length = 0;
@@ -54,8 +54,8 @@ export const history: Bench = {
 };
 
 /**
- * The sizes take turns, so that a machine whose speed drifts treats them alike. What is compared comes behind ours and not
- * in between: what a file system puts off is paid by whoever asks it for an fsync next.
+ * Measures the sizes in turn, so that a machine with a drifting speed treats them alike. The usual approach
+ * is measured afterwards and not in between: a write that a file system defers is paid by the next fsync.
  */
 async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
   const sizes = room.short ? SHORT_SIZES : SIZES;
@@ -70,7 +70,7 @@ async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
   const least = await sample(room.amount(200, 50), () => leastDelivery(one));
   const leastRead = await sample(room.amount(200, 50), () => JSON.parse(readFileSync(one, "utf8")));
   const usual: Cost[] = [];
-  // One size after the other: what the largest leaves to the garbage collector is not for the smallest to pay.
+  // One size after the other, so that the garbage of the largest does not slow down the smallest.
   for (const size of sizes) {
     const inbox = usualInbox(place, size);
     usual.push(
@@ -84,7 +84,7 @@ async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
   return { place: place.name, sizes, ours, usual, least: least.median, leastRead: leastRead.median };
 }
 
-/** The receiver is this process too, so that nothing is in the figures but the work itself. */
+/** This process is also the recipient, so that the figures contain only the work itself. */
 async function teamOfAge(place: Place, messages: number): Promise<TeamRef> {
   const { ref } = await benchTeam(place, ["ada", "bob"]);
   await takeUpResidence(ref);
@@ -99,7 +99,7 @@ function usualInbox(place: Place, messages: number): string {
   return inbox;
 }
 
-/** @returns the medians for each of what is measured */
+/** @returns the medians of each part */
 async function costsInTurn<T>(
   times: number,
   all: readonly T[],
@@ -144,4 +144,4 @@ function lifeOf(messages: number): string {
   return messages === 0 ? "in a new team" : `after ${messages.toLocaleString("en")} messages`;
 }
 
-const WORDS = { deliver: "deliver one", read: "read what is new", mark: "mark it as read" };
+const WORDS = { deliver: "deliver one", read: "read new messages", mark: "mark as read" };

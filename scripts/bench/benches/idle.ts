@@ -13,19 +13,22 @@ import { type Probe, probeIn } from "../support/probe.ts";
 import { costOf, residentMb, tellsCost } from "../support/process-cost.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
 
-/** Milliseconds within which V8 has given back what a start needed; its collector runs some seconds after the last work. */
+/**
+ * Milliseconds until V8 has returned the memory of a start; its collector runs some seconds after the last
+ * work.
+ */
 const AFTER_START_MS = 12_000;
 
-/** Seconds that a start may take to come to rest. */
+/** Seconds until an idle state after a start. */
 const SETTLING_SECONDS = 10;
 
-/** Seconds that all of them may take for one turn each. */
+/** Seconds for one turn of all teammates. */
 const TURN_SECONDS = 60;
 
-/** What teammates do while nobody wants anything of them. */
+/** The activity of idle teammates. */
 export const idle: Bench = {
   name: "idle",
-  title: "Teammates with nothing to do",
+  title: "Idle teammates",
   short: true,
   async run(room) {
     const [place] = room.places;
@@ -37,7 +40,7 @@ export const idle: Bench = {
   },
 };
 
-/** Processes and timers that two of them start in some seconds of rest, and a command that sends. */
+/** The forks and timers of two idle teammates in some seconds, and of a command that sends. */
 async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
   const probe = probeIn(team.directory);
   const ctx = leadOf(room, team, probe.env);
@@ -57,19 +60,19 @@ async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
     const sent = probe.look();
     return [
       {
-        what: `processes that two start in ${seconds} s`,
+        what: `processes started by two teammates in ${seconds} s`,
         value: forks,
         unit: "",
         goal: countAtMost(0, forks, "none"),
       },
       {
-        what: "timers under 5 s that they set, or that go off",
+        what: "timers under 5 s that are set or fire",
         value: fastTimers,
         unit: "",
         goal: countAtMost(0, fastTimers, "none"),
       },
       {
-        what: "processes that teams send starts, and its receiver",
+        what: "processes started by teams send and its recipient",
         value: sent.forks,
         unit: "",
         goal: countAtMost(0, sent.forks, "none"),
@@ -80,7 +83,10 @@ async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
   }
 }
 
-/** Until a whole second has passed in which no fast timer was about: what a start leaves behind it is over. What never ends is counted. */
+/**
+ * Waits for a whole second without a fast timer, so that the work of the start is over. Work that never ends
+ * is counted.
+ */
 async function settled(probe: Probe): Promise<void> {
   for (let second = 0; second < SETTLING_SECONDS; second += 1) {
     probe.look();
@@ -95,7 +101,7 @@ async function teamsSend(room: Room, team: BenchTeam, probe: Probe): Promise<voi
   await once(started(words, { env, cwd: team.directory, stdio: ["ignore", "ignore", "inherit"] }), "exit");
 }
 
-/** Processor, wake-ups and memory of a larger team, beside an empty Node process. */
+/** Processor time, wake-ups and memory of a larger team, compared with an empty Node process. */
 async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
   const server = await modelServer();
   const ctx = leadOf(room, team, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "none-of-a-bench" });
@@ -123,13 +129,13 @@ async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
     const node = { what: "an empty Node process", value: residentMb(empty.pid ?? 0) };
     return [
       {
-        what: `processor, each of ${pids.length}`,
+        what: `processor use of each of ${pids.length} teammates`,
         value: percent,
         unit: "%",
         goal: atMost(0.1, "%", percent),
       },
       {
-        what: `wake-ups of a teammate in a minute, all threads`,
+        what: `wake-ups of a teammate a minute, all threads`,
         value: ((after.wakeUps - before.wakeUps) / pids.length / seconds) * 60,
         unit: "",
       },
@@ -155,12 +161,12 @@ async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
   }
 }
 
-/** Of one of them, in megabytes. */
+/** Returns the average of these processes, in megabytes. */
 function memoryOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + residentMb(pid), 0) / pids.length;
 }
 
-/** Gives each of them a turn with one call of its model, and waits for its end. */
+/** Gives each teammate a turn with one model call, and waits for its end. */
 async function spokenTo({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
   for (const name of names) await sendMessage(ref, { from: LEAD_NAME, to: name, text: "hello" });
   for (let look = 0; look < TURN_SECONDS * 10; look += 1) {
@@ -168,5 +174,5 @@ async function spokenTo({ ref }: BenchTeam, names: readonly string[]): Promise<v
     if (statuses.every((status) => status?.state === "idle" && status.tokens.output > 0)) return;
     await delay(100);
   }
-  throw new Error("Not all of them have had their turn.");
+  throw new Error("Not every teammate has finished its turn.");
 }

@@ -10,13 +10,13 @@ import { type BenchTeam, benchTeam, scratch, TEAM } from "../support/scratch.ts"
 import { leastDelivery } from "../support/usual-way.ts";
 import { fifoRoundTrip } from "./limits.ts";
 
-/** Milliseconds between two messages, so that none pays for what the file system put off of the one before. */
+/** Milliseconds between two messages, so that none pays for deferred writes of the previous one. */
 const APART_MS = 10;
 
-/** From the call to the moment at which another process holds the message. */
+/** From the call until another process has received the message. */
 export const latency: Bench = {
   name: "latency",
-  title: "A message on its way",
+  title: "Latency of a message",
   short: true,
   async run(room) {
     const figures: Figure[] = [];
@@ -51,12 +51,12 @@ async function resident(
   const least = await sample(times, () => leastDelivery(inbox));
   const fifo = await fifoRoundTrip(place, times);
   const floor = (share: number) => ({
-    what: "lock + write + rename + FIFO there and back",
+    what: "lock + write + rename + FIFO round trip",
     value: least.at(share) + fifo.at(share),
   });
   return [
     {
-      what: `resident sender → the receiver holds it, p50, ${place.name}`,
+      what: `running sender → received, p50, ${place.name}`,
       value: samples.median,
       unit: "ms",
       beside: [floor(0.5)],
@@ -92,7 +92,7 @@ async function cold(room: Room, team: BenchTeam, receiver: Program): Promise<rea
   const arrival = new Samples(delivered).median;
   return [
     {
-      what: "teams send as a command → the receiver holds it",
+      what: "teams send as a command → received",
       value: arrival,
       unit: "ms",
       beside: [beside],
@@ -107,7 +107,7 @@ async function cold(room: Room, team: BenchTeam, receiver: Program): Promise<rea
   ];
 }
 
-/** Milliseconds between the send and the moment at which the receiver held this very message. */
+/** Milliseconds between the send and the moment at which the recipient had this message. */
 async function latencyOfNext(receiver: Program, begin: bigint): Promise<number> {
   const [text, at = "0"] = (await receiver.line()).split(" ");
   if (text !== `${begin}`) throw new Error(`The receiver got ${text} instead of ${begin}.`);

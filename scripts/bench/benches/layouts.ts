@@ -6,7 +6,7 @@ import { sample } from "../support/samples.ts";
 const PANES = 64;
 const WINDOW = { width: 200, height: 50 };
 
-/** What is computed before tmux is told anything: which window each pane goes to, and the layout of each. */
+/** The computation before any tmux call: the window of each pane, and the layout of each window. */
 export const layouts: Bench = {
   name: "layouts",
   title: `A plan for ${PANES} panes`,

@@ -6,10 +6,10 @@ import { startProgram, timeOfNode } from "../support/children.ts";
 import { type Samples, sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
-/** What the machine itself allows: nothing that is built of processes, pipes and files is faster. */
+/** The limits of the machine: no program of processes, pipes and files is faster. */
 export const limits: Bench = {
   name: "limits",
-  title: "What this machine allows",
+  title: "Limits of this machine",
   short: true,
   async run(room: Room): Promise<readonly Figure[]> {
     const [place] = room.places;
@@ -28,7 +28,7 @@ export const limits: Bench = {
   },
 };
 
-/** A byte there and a byte back, with nothing read or written but the FIFOs. */
+/** Sends one byte there and back, only through the FIFOs. */
 export async function fifoRoundTrip(place: Place, times: number): Promise<Samples> {
   const directory = scratch(place);
   const [out, back] = [join(directory, "out"), join(directory, "back")];

@@ -8,7 +8,7 @@ import { writeTasks } from "../support/tasks.ts";
 const TASKS = 10_000;
 const MEMBERS = 64;
 
-/** Commands that read everything, in a large team. */
+/** Commands that read every file, in a large team. */
 export const lists: Bench = {
   name: "lists",
   title: `Commands in a team of ${MEMBERS} with ${TASKS.toLocaleString("en")} tasks`,

@@ -23,7 +23,7 @@ import { countedTmux, endServer, endTeam, leadOf, tmuxOf, untilIdle } from "../s
 import { Samples, sampleInTurn, timeOf } from "../support/samples.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
 
-/** Teammates in panes: their start, their end, and how often tmux is called for it. */
+/** Teammates in panes: their start, their end, and the number of tmux calls. */
 export const panes: Bench = {
   name: "panes",
   title: "Teammates in panes",
@@ -39,7 +39,7 @@ export const panes: Bench = {
   },
 };
 
-/** From the call until all have announced that they are ready. */
+/** From the call until all teammates have reported ready. */
 async function starts(room: Room, place: Place, count: number): Promise<Figure> {
   const ours: number[] = [];
   const bare: number[] = [];
@@ -72,7 +72,7 @@ async function starts(room: Room, place: Place, count: number): Promise<Figure> 
   };
 }
 
-/** As many panes, asked for in one call, until the program of each runs. */
+/** Opens as many panes in one call, and waits until the program of each runs. */
 async function barePanes(team: BenchTeam, count: number): Promise<void> {
   const fifo = join(team.directory, "ready");
   await makeFifos([fifo]);
@@ -100,7 +100,7 @@ async function barePanes(team: BenchTeam, count: number): Promise<void> {
   }
 }
 
-/** Some that agree at once, from the request until they are gone. */
+/** Teammates that agree at once, from the request until their end. */
 async function ends(room: Room, place: Place, count: number): Promise<Figure> {
   const took: number[] = [];
   for (let turn = 0; turn < room.amount(3, 1); turn += 1) {
@@ -116,13 +116,13 @@ async function ends(room: Room, place: Place, count: number): Promise<Figure> {
   }
   const value = new Samples(took).median;
   const what = `shutdown of ${count} that agree at once`;
-  // Each takes a turn to agree: of many, that is mostly what is measured.
+  // Each needs a turn to agree: for many teammates the figure consists mostly of that.
   return { what, value, unit: "ms", ...(count <= 4 ? { goal: atMost(500, "ms", value) } : {}) };
 }
 
 const CAPTURED = 64;
 
-/** What as many panes show, each checked to be the one that is meant. */
+/** Captures this many panes, and checks the identity of each. */
 async function captures(room: Room, place: Place): Promise<Figure> {
   const team = await benchTeam(place, []);
   const server = tmuxServer({ socket: { name: team.env.TEAMS_TMUX_SOCKET ?? "" }, env: team.env });
@@ -150,7 +150,7 @@ async function captures(room: Room, place: Place): Promise<Figure> {
   }
 }
 
-/** How often tmux is called by one operation, whatever the number of teammates. */
+/** The number of tmux calls of one operation, for any number of teammates. */
 async function calls(room: Room, place: Place): Promise<readonly Figure[]> {
   const team = await benchTeam(place, []);
   const counted = countedTmux(team);
@@ -180,7 +180,7 @@ async function calls(room: Room, place: Place): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** @returns once all are ready, and what goes on behind that is over too */
+/** @returns when all are ready and the work in the background is done */
 async function spawn(ctx: OperationContext, count: number): Promise<void> {
   const behind: Promise<unknown>[] = [];
   const inputs = names(count).map((name) => ({ name }));

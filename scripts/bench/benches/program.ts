@@ -5,10 +5,12 @@ import { type Bench, countAtMost, type Figure } from "../figure.ts";
 /** Files of the program, with their bytes. */
 type Loaded = ReadonlyMap<string, number>;
 
-/** What is compiled before anything happens: each kilobyte costs a start some twenty microseconds. */
+/**
+ * The code that is compiled before a command begins: each kilobyte costs a start about twenty microseconds.
+ */
 export const program: Bench = {
   name: "program",
-  title: "What a process loads of the program",
+  title: "Code that a process loads",
   short: true,
   async run({ dist }): Promise<readonly Figure[]> {
     const start = loadedWith(join(dist, "teams.cjs"));
@@ -29,7 +31,7 @@ function figure(what: string, files: Loaded, limit: number): Figure {
   return { what, value, unit: "bytes", goal: countAtMost(limit, value, `≤ ${limit / 1000} kB`) };
 }
 
-/** A file with all that it requires where it begins, besides what is loaded already. */
+/** A file with every file that it requires at its top, in addition to the loaded ones. */
 function loadedWith(file: string, before: Loaded = new Map()): Loaded {
   const files = new Map(before);
   const load = (path: string): void => {
@@ -44,7 +46,7 @@ function loadedWith(file: string, before: Loaded = new Map()): Loaded {
   return files;
 }
 
-/** The chunk of this name that one of these loads later. @throws Error when none does */
+/** Returns the chunk of this name that one of these files loads later. @throws Error if it is missing */
 function named(name: string, by: Loaded): string {
   for (const path of by.keys()) {
     const found = new RegExp(`require\\("(\\./${name}-[^"]+)"\\)`).exec(readFileSync(path, "utf8"))?.[1];

@@ -14,12 +14,12 @@ import { writeTasks } from "../support/tasks.ts";
 
 const MEMBERS = 64;
 const EVENTS_A_SECOND = 20;
-/** Every so many events one is a message; the others say what a teammate is doing. */
+/** One of this many events is a message; the others report a teammate's activity. */
 const MESSAGE_EVERY = 10;
-/** Milliseconds of a start: its compiling is no part of what is measured. */
+/** Milliseconds of a start, so that its compilation is not measured. */
 const START_MS = 3_000;
 
-/** A large team at work, watched: columns, and the share of a processor that its sidebar may take. */
+/** A large busy team: columns and rows, and the share of a processor that its sidebar may use. */
 const SIZES = [
   { columns: 34, rows: 60, percent: 5 },
   { columns: 200, rows: 60, percent: 8 },
@@ -79,7 +79,7 @@ async function watched(
   }
 }
 
-/** This process stands for all of them: it lives, and says what each is doing. */
+/** Makes this process act for every member: it lives, and reports the activity of each. */
 async function residents({ ref }: BenchTeam, names: readonly string[]): Promise<readonly StatusKeeper[]> {
   await prepareRun(ref, names);
   return names.map((name) => {
@@ -90,12 +90,12 @@ async function residents({ ref }: BenchTeam, names: readonly string[]): Promise<
       undefined,
       systemClock,
     );
-    keeper.happened("turn_started");
+    keeper.report("turn_started");
     return keeper;
   });
 }
 
-/** Events at an even pace, for some milliseconds. */
+/** Causes events at an even pace for this many milliseconds. */
 async function happen(team: BenchTeam, keepers: readonly StatusKeeper[], ms: number): Promise<void> {
   const begin = performance.now();
   for (let event = 0; ; event += 1) {
@@ -103,7 +103,7 @@ async function happen(team: BenchTeam, keepers: readonly StatusKeeper[], ms: num
     if (due >= ms) return;
     await delay(Math.max(0, begin + due - performance.now()));
     if (event % MESSAGE_EVERY === 0) await sendOne(team.ref);
-    else keepers[event % keepers.length]?.doing(`Read src/part-${event}.ts`);
+    else keepers[event % keepers.length]?.setActivity(`Read src/part-${event}.ts`);
   }
 }
 
@@ -115,13 +115,13 @@ async function untilDrawn(team: BenchTeam): Promise<void> {
   }
 }
 
-/** A key, until the screen is another one; a look at it takes some milliseconds of the figure. */
+/** Presses a key, and waits until the screen changes; the check takes some milliseconds of the figure. */
 async function press(team: BenchTeam, key: string): Promise<void> {
   const before = screen(team);
   tmuxOf(team, "send-keys", "-t", "=bench:", key);
   const deadline = performance.now() + 5_000;
   while (screen(team) === before) {
-    if (performance.now() > deadline) throw new Error(`Nothing changed after the key ${key}.`);
+    if (performance.now() > deadline) throw new Error(`The screen did not change after the key ${key}.`);
   }
 }
 

@@ -1,4 +1,7 @@
-/** `claimer <directory> <agent> <count> ours|usual`: claims so many tasks once it is told to, and says their ids in one line. */
+/**
+ * `claimer <directory> <agent> <count> ours|usual`: claims this many tasks after a line on stdin, and prints
+ * their ids in one line.
+ */
 import { once } from "node:events";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { teamIn } from "../support/scratch.ts";

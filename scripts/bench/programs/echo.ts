@@ -1,4 +1,4 @@
-/** `echo <in> <out>`: sends every byte that comes out of one FIFO back through another. */
+/** `echo <in> <out>`: returns every byte of one FIFO through another. */
 import { openSync, writeSync } from "node:fs";
 import { openFifoBell } from "../../../src/wakeup/fifo-bell.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Loaded into a Node process before anything else (`--import`): writes a line into `$TEAMS_BENCH_PROBE` for each process that
- * it starts (`fork`), each timer that it sets and each time that one goes off (`timer 5000`).
+ * Loaded into a Node process first (`--import`): appends a line to `$TEAMS_BENCH_PROBE` for each started
+ * process (`fork`), and each timer that is set or fires (`timer 5000`).
  */
 import { createHook } from "node:async_hooks";
 import childProcess from "node:child_process";
@@ -10,7 +10,7 @@ import { syncBuiltinESMExports } from "node:module";
 const log = process.env.TEAMS_BENCH_PROBE;
 if (log !== undefined) {
   const say = (line: string): void => appendFileSync(log, `${line}\n`);
-  /** By the numbers of their resources: milliseconds of the timers. */
+  /** Milliseconds of the timers, by their async ids. */
   const timers = new Map<number, number>();
   createHook({
     init(id, type, _trigger, resource) {
@@ -28,7 +28,7 @@ if (log !== undefined) {
       timers.delete(id);
     },
   }).enable();
-  // These start a process without such a resource.
+  // These start a process without an async resource.
   for (const name of ["spawnSync", "execFileSync", "execSync"] as const) {
     const original = childProcess[name] as (...args: unknown[]) => unknown;
     Object.assign(childProcess, {

@@ -1,4 +1,4 @@
-/** `read-all <directory> …`: reads and parses every file of JSON in these directories, and does nothing else. */
+/** `read-all <directory> …`: only reads and parses every JSON file in these directories. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

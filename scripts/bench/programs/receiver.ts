@@ -1,6 +1,6 @@
 /**
- * `receiver <directory> <agent>`: a resident agent that does nothing but receive. Of each message it says its text and, in
- * nanoseconds of the machine's steady clock, when it had it; it says so once the message is marked as read.
+ * `receiver <directory> <agent>`: a running agent that only receives. For each message it prints the text and
+ * its arrival in nanoseconds of the monotonic clock, once the message is marked as read.
  */
 
 import { systemClock } from "../../../src/os/clock.ts";

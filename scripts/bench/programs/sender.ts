@@ -1,4 +1,7 @@
-/** `sender <directory> <agent> <count> ours|usual`: sends so many messages to `bob` once it is told to, one after the other, and then says `done`. */
+/**
+ * `sender <directory> <agent> <count> ours|usual`: sends this many messages to `bob` after a line on stdin,
+ * then prints `done`.
+ */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";

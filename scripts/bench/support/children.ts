@@ -3,28 +3,28 @@ import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A program of scripts/bench/programs in a process of its own; it speaks and is spoken to line by line. */
+/** A program of scripts/bench/programs in a separate process, with a line-based protocol. */
 export interface Program {
   readonly pid: number;
-  /** The next line that it says; throws when it ended before. */
+  /** Reads its next line. @throws if it has ended */
   line(): Promise<string>;
   say(line: string): void;
   end(): Promise<void>;
 }
 
-/** Still running, to be ended when this process ends before them. */
+/** Running children, which end with this process. */
 const running = new Set<ChildProcess>();
 
 export function startProgram(name: string, ...args: readonly string[]): Program {
   const child = started([programFile(name), ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  if (child.stdout === null) throw new Error("A program without its standard output.");
+  if (child.stdout === null) throw new Error("The program has no standard output.");
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     pid: child.pid ?? 0,
     line: async () => {
       const next = await lines.next();
       if (next.done)
-        throw new Error(`The bench's program ${name} ended: ${child.exitCode ?? child.signalCode}`);
+        throw new Error(`The bench program ${name} ended: ${child.exitCode ?? child.signalCode}`);
       return next.value;
     },
     say: (line) => void child.stdin?.write(`${line}\n`),
@@ -37,8 +37,9 @@ export function startProgram(name: string, ...args: readonly string[]): Program 
 }
 
 /**
- * Starts a program once for each list of arguments, tells all at the same moment to begin, and waits for one line of each.
- * @returns the lines, and milliseconds from that moment to the last
+ * Starts a program once for each list of arguments, lets all begin at the same moment, and waits for one line
+ * of each.
+ * @returns the lines, and the milliseconds until the last
  */
 export async function race(
   name: string,
@@ -54,12 +55,15 @@ export async function race(
   return { ms, lines };
 }
 
-/** A program of scripts/bench/programs, as Node runs it. */
+/** Returns the bundled file of a program of scripts/bench/programs. */
 export function programFile(name: string): string {
   return join(dirname(process.argv[1] ?? ""), `${name}.mjs`);
 }
 
-/** Milliseconds from the start of a Node process to its end. @throws Error when it did not end with 0 */
+/**
+ * Returns the milliseconds from the start of a Node process to its end. @throws Error if its exit code is not
+ * 0
+ */
 export async function timeOfNode(args: readonly string[], options: SpawnOptions = {}): Promise<number> {
   const begin = performance.now();
   const child = started(args, { ...options, stdio: ["ignore", "ignore", "inherit"] });
@@ -68,7 +72,7 @@ export async function timeOfNode(args: readonly string[], options: SpawnOptions 
   return performance.now() - begin;
 }
 
-/** A Node process that is gone at the latest when this one is. */
+/** Starts a Node process that ends with this one at the latest. */
 export function started(args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(process.execPath, args, options);
   running.add(child);

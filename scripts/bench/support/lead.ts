@@ -10,7 +10,7 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { Room } from "../figure.ts";
 import { type BenchTeam, SERVER } from "./scratch.ts";
 
-/** A lead's operations in this team, from outside of tmux; its teammates are the built program. */
+/** Returns the context of a lead outside tmux; its teammates run the built program. */
 export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}): OperationContext {
   const env = { ...team.env, ...more };
   return {
@@ -25,7 +25,7 @@ export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}
   };
 }
 
-/** tmux on the server of this team alone. */
+/** Runs tmux on the private server of this team. */
 export function tmuxOf({ env }: BenchTeam, ...words: readonly string[]): string {
   return execFileSync("tmux", [...SERVER, ...words], {
     env,
@@ -34,7 +34,7 @@ export function tmuxOf({ env }: BenchTeam, ...words: readonly string[]): string 
   });
 }
 
-/** Ends everybody and the team's tmux server. */
+/** Ends all teammates and the team's tmux server. */
 export async function endTeam(ctx: OperationContext, team: BenchTeam): Promise<void> {
   await killAllTeammates(ctx);
   endServer(team);
@@ -44,14 +44,17 @@ export function endServer(team: BenchTeam): void {
   try {
     tmuxOf(team, "kill-server");
   } catch {
-    // It ended with its last pane, or was never started.
+    // It ended with its last pane, or never started.
   }
 }
 
-/** A `tmux` of this directory that writes down who calls it before it is one; what the teammates' own processes call does not count. */
+/**
+ * Installs a `tmux` that records its callers and then runs the real one. Calls by the teammates' own
+ * processes do not count.
+ */
 export function countedTmux(team: BenchTeam): {
   readonly env: NodeJS.ProcessEnv;
-  /** Since the last look. */
+  /** Returns the calls since the last one. */
   calls(teammates: readonly string[]): number;
 } {
   const directory = join(team.directory, "bin");
@@ -72,16 +75,16 @@ export function countedTmux(team: BenchTeam): {
   };
 }
 
-/** Waits until the teammates have nothing to do. @throws Error after a minute */
+/** Waits until these teammates are idle. @throws Error after a minute */
 export async function untilIdle({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!names.every((name) => readStatus(ref, name)?.state === "idle")) {
-    if (performance.now() > deadline) throw new Error(`Not all of ${names.join(", ")} came to rest.`);
+    if (performance.now() > deadline) throw new Error(`Not all of ${names.join(", ")} became idle.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** The processes of the teammates themselves. */
+/** Returns the processes of the teammates' agents. */
 export function pidsOf({ ref }: BenchTeam, names: readonly string[]): readonly number[] {
   return names.flatMap((name) => readStatus(ref, name)?.process.pid ?? []);
 }

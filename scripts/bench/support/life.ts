@@ -11,12 +11,17 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { createStatusKeeper } from "../../../src/worker/status-record.ts";
 import { aMessage } from "./usual-way.ts";
 
-/** Messages whose lines are appended at once. */
+/** Messages whose lines are appended together. */
 const CHUNK = 1_000;
-/** After so few, an inbox holds its short tail of consumed messages, and a team still counts as new. */
+/**
+ * After this many messages an inbox holds its short tail of read messages, and a team still counts as new.
+ */
 export const NEW_TEAM = 100;
 
-/** Makes `bob` an agent of ours: one that has said so takes consumed messages out of its inbox, a foreign one never does. */
+/**
+ * Makes `bob` an agent of teams: only such an agent removes read messages from its inbox, another program's
+ * never does.
+ */
 export async function takeUpResidence(ref: TeamRef): Promise<void> {
   await prepareRun(ref, ["bob"]);
   const { bell } = ref.paths.agent("bob");
@@ -30,8 +35,8 @@ export async function takeUpResidence(ref: TeamRef): Promise<void> {
 }
 
 /**
- * What so many messages to `bob` leave: each was queued, delivered, had its turn, and was taken out of the array by its
- * receiver, but for the short tail that stays.
+ * Writes the traces of this many messages to `bob`: each was queued, delivered, handled in a turn, and
+ * removed from the inbox by its recipient, except for the short tail.
  */
 export async function liveThrough(ref: TeamRef, messages: number): Promise<void> {
   for (let begin = 0; begin < messages; begin += CHUNK) {
@@ -55,12 +60,12 @@ export async function liveThrough(ref: TeamRef, messages: number): Promise<void>
   }
 }
 
-/** One message from `ada` to `bob`. */
+/** Sends one message from `ada` to `bob`. */
 export async function sendOne(ref: TeamRef): Promise<void> {
   await sendMessage(ref, { from: "ada", to: "bob", text: aMessage("").text });
 }
 
-/** Marks all that waits for `bob` as read, as its receiver does. */
+/** Marks the unread messages of `bob` as read, as the recipient does. */
 export async function markAll(ref: TeamRef): Promise<void> {
   const entries = await unreadMessages(ref, "bob");
   await markAsRead(

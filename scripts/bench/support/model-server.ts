@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server on the loopback that answers each call of the Messages API with one word. */
+/** Starts a server on loopback that answers each call of the Messages API with one word. */
 export async function modelServer(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((request, response) => {
     request.resume().once("end", () => {

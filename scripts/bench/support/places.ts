@@ -2,10 +2,13 @@ import { accessSync, constants, realpathSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Place } from "../figure.ts";
 
-/** What `statfs` calls a file system in memory. */
+/** The type that `statfs` reports for a file system in memory. */
 const TMPFS = 0x0102_1994;
 
-/** The disk, and what Linux keeps in memory: there a rename costs nothing, and what is left is ours. */
+/**
+ * Returns the disk, and Linux's file system in memory: a rename costs nothing there, so that only our own
+ * cost remains.
+ */
 export function places(): readonly Place[] {
   const directory = realpathSync(tmpdir());
   if (statfsSync(directory).type === TMPFS) return [{ name: "memory", directory }];
@@ -14,7 +17,7 @@ export function places(): readonly Place[] {
     accessSync("/dev/shm", constants.W_OK);
     return [disk, { name: "memory", directory: "/dev/shm" }];
   } catch {
-    // Not everywhere (macOS); then the disk alone is measured.
+    // Missing on macOS; then only the disk is measured.
     return [disk];
   }
 }

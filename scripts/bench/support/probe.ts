@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { programFile } from "./children.ts";
 
-/** No idle process has a timer that is faster (architecture.md, Rules 0). */
+/** The shortest timer that an idle process may have (architecture.md, Rules 0). */
 const SLOW_MS = 5_000;
 
-/** What Node processes with this environment did since the last look. */
+/** Counts the forks and fast timers of Node processes with this environment since the last call. */
 export interface Probe {
   readonly env: NodeJS.ProcessEnv;
   look(): { readonly forks: number; readonly fastTimers: number };

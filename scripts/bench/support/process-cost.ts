@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What processes have used so far, all of their threads together. */
+/** The resources that processes have used so far, with all their threads. */
 export interface ProcessCost {
   /** Milliseconds on a processor. */
   readonly cpuMs: number;
-  /** How often one of them woke up by itself or was woken. */
+  /** The number of wake-ups, by timers or by events. */
   readonly wakeUps: number;
 }
 
-/** Linux alone tells it this exactly. */
+/** Only Linux reports this exactly. */
 export const tellsCost = process.platform === "linux";
 
 export function costOf(pids: readonly number[]): ProcessCost {
@@ -23,7 +23,7 @@ export function costOf(pids: readonly number[]): ProcessCost {
   };
 }
 
-/** Megabytes that a process holds. */
+/** Returns the resident memory of a process in megabytes. */
 export function residentMb(pid: number): number {
   return field(`/proc/${pid}/status`, "VmRSS") / 1024;
 }

@@ -1,4 +1,4 @@
-/** Milliseconds that some work took, shortest first. */
+/** Durations in milliseconds, shortest first. */
 export class Samples {
   readonly #sorted: readonly number[];
 
@@ -10,7 +10,7 @@ export class Samples {
     return this.at(0.5);
   }
 
-  /** The time that this share of all took at most. */
+  /** Returns the time within which this share of the samples finished. */
   at(share: number): number {
     return (
       this.#sorted[Math.min(this.#sorted.length - 1, Math.floor(share * this.#sorted.length))] ?? Number.NaN
@@ -18,7 +18,7 @@ export class Samples {
   }
 }
 
-/** Does the work so many times, one after the other. */
+/** Repeats the work this many times, one after the other. */
 export async function sample(times: number, work: (turn: number) => unknown): Promise<Samples> {
   const took: number[] = [];
   for (let turn = 0; turn < times; turn += 1) took.push(await timeOf(() => work(turn)));
@@ -32,7 +32,7 @@ export async function timeOf(work: () => unknown): Promise<number> {
 }
 
 /**
- * Does several works in turn, A B A B …, so that a machine whose speed drifts treats them alike.
+ * Repeats several works in turn, A B A B …, so that a machine with a drifting speed treats them alike.
  * @returns the samples of each
  */
 export async function sampleInTurn(

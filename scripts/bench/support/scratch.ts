@@ -8,14 +8,17 @@ import type { Place } from "../figure.ts";
 
 const made = new Set<string>();
 
-/** A directory below a place, gone with {@link removeScratch} at the latest. */
+/** Creates a directory in a place; {@link removeScratch} removes it. */
 export function scratch(place: Place): string {
   const path = mkdtempSync(join(place.directory, "teams-bench-"));
   made.add(path);
   return path;
 }
 
-/** Ends the teammates of a bench that was stopped: they are no children of this process, and write on in what is removed. */
+/**
+ * Ends the teammates of an interrupted bench: they are not children of this process, and would write to
+ * removed directories.
+ */
 export function endTeams(dist: string): void {
   for (const path of made) {
     if (!existsSync(join(path, "home/teams", TEAM))) continue;
@@ -24,7 +27,7 @@ export function endTeams(dist: string): void {
   }
 }
 
-/** Removes them all, and ends a tmux server that a bench which was stopped has left in one. */
+/** Removes all scratch directories, and ends the tmux server that an interrupted bench has left in one. */
 export function removeScratch(): void {
   for (const path of made) {
     const sockets = join(path, "sockets");
@@ -38,10 +41,10 @@ export function removeScratch(): void {
 
 export const TEAM = "crew";
 const SOCKET = "bench";
-/** What addresses a team's own tmux server, which reads nobody's configuration. */
+/** The arguments for a team's private tmux server, which reads no user configuration. */
 export const SERVER = ["-L", SOCKET, "-f", "/dev/null"];
 
-/** A team in a home of its own, and what a command line of that home is given. */
+/** A team in a private home, with the environment of its command lines. */
 export interface BenchTeam {
   readonly directory: string;
   readonly ref: TeamRef;
@@ -65,12 +68,12 @@ export async function benchTeam(place: Place, members: readonly string[]): Promi
   return { directory, ref, env };
 }
 
-/** The same team, for a program that is told its directory. */
+/** Returns the same team for a program that knows only its directory. */
 export function teamIn(directory: string): TeamRef {
   return teamRef(teamsHome(environmentIn(directory)), TEAM);
 }
 
-/** A home, a runtime directory and a tmux server of this directory alone. */
+/** Returns an environment with home, runtime directory and tmux server in this directory. */
 function environmentIn(directory: string): NodeJS.ProcessEnv {
   return {
     ...process.env,

@@ -3,7 +3,7 @@ import type { Task } from "../../../src/schema/task.ts";
 import { formatJson } from "../../../src/store/format-json.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** A list as a team would have it, written at once; the first `done` of them are completed. */
+/** Writes a task list as a team would have it; the first `done` tasks are completed. */
 export function writeTasks(ref: TeamRef, count: number, { done = 0 } = {}): void {
   for (let id = 1; id <= count; id += 1) {
     const task: Task = {

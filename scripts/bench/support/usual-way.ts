@@ -6,8 +6,8 @@ import type { Task } from "../../../src/schema/task.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
 /**
- * The same operations as teams of agents usually do them: the whole file read, changed and written anew under the lock of
- * `proper-lockfile`, with nothing ever taken out of it.
+ * The same operations as teams of agents usually implement them: the whole file is read, changed and
+ * rewritten under the lock of `proper-lockfile`, and no entry is ever removed.
  */
 async function rewrite<T>(path: string, change: (content: T) => T): Promise<void> {
   const release = await lock(path, { retries: { forever: true, minTimeout: 5, maxTimeout: 100 } });
@@ -32,7 +32,7 @@ export function usualMark(inbox: string): Promise<void> {
   );
 }
 
-/** Reads all tasks under the lock of the list, takes the first that is free, and rewrites it. @returns its id */
+/** Reads all tasks under the lock of the list, claims the first free one, and rewrites it. @returns its id */
 export async function usualClaim(ref: TeamRef, agent: string): Promise<string> {
   const release = await lock(ref.paths.taskLock, {
     retries: { forever: true, minTimeout: 5, maxTimeout: 100 },
@@ -52,7 +52,7 @@ export async function usualClaim(ref: TeamRef, agent: string): Promise<string> {
   }
 }
 
-/** The least that a delivery which is never half seen can cost: a lock, an inbox of one message beside, a rename. */
+/** The minimal cost of an atomic delivery: a lock, an inbox of one message in a temporary file, a rename. */
 export function leastDelivery(inbox: string): void {
   mkdirSync(`${inbox}.lock`);
   writeFileSync(`${inbox}.new`, ONE_MESSAGE);
@@ -60,7 +60,7 @@ export function leastDelivery(inbox: string): void {
   rmdirSync(`${inbox}.lock`);
 }
 
-/** As large as a message is on average. */
+/** Returns a message of average size. */
 export function aMessage(id: string): InboxMessage {
   return {
     from: "ada",

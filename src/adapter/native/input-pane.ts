@@ -8,15 +8,15 @@ import { either } from "../../tmux/keys.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 
-/** Why keys were kept back. `unbracketed`: several lines, for a program that would take each for a submission. */
-export type KeptBack = "in-mode" | "screen-changed" | "input-off" | "unbracketed" | "gone";
+/** Why nothing was typed. `unbracketed`: the program would take each of several lines for a submission. */
+export type InputRefusal = "in-mode" | "screen-changed" | "input-off" | "unbracketed" | "gone";
 
-/** Milliseconds between two looks while keys are under way: short at first, since most programs answer at once. */
-const LOOKS = { first: 20, growth: 1.6, most: 500 };
-/** Milliseconds for which a screen is the same when it has come to rest: some frames of a program that draws at 60 a second. */
-const DRAIN_MS = 80;
+/** Milliseconds between two reads after typing: short at first, since most programs react immediately. */
+const POLL_PAUSE = { first: 20, growth: 1.6, max: 500 };
+/** Milliseconds without a change until a screen counts as stable: several frames of a program that draws 60 times a second. */
+const STABLE_MS = 80;
 
-/** Whether a program waits as it did: the same words, its cursor at the same place. */
+/** Whether two screens have the same text and the same cursor position. */
 function isSameScreen(one: Screen, other: Screen): boolean {
   return (
     one.alternate === other.alternate &&
@@ -27,46 +27,46 @@ function isSameScreen(one: Screen, other: Screen): boolean {
   );
 }
 
-/** Why nothing may be typed now; undefined when it may. */
-export function keptBack(now: Screen, expected: Screen): KeptBack | undefined {
+/** Returns why nothing may be typed now; undefined if typing is allowed. */
+export function inputRefusal(now: Screen, expected: Screen): InputRefusal | undefined {
   if (now.dead) return "gone";
   if (now.mode !== "") return "in-mode";
   if (now.inputOff) return "input-off";
   return isSameScreen(now, expected) ? undefined : "screen-changed";
 }
 
-/** A pane that is talked to, while it is the one of the record. */
-export interface TalkedTo {
+/** A pane to type into; nothing happens if it is not the recorded pane any more. */
+export interface InputPane {
   readonly id: PaneId;
-  /** Never one of the user's; the same for each talk, so that the next one replaces what could be left of it. */
+  /** Name of the tmux paste buffer: never one of the user's, and always the same, so that the next paste replaces a leftover. */
   readonly buffer: string;
-  look(): Promise<Screen | undefined>;
-  /** Types only while the pane is as it was at that look. */
-  type(since: Screen, keys: readonly TmuxCommand[]): Promise<"typed" | KeptBack>;
+  read(): Promise<Screen | undefined>;
+  /** Types only if the pane has not changed since that screen was read. */
+  type(since: Screen, keys: readonly TmuxCommand[]): Promise<"typed" | InputRefusal>;
 }
 
 const TYPED = "TYPED";
 
-export function talkedTo(server: TmuxServer, place: PlaceRecord): TalkedTo | undefined {
+export function openInputPane(server: TmuxServer, place: PlaceRecord): InputPane | undefined {
   const identity = identityCondition(place);
   if (identity === undefined) return undefined;
   const { pane, condition } = identity;
-  const say = (text: string): TmuxCommand => ["display-message", "-p", "-t", pane, text];
+  const print = (text: string): TmuxCommand => ["display-message", "-p", "-t", pane, text];
   return {
     id: pane,
     buffer: `teams-${place.instance}`,
-    look: () => readScreen(server, pane, condition),
+    read: () => readScreen(server, pane, condition),
     async type(since, keys) {
-      const open = all(condition, ...sameMoment(since));
+      const open = all(condition, ...unchangedSince(since));
       try {
         const { lines, errors } = await server.batch([
-          either(pane, open, [...keys, say(TYPED)], [say(whyNot(condition))]),
+          either(pane, open, [...keys, print(TYPED)], [print(refusalFormat(condition))]),
         ]);
         const [answer] = lines;
         if (answer === TYPED) return "typed";
         const why = REASONS.find((reason) => reason === answer);
         if (why !== undefined) return why;
-        throw refused(pane, errors);
+        throw tmuxRefusal(pane, errors);
       } catch (error) {
         if (isNoServer(error)) return "gone";
         throw error;
@@ -75,10 +75,8 @@ export function talkedTo(server: TmuxServer, place: PlaceRecord): TalkedTo | und
   };
 }
 
-/**
- * What tmux itself can hold against a look, in the very command that types: whoever types a character moves the cursor.
- */
-function sameMoment({ cursor, history, alternate, width, height }: Screen): string[] {
+/** Returns tmux conditions that the typing command itself checks: a character typed by a person moves the cursor. */
+function unchangedSince({ cursor, history, alternate, width, height }: Screen): string[] {
   const facts = {
     pane_dead: 0,
     pane_in_mode: 0,
@@ -93,18 +91,18 @@ function sameMoment({ cursor, history, alternate, width, height }: Screen): stri
   return Object.entries(facts).map(([name, value]) => equals(name, String(value)));
 }
 
-const REASONS: readonly KeptBack[] = ["gone", "in-mode", "input-off", "screen-changed"];
+const REASONS: readonly InputRefusal[] = ["gone", "in-mode", "input-off", "screen-changed"];
 
-/** A format whose value is the reason; a pane that is not ours is not asked further. */
-function whyNot(identity: string): string {
+/** Returns a tmux format whose value is the refusal; only `gone` for a pane that is not ours. */
+function refusalFormat(identity: string): string {
   const inner = "#{?#{pane_in_mode},in-mode,#{?#{pane_input_off},input-off,screen-changed}}";
   return `#{?${identity},#{?#{pane_dead},gone,${inner}},gone}`;
 }
 
-function refused(pane: PaneId, errors: readonly string[]): TeamError {
+function tmuxRefusal(pane: PaneId, errors: readonly string[]): TeamError {
   const why = errors.join("; ") || "it gave no reason";
-  return new TeamError("TMUX_ERROR", `tmux did not type into the pane ${pane}: ${why}.`, {
-    hint: "Enter was not pressed. Look at the pane before the text is said again.",
+  return new TeamError("TMUX_ERROR", `tmux did not type into pane ${pane}: ${why}.`, {
+    hint: "Enter was not pressed. Check the pane before you send the text again.",
     details: { kind: "refused", errors },
   });
 }
@@ -114,24 +112,28 @@ type Change =
   | { readonly kind: "same" }
   | { readonly kind: "gone" };
 
-/** Looks until the pane shows something else, with growing pauses. */
-export async function changeOf(pane: TalkedTo, before: Screen, withinMs: number): Promise<Change> {
+/** Reads the pane until its screen changes, with growing pauses. */
+export async function awaitChange(pane: InputPane, before: Screen, withinMs: number): Promise<Change> {
   const deadline = steadyNow() + withinMs;
-  for (let wait = LOOKS.first; ; wait = Math.min(wait * LOOKS.growth, LOOKS.most)) {
+  for (let wait = POLL_PAUSE.first; ; wait = Math.min(wait * POLL_PAUSE.growth, POLL_PAUSE.max)) {
     await pause(wait);
-    const screen = await pane.look();
+    const screen = await pane.read();
     if (screen === undefined || screen.dead) return { kind: "gone" };
     if (!isSameScreen(screen, before)) return { kind: "changed", screen };
     if (steadyNow() > deadline) return { kind: "same" };
   }
 }
 
-/** The screen when two looks in a row were the same; of a program that never rests the last one. */
-export async function restOf(pane: TalkedTo, changed: Screen, withinMs: number): Promise<Screen | undefined> {
+/** Returns the screen once two reads in a row are equal, or the last one at the deadline; undefined if the pane is gone. */
+export async function awaitSettled(
+  pane: InputPane,
+  changed: Screen,
+  withinMs: number,
+): Promise<Screen | undefined> {
   const deadline = steadyNow() + withinMs;
   for (let last = changed; ; ) {
-    await pause(DRAIN_MS);
-    const screen = await pane.look();
+    await pause(STABLE_MS);
+    const screen = await pane.read();
     if (screen === undefined || screen.dead) return undefined;
     if (isSameScreen(screen, last) || steadyNow() > deadline) return screen;
     last = screen;

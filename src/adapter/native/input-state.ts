@@ -1,65 +1,65 @@
 import type { AgentState } from "../../schema/status.ts";
-import type { Talk } from "./type-message.ts";
+import type { TypingOutcome } from "./type-message.ts";
 
-/** Where a program that reads keys stands with what is to be said to it. */
-export type TalkState =
-  /** It works; what comes meanwhile waits in the inbox. */
+/** State of the delivery of messages to a program that reads keys. */
+export type InputState =
+  /** The program works; new messages wait in the inbox. */
   | "busy"
-  /** It waits, and nothing is to be said. */
+  /** The program waits for input, and there is no message. */
   | "idle"
-  /** A talk is under way. */
-  | "talking"
-  /** As `talking`, and its next idle signal has come already. */
+  /** A message is being typed. */
+  | "typing"
+  /** As `typing`, and the program has already sent its next idle signal. */
   | "answered"
-  /** It waits, but its screen is not the idle one: a person has it. Nothing was typed. */
+  /** The program waits, but its screen is not the idle one: a person is using it. Nothing was typed. */
   | "held"
-  /** The text stands in its input and Enter was not pressed. */
+  /** The text is in the program's input, but Enter was not pressed. */
   | "unsent"
   | "gone";
 
-export type TalkEvent =
-  /** It has gone to work, as it says itself. */
+export type InputEvent =
+  /** The program reports that it works. */
   | "busy"
-  /** It waits, as it says itself; its screen now is the idle one. */
+  /** The program reports that it waits; its current screen is the idle one. */
   | "idle"
-  /** Something is in the inbox. */
+  /** A message is in the inbox. */
   | "message"
-  /** The slow check (never faster than every 5 s): the one event that tells of a screen that is back. */
-  | "look"
-  /** The inbox was empty when a talk was to begin. */
-  | "nothing"
-  | Talk["kind"]
+  /** The slow check (at most every 5 s): the only event after which a returned idle screen is seen. */
+  | "check"
+  /** The inbox was empty when typing was about to begin. */
+  | "inbox-empty"
+  | TypingOutcome["kind"]
   | "gone";
 
-export type TalkAction =
-  /** Take the oldest message, or raise `nothing`, and say it: `talk()`; what it gives is the next event. */
-  | "talk"
-  /** Press Enter where the screen with the text is back: `enter()`; what it gives is the next event (without such a screen `unsent`). */
-  | "enter"
-  /** The message is the program's now: take it out of the inbox. */
+export type InputAction =
+  /** Take the oldest message and call `typeMessage()`; its outcome is the next event. Without a message it is `inbox-empty`. */
+  | "type"
+  /** Call `submitTyped()`; its outcome is the next event (`unsent` if the screen with the text is not back). */
+  | "submit"
+  /** The program has the message: remove it from the inbox. */
   | "delivered";
 
-interface TalkStep {
-  readonly state: TalkState;
-  readonly actions: readonly TalkAction[];
+interface InputStep {
+  readonly state: InputState;
+  readonly actions: readonly InputAction[];
 }
 
-type Row = Readonly<Partial<Record<TalkEvent, readonly [TalkState, ...TalkAction[]]>>>;
+type Row = Readonly<Partial<Record<InputEvent, readonly [InputState, ...InputAction[]]>>>;
 
-/** State × event; what is not here changes nothing. */
-const STEPS: Readonly<Record<TalkState, Row>> = {
-  busy: { idle: ["talking", "talk"], gone: ["gone"] },
+/** State × event; an event that is not listed changes nothing. */
+const STEPS: Readonly<Record<InputState, Row>> = {
+  busy: { idle: ["typing", "type"], gone: ["gone"] },
   idle: {
     busy: ["busy"],
-    idle: ["talking", "talk"],
-    message: ["talking", "talk"],
+    idle: ["typing", "type"],
+    message: ["typing", "type"],
     // The bell of a message may have been lost.
-    look: ["talking", "talk"],
+    check: ["typing", "type"],
     gone: ["gone"],
   },
-  talking: {
+  typing: {
     idle: ["answered"],
-    nothing: ["idle"],
+    "inbox-empty": ["idle"],
     sent: ["busy", "delivered"],
     unconfirmed: ["busy", "delivered"],
     held: ["held"],
@@ -67,42 +67,42 @@ const STEPS: Readonly<Record<TalkState, Row>> = {
     gone: ["gone"],
   },
   answered: {
-    busy: ["talking"],
-    nothing: ["idle"],
-    sent: ["talking", "delivered", "talk"],
-    unconfirmed: ["talking", "delivered", "talk"],
-    // The idle screen is a newer one than that which the talk was held against.
-    held: ["talking", "talk"],
+    busy: ["typing"],
+    "inbox-empty": ["idle"],
+    sent: ["typing", "delivered", "type"],
+    unconfirmed: ["typing", "delivered", "type"],
+    // The typing was checked against an older idle screen.
+    held: ["typing", "type"],
     unsent: ["unsent"],
     gone: ["gone"],
   },
-  held: { busy: ["busy"], idle: ["talking", "talk"], look: ["talking", "talk"], gone: ["gone"] },
+  held: { busy: ["busy"], idle: ["typing", "type"], check: ["typing", "type"], gone: ["gone"] },
   unsent: {
-    // It stood in the person's hands, who has entered it: to say it again would say it twice.
+    // The person has pressed Enter: typing the text again would duplicate it.
     busy: ["busy", "delivered"],
-    idle: ["talking", "delivered", "talk"],
-    look: ["talking", "enter"],
+    idle: ["typing", "delivered", "type"],
+    check: ["typing", "submit"],
     gone: ["gone"],
   },
   gone: {},
 };
 
-/** What follows from an event. Pure; whoever drives a program keeps the state, and does the actions in their order. */
-export function talkStep(state: TalkState, event: TalkEvent): TalkStep {
+/** Returns the next state and the actions for an event. Pure; the caller keeps the state and performs the actions in order. */
+export function inputStep(state: InputState, event: InputEvent): InputStep {
   const [next, ...actions] = STEPS[state][event] ?? [state];
   return { state: next, actions };
 }
 
-/** What a talk that is over says to the table. */
-export function toInputEvent(talk: Talk): TalkEvent {
-  return "why" in talk && talk.why === "gone" ? "gone" : talk.kind;
+/** Returns the event for the outcome of typing. */
+export function toInputEvent(outcome: TypingOutcome): InputEvent {
+  return "why" in outcome && outcome.why === "gone" ? "gone" : outcome.kind;
 }
 
-/** What is shown of an agent that is in such a state. */
-export const SHOWN_AS: Readonly<Record<TalkState, AgentState>> = {
+/** The agent state to show for each input state. */
+export const SHOWN_STATES: Readonly<Record<InputState, AgentState>> = {
   busy: "running",
   idle: "idle",
-  talking: "running",
+  typing: "running",
   answered: "running",
   held: "needs-input",
   unsent: "needs-input",

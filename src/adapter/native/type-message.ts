@@ -5,124 +5,133 @@ import { inQueue } from "../../store/lock.ts";
 import { paste, pressEnter, withoutControls } from "../../tmux/keys.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { changeOf, type KeptBack, keptBack, restOf, type TalkedTo, talkedTo } from "./input-pane.ts";
+import {
+  awaitChange,
+  awaitSettled,
+  type InputPane,
+  type InputRefusal,
+  inputRefusal,
+  openInputPane,
+} from "./input-pane.ts";
 
-export type Talk =
-  /** Entered, and the program shows something else since. */
+export type TypingOutcome =
+  /** Submitted: the screen has changed since. */
   | { readonly kind: "sent" }
-  /** Entered, and the program shows nothing of it yet. */
+  /** Submitted, but the screen has not changed yet. */
   | { readonly kind: "unconfirmed" }
   /** Nothing was typed. */
-  | { readonly kind: "held"; readonly why: KeptBack }
+  | { readonly kind: "held"; readonly why: InputRefusal }
   /**
-   * The text was given to the program and Enter was not pressed: to say it again would say it twice.
-   * @param typed the screen with the text in it, for {@link enter}; none when the program never showed it
+   * The text was typed, but Enter was not pressed: typing it again would duplicate it.
+   * @param typed the screen with the text, for {@link submitTyped}; undefined if the program never showed the text
    */
-  | { readonly kind: "unsent"; readonly why: KeptBack | "unseen"; readonly typed?: Screen };
+  | { readonly kind: "unsent"; readonly why: InputRefusal | "unseen"; readonly typed?: Screen };
 
-interface TalkOptions {
-  /** The screen at the program's idle signal ({@link screenOf}): only into this very one anything is typed. */
+interface TypingOptions {
+  /** The screen at the program's idle signal ({@link readPaneScreen}): nothing is typed into any other screen. */
   readonly idleScreen: Screen;
-  /** Path whose queue lock keeps two talks to one pane apart. */
+  /** Path of the queue lock that allows one sender at a time for this pane. */
   readonly lock: string;
-  /** What becomes of line ends: part of one bracketed paste, or blanks for a program that knows no brackets. */
+  /** Line ends are part of one bracketed paste, or become spaces if the program does not support bracketed paste. */
   readonly lineEnds?: "pasted" | "joined";
-  readonly bounds?: TalkBounds;
+  readonly timeouts?: TypingTimeouts;
 }
 
-interface TalkBounds {
-  /** Milliseconds within which a program shows what was pasted. */
+interface TypingTimeouts {
+  /** Milliseconds until the program shows the pasted text. */
   readonly echoMs: number;
-  /** Milliseconds after the first change within which its screen comes to rest. */
+  /** Milliseconds from the first change until the screen is stable. */
   readonly settleMs: number;
-  /** Milliseconds within which it shows that it was entered. */
+  /** Milliseconds until the screen changes after Enter. */
   readonly confirmMs: number;
 }
 
-/** All three together stay below the 15 s that the next talk waits for its turn. A program that shows nothing for so long hangs, or ignores keys. */
-const BOUNDS: TalkBounds = { echoMs: 5_000, settleMs: 2_000, confirmMs: 3_000 };
+/** Together less than the 15 s that the next sender waits for the lock. A program without a reaction in this time hangs or ignores keys. */
+const TIMEOUTS: TypingTimeouts = { echoMs: 5_000, settleMs: 2_000, confirmMs: 3_000 };
 
-/** What a pane shows, if it still is the one of the record. */
-export async function screenOf(server: TmuxServer, place: PlaceRecord): Promise<Screen | undefined> {
+/** Reads the screen of a pane; undefined if the pane is not the recorded one any more. */
+export async function readPaneScreen(server: TmuxServer, place: PlaceRecord): Promise<Screen | undefined> {
   const identity = identityCondition(place);
   return identity && readScreen(server, identity.pane, identity.condition);
 }
 
 /**
- * Says something to a program that reads keys: one paste, and Enter once it is to be seen. Nothing is typed into a pane
- * that is not the one of the record, in a mode, or shows another screen than the idle one (a person's draft, a question).
- * @throws TeamError TMUX_ERROR; LOCK_TIMEOUT when another talk to it takes too long, nothing was typed then
+ * Types a message into a program that reads keys: one paste, and Enter once the text is visible. Nothing is typed if the pane is
+ * not the recorded one, is in a tmux mode, or shows another screen than the idle one (a person's draft, a question).
+ * @throws TeamError TMUX_ERROR; LOCK_TIMEOUT if another sender takes too long: nothing was typed
  */
-export async function talk(
+export async function typeMessage(
   server: TmuxServer,
   place: PlaceRecord,
   text: string,
-  options: TalkOptions,
-): Promise<Talk> {
-  const words = wordsOf(text, options.lineEnds);
-  return inQueue(options.lock, () => begin(server, place, words, options));
+  options: TypingOptions,
+): Promise<TypingOutcome> {
+  const clean = typeableText(text, options.lineEnds);
+  return inQueue(options.lock, () => typeAndSubmit(server, place, clean, options));
 }
 
 /**
- * Enters the text that an earlier talk has left unsent, as soon as its screen is back.
- * @throws TeamError as {@link talk}
+ * Presses Enter for a text that was typed before, if the pane shows the screen with that text.
+ * @throws TeamError as {@link typeMessage}
  */
-export function enter(
+export function submitTyped(
   server: TmuxServer,
   place: PlaceRecord,
   typed: Screen,
-  options: Omit<TalkOptions, "idleScreen" | "lineEnds">,
-): Promise<Talk> {
+  options: Omit<TypingOptions, "idleScreen" | "lineEnds">,
+): Promise<TypingOutcome> {
   return inQueue(options.lock, async () => {
-    const pane = talkedTo(server, place);
-    return pane === undefined ? { kind: "unsent", why: "gone" } : submit(pane, typed, options);
+    const pane = openInputPane(server, place);
+    return pane === undefined ? { kind: "unsent", why: "gone" } : pressEnterIfUnchanged(pane, typed, options);
   });
 }
 
-/** @throws TeamError INVALID_INPUT when nothing is left of it */
-function wordsOf(text: string, lineEnds: TalkOptions["lineEnds"] = "pasted"): string {
+/** @throws TeamError INVALID_INPUT if the text has only control characters and white space */
+function typeableText(text: string, lineEnds: TypingOptions["lineEnds"] = "pasted"): string {
   const clean = withoutControls(text).replace(/\n+$/, "");
   if (clean.trim() === "") {
-    throw new TeamError("INVALID_INPUT", "There is nothing in the text that could be typed.", {
-      hint: "Control characters are never typed.",
+    throw new TeamError("INVALID_INPUT", "The text has no characters that can be typed.", {
+      hint: "Add visible text: control characters are never typed.",
     });
   }
   return lineEnds === "joined" ? clean.replace(/[\n\t]+/g, " ") : clean;
 }
 
-async function begin(
+async function typeAndSubmit(
   server: TmuxServer,
   place: PlaceRecord,
-  words: string,
-  options: TalkOptions,
-): Promise<Talk> {
-  const pane = talkedTo(server, place);
-  const before = await pane?.look();
-  const why = before === undefined ? "gone" : keptBack(before, options.idleScreen);
+  text: string,
+  options: TypingOptions,
+): Promise<TypingOutcome> {
+  const pane = openInputPane(server, place);
+  const before = await pane?.read();
+  const why = before === undefined ? "gone" : inputRefusal(before, options.idleScreen);
   if (pane === undefined || before === undefined || why !== undefined) {
     return { kind: "held", why: why ?? "gone" };
   }
-  if (before.brackets === "off" && words.includes("\n")) return { kind: "held", why: "unbracketed" };
-  const typed = await pane.type(before, paste(pane.id, words, pane.buffer));
+  if (before.brackets === "off" && text.includes("\n")) return { kind: "held", why: "unbracketed" };
+  const typed = await pane.type(before, paste(pane.id, text, pane.buffer));
   if (typed !== "typed") return { kind: "held", why: typed };
-  const { echoMs, settleMs } = options.bounds ?? BOUNDS;
-  const shown = await changeOf(pane, before, echoMs);
+  const { echoMs, settleMs } = options.timeouts ?? TIMEOUTS;
+  const shown = await awaitChange(pane, before, echoMs);
   if (shown.kind !== "changed") return { kind: "unsent", why: shown.kind === "gone" ? "gone" : "unseen" };
-  const rested = await restOf(pane, shown.screen, settleMs);
-  return rested === undefined ? { kind: "unsent", why: "gone" } : submit(pane, rested, options);
+  const settled = await awaitSettled(pane, shown.screen, settleMs);
+  return settled === undefined
+    ? { kind: "unsent", why: "gone" }
+    : pressEnterIfUnchanged(pane, settled, options);
 }
 
-async function submit(
-  pane: TalkedTo,
+async function pressEnterIfUnchanged(
+  pane: InputPane,
   typed: Screen,
-  { bounds = BOUNDS }: Pick<TalkOptions, "bounds">,
-): Promise<Talk> {
-  const now = await pane.look();
-  const why = now === undefined ? "gone" : keptBack(now, typed);
+  { timeouts = TIMEOUTS }: Pick<TypingOptions, "timeouts">,
+): Promise<TypingOutcome> {
+  const now = await pane.read();
+  const why = now === undefined ? "gone" : inputRefusal(now, typed);
   if (why !== undefined) return { kind: "unsent", why, typed };
   const entered = await pane.type(typed, pressEnter(pane.id, pane.buffer));
   if (entered !== "typed") return { kind: "unsent", why: entered, typed };
-  const { kind } = await changeOf(pane, typed, bounds.confirmMs);
-  // Who is gone now has read it, or ended by itself: either way its end is told elsewhere.
+  const { kind } = await awaitChange(pane, typed, timeouts.confirmMs);
+  // A program that is gone now has ended after reading the text, or for another reason; its end is reported elsewhere.
   return { kind: kind === "same" ? "unconfirmed" : "sent" };
 }

@@ -5,35 +5,35 @@ import { fileSize, readTail } from "../../os/files/fs.ts";
 import { maskText } from "../../os/redact.ts";
 import { OutputFile } from "./output-file.ts";
 
-type TaskStatus = "running" | "completed" | "failed" | "killed";
+type BackgroundStatus = "running" | "completed" | "failed" | "killed";
 
-/** How work in the background ended. */
+/** How a background task ended. */
 interface TaskEnd {
-  readonly status: Exclude<TaskStatus, "running">;
+  readonly status: Exclude<BackgroundStatus, "running">;
   /** One line for a model: `exit code 1`. */
   readonly how: string;
 }
 
-/** A piece of work in the background that has ended by itself. */
+/** Notice that a background task has ended on its own. */
 export interface TaskNotice extends TaskEnd {
   readonly taskId: string;
-  /** What it was: the command, or what a subagent was for. */
+  /** The command, or the purpose of a subagent. */
   readonly what: string;
   readonly outputFile: string;
-  /** False once the agent has learned of it by asking: then there is nothing to tell. */
+  /** Returns false once the agent has read the end with TaskOutput or stopped the task: then no notice is needed. */
   isNews(): boolean;
 }
 
 export interface TaskLook {
-  readonly status: TaskStatus;
-  /** Empty while it runs. */
+  readonly status: BackgroundStatus;
+  /** How it ended; empty while it runs. */
   readonly how: string;
   readonly what: string;
   readonly outputFile: string;
   /** The newest part of its output. */
   readonly output: string;
   readonly isWhole: boolean;
-  /** More came than its file takes: the newest is known here alone. */
+  /** The output exceeded the limit of its file: only `output` has the newest part. */
   readonly isCut: boolean;
 }
 
@@ -50,26 +50,26 @@ interface Task {
 
 interface BackgroundOptions {
   readonly cwd: string;
-  /** Values that are masked in what is written (`secretsOf`). */
+  /** Values to redact in the output (`secretsOf`). */
   readonly secrets: readonly string[];
-  /** Characters of output that one file takes. */
+  /** Maximum characters of one output file. */
   readonly room?: number;
-  /** Told of each end that nobody asked for; without it the agent has to look itself. */
+  /** Called for each end that the agent does not know yet. If not given, the agent must poll. */
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
 }
 
-/** Pieces of work that run at once: each is a process or a model at work, and a loop that starts them is soon seen. */
+/** Most tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */
 const MAX_RUNNING = 16;
 export const TOO_MANY_TASKS =
-  "Too much runs in the background already; nothing was started. TaskStop ends what is not needed.";
-/** Ended ones that can still be asked for. */
+  "Too many tasks run in the background, so nothing was started. Stop one with TaskStop first.";
+/** Ended tasks whose output can still be read by id. */
 const MAX_ENDED = 100;
-/** Characters of what a task is, which its model knows and a person only recognises. */
+/** Characters of `what`: the model knows the command, and a person only needs to recognise it. */
 const MAX_WHAT = 120;
-/** Bytes of output in one look. */
+/** Bytes of output in one answer. */
 const MAX_SHOWN = 30_000;
 
-/** Work that goes on while its agent does something else, and ends with it. What it puts out stands in a file. */
+/** Tasks that run while their agent does something else, and end with it. Their output is written to files. */
 export class BackgroundTasks {
   readonly #options: BackgroundOptions;
   readonly #tasks = new Map<string, Task>();
@@ -82,14 +82,15 @@ export class BackgroundTasks {
     return [...this.#tasks.values()].filter(({ end }) => end === undefined).length;
   }
 
-  /** Whether its agent is told of an end by itself. */
+  /** Returns true if the agent is notified when a task ends. */
   get tells(): boolean {
     return this.#options.onEnd !== undefined;
   }
 
   /**
+   * Starts a task.
    * @param work ends soon after its signal aborts
-   * @returns undefined where too many run
+   * @returns undefined if too many tasks run
    */
   start(
     kind: "bash" | "agent",
@@ -117,15 +118,16 @@ export class BackgroundTasks {
   }
 
   /**
+   * Reads the state and output of a task.
    * @param waitMs how long to wait for its end
-   * @returns undefined where there is no such task
+   * @returns undefined if there is no such task
    */
   async look(id: string, waitMs: number, signal: AbortSignal): Promise<TaskLook | undefined> {
     const task = this.#tasks.get(id);
     if (task === undefined) return undefined;
     if (task.end === undefined && waitMs > 0) {
       const waiting = new AbortController();
-      // Who waits for the end is told by that.
+      // A waiting agent gets the end as the result.
       task.told = true;
       await Promise.race([task.ended, pause(waitMs, AbortSignal.any([signal, waiting.signal]))]);
       waiting.abort();
@@ -144,7 +146,7 @@ export class BackgroundTasks {
     };
   }
 
-  /** Ends it, with all that it started. @returns undefined where there is no such task */
+  /** Stops a task and everything that it started. @returns undefined if there is no such task */
   async stop(id: string): Promise<TaskEnd | undefined> {
     const task = this.#tasks.get(id);
     if (task === undefined) return undefined;
@@ -153,7 +155,7 @@ export class BackgroundTasks {
     return task.ended;
   }
 
-  /** Ends all of them: their agent ends, and nobody is told. */
+  /** Stops all tasks without notices, since their agent ends. */
   async endAll(): Promise<void> {
     await Promise.all([...this.#tasks.keys()].map((id) => this.stop(id)));
   }

@@ -4,16 +4,16 @@ import { createWhole } from "../../os/files/atomic-write.ts";
 import { entryOf, listDir, removeFile, removeIfEmpty } from "../../os/files/fs.ts";
 
 /**
- * Milliseconds that an output is kept behind its last word: over a weekend, for a conversation that is gone on with. Which team it
- * was for nobody knows: several work in one directory, so that the end of one removes none of them.
+ * Milliseconds that an output is kept after its last write: long enough to resume a conversation after a weekend. The end
+ * of a team removes no outputs, since several teams may share a directory and a file does not record its team.
  */
 export const RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
-/** Milliseconds between two sweeps, whoever makes them. */
+/** Milliseconds between two sweeps of any agents. */
 const SWEEP_MS = 24 * 60 * 60 * 1000;
-/** Says when the newest sweep was, by its age. */
+/** Its modification time is the time of the newest sweep. */
 const MARK = ".swept";
 
-/** Files that took the output of commands and subagents and are older than they are kept. */
+/** Returns the output files of commands and subagents that have expired. */
 export function oldOutputs(now: number, scratch = scratchDirectory()): string[] {
   return listDir(scratch)
     .map((place) => join(scratch, place, "tasks"))
@@ -22,7 +22,7 @@ export function oldOutputs(now: number, scratch = scratchDirectory()): string[] 
     .filter((path) => path.endsWith(".output") && ageOf(path, now) > RETENTION_MS);
 }
 
-/** Removes them, and the directories that this leaves empty. */
+/** Removes output files, and the directories that become empty. */
 export function removeOutputs(paths: readonly string[]): void {
   for (const path of paths) {
     removeFile(path);
@@ -31,7 +31,7 @@ export function removeOutputs(paths: readonly string[]): void {
   }
 }
 
-/** Removes what is older than it is kept, once a day of all the agents of a user: whoever makes the day's mark does it. */
+/** Removes expired outputs once a day for all agents of a user: the agent that creates the mark does it. */
 export function sweepOutputs(now: number, scratch = scratchDirectory()): void {
   const mark = join(scratch, MARK);
   if (entryOf(mark) !== undefined) {
@@ -41,7 +41,7 @@ export function sweepOutputs(now: number, scratch = scratchDirectory()): void {
   if (createWhole(mark, "")) removeOutputs(oldOutputs(now, scratch));
 }
 
-/** Of one that is gone by now 0. */
+/** Returns the age of a file in milliseconds; 0 if it is gone. */
 function ageOf(path: string, now: number): number {
   const entry = entryOf(path);
   return entry === undefined ? 0 : now - Number(entry.mtimeMs);

@@ -7,33 +7,33 @@ import { appendDurably, ensureDir, isMissing } from "../../os/files/fs.ts";
 import { maskStream } from "../../os/redact.ts";
 import { sweepOutputs } from "./output-cleanup.ts";
 
-/** Characters that go into one file, so that a command that prints for ever fills no disk. */
+/** Maximum characters of one file, so that endless output does not fill the disk. */
 export const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** Of what comes after them, the newest that are kept here. */
+/** Characters of later output that are kept in memory: the newest ones. */
 const MAX_NEWEST = 30_000;
 
 /**
- * The private file that takes a command's whole output, with no secret in it. That it cannot be written is no reason to end
- * the command, or the agent: it is kept as {@link flaw}, and nothing more is written.
+ * A private file for the whole output of a command, with secrets redacted. A write error ends neither the command nor the
+ * agent: it is recorded in {@link flaw}, and nothing more is written.
  */
 export class OutputFile {
   readonly path: string;
   flaw: string | undefined;
   private readonly masks;
-  /** The newest of what came after the file was full; undefined while it holds everything. */
+  /** The newest output since the file was full; undefined while the file holds everything. */
   newest: string | undefined;
   private readonly room: number;
   private isThere = false;
   private written = 0;
 
-  /** @param room characters that go into the file */
+  /** @param room maximum characters of the file */
   constructor(cwd: string, toolUseId: string, secrets: readonly string[], room = MAX_CHARACTERS) {
     this.path = outputPath(cwd, toolUseId);
     this.room = room;
     this.masks = { stdout: maskStream(secrets), stderr: maskStream(secrets) };
   }
 
-  /** Makes the file before there is anything to put into it. */
+  /** Creates the empty file. */
   begin(): void {
     this.append("");
   }
@@ -42,7 +42,7 @@ export class OutputFile {
     this.write(this.masks[stream].push(text));
   }
 
-  /** Nothing more comes. */
+  /** Writes the rest that redaction has held back. Call once, after all output. */
   end(): void {
     this.write(this.masks.stdout.end() + this.masks.stderr.end());
   }
@@ -62,7 +62,7 @@ export class OutputFile {
       try {
         appendDurably(this.path, part, false);
       } catch (error) {
-        // Whoever clears up old files may have taken an empty directory along.
+        // A sweep of old files may have removed the empty directory.
         if (!isMissing(error)) throw error;
         this.makePlace();
         appendDurably(this.path, part, false);
@@ -81,18 +81,18 @@ export class OutputFile {
   }
 }
 
-/** What others left is no reason to keep nothing of this one. */
+/** Sweeps old outputs. A failure must not prevent this output from being written. */
 function sweep(): void {
   try {
     sweepOutputs(systemClock.now());
   } catch {
-    // `teams doctor` names what could not be removed.
+    // `teams doctor` reports files that could not be removed.
   }
 }
 
 /**
- * Where the output of commands goes that run in this directory: `<scratch>/<cwd with / as ->/tasks`, which ends in a hash where it
- * would be too long, or another directory's as well: whoever works there may read it unasked.
+ * Returns the directory for the output of commands that run in `cwd`: `<scratch>/<cwd with / as ->/tasks`. Agents may read
+ * it without permission, so a hash is appended if the name would be too long or could belong to another directory.
  */
 export function outputDirectory(cwd: string): string {
   const place = cwd.replaceAll("/", "-");
@@ -100,7 +100,7 @@ export function outputDirectory(cwd: string): string {
   return join(scratchDirectory(), isPlain ? place : `${place.slice(0, 180)}-${hash(cwd)}`, "tasks");
 }
 
-/** `<id>.output` there; an id that a server made up reaches no path as it is. */
+/** Returns `<output directory>/<id>.output`; an unusual id, which comes from a server, is hashed first. */
 function outputPath(cwd: string, id: string): string {
   const name = /^[A-Za-z0-9_-]{1,100}$/.test(id) ? id : hash(id);
   return join(outputDirectory(cwd), `${name}.output`);

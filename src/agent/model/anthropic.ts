@@ -11,36 +11,36 @@ import { wireRequest } from "./wire-request.ts";
 import { AnswerBuilder } from "./wire-response.ts";
 
 export interface AnthropicOptions {
-  /** The id that the server knows. */
+  /** The id by which the server knows the model. */
   readonly model: string;
   readonly apiKey?: string;
-  /** A bearer token; the key goes before it. */
+  /** A bearer token; ignored if there is a key. */
   readonly authToken?: string;
-  /** Any server that speaks the Messages API; Anthropic's own if not given. */
+  /** Any server with the Messages API; Anthropic's if not given. */
   readonly baseUrl?: string;
-  /** What its window is and what it costs. */
+  /** Its window and prices. */
   readonly facts?: ModelFacts;
-  /** Of one answer. */
+  /** The most tokens of one answer. */
   readonly maxTokens?: number;
   readonly fetch?: typeof fetch;
   /** From 0 to 1, for the jitter of delays. */
   readonly random?: () => number;
-  /** Waits, or ends early when the signal aborts. */
+  /** Waits, or returns early if the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
   readonly clock?: Clock;
 }
 
 const ANTHROPIC_URL = "https://api.anthropic.com";
 const DEFAULT_MAX_TOKENS = 32_000;
-/** Part of a window that an answer may take: servers count what is allowed for it as if it had been said. */
+/** Largest share of a window for an answer: servers count `max_tokens` towards the window. */
 const ANSWER_SHARE = 1 / 4;
 /**
- * Milliseconds without a byte after which a connection is given up. Anthropic's server sends pings while a model thinks;
- * a local one may read a long prompt for minutes before its first word.
+ * Milliseconds without a byte after which a connection fails. Anthropic's server sends pings while a model thinks; a local
+ * one may read a long prompt for minutes before its first word.
  */
 const IDLE_TIMEOUT_MS = 300_000;
 
-/** A model behind the Messages API. The SDK is loaded at the first call; waiting and trying again is done here, not there. */
+/** Creates a model that uses the Messages API. The SDK is loaded on the first call; retries are done here, not in the SDK. */
 export function anthropicModel(options: AnthropicOptions): Model {
   const { model, facts = {}, random = Math.random, sleep = pause, clock = systemClock } = options;
   const { window = USUAL_WINDOW } = facts;
@@ -76,7 +76,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
   };
 }
 
-/** What the server lets a model say at most, of its sentence on a request for more: known from then on. */
+/** Reads the server's maximum for an answer from its error message about a higher `max_tokens`. */
 function longestAnswer(message: string): number | undefined {
   const said = /max_tokens: \d+ > (\d+)/.exec(message)?.[1];
   return said === undefined ? undefined : Number(said);
@@ -85,23 +85,20 @@ function longestAnswer(message: string): number | undefined {
 async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions): Promise<Anthropic> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
   if (!apiKey && !authToken && baseUrl === undefined) {
-    throw new ModelError(
-      "auth",
-      "There is no key for the model: set ANTHROPIC_API_KEY, or use --model scripted.",
-    );
+    throw new ModelError("auth", "The model has no key. Set ANTHROPIC_API_KEY, or use --model scripted.");
   }
   if (baseUrl !== undefined && !/^https?:/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : "")) {
     throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is not an http address: ${baseUrl}`);
   }
-  // The SDK takes one credential; without any it would look for one elsewhere, which a server of one's own does not need.
+  // The SDK needs one credential. Without any it would search for one elsewhere, which a custom server does not need.
   const key = apiKey || (authToken ? undefined : "none");
   return new Anthropic({
     ...(key === undefined ? { authToken: authToken ?? "" } : { apiKey: key }),
     baseURL: baseUrl ?? ANTHROPIC_URL,
-    // The SDK sends a key as a bearer token, which Anthropic's server takes; others know the older header.
+    // The SDK sends a key as a bearer token, which Anthropic's server accepts; other servers know the older x-api-key.
     ...(key === undefined || baseUrl === undefined ? {} : { defaultHeaders: { "x-api-key": key } }),
     maxRetries: 0,
-    // A pane is no place for a library's log.
+    // The SDK must not write its log to the pane.
     logLevel: "off",
     fetch: fetch ?? httpFetch(IDLE_TIMEOUT_MS),
   });
@@ -111,13 +108,13 @@ interface Failure {
   readonly error: ModelError;
   readonly retryAfterMs: number | undefined;
   readonly shouldRetry: boolean | undefined;
-  /** Whether text of this try was passed on. */
+  /** Whether text of this try was yielded. */
   readonly spoke: boolean;
-  /** What it cost, where the server had begun to answer. */
+  /** Its tokens, if the server had begun to answer. */
   readonly usage: TokenCount | undefined;
 }
 
-/** One try. What went wrong is returned, so that its caller can decide on another. */
+/** Makes one try. Returns the failure, so that the caller can decide on another try. */
 async function* tryOnce(
   client: Anthropic,
   params: Anthropic.MessageCreateParamsStreaming,
@@ -136,7 +133,7 @@ async function* tryOnce(
       yield { type: "text", text };
     }
     signal.throwIfAborted();
-    if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut in the middle.");
+    if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut off.");
   } catch (error) {
     return { ...failureOf(error, clock.now()), spoke, usage: answer.begun ? answer.tokens : undefined };
   }
@@ -149,25 +146,25 @@ async function* tryOnce(
   return undefined;
 }
 
-/** For the first error that most people see. */
+/** Added to the error that most users see first. */
 const WHERE_KEYS_ARE =
   " (the key is in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, the server in ANTHROPIC_BASE_URL: teams doctor --online)";
 
-/** A login page, or any other of a server that is no model's: no further try makes it one. */
+/** Returns true for a web page, such as a login page: the server is not a model's, and a retry does not help. */
 function isPage({ headers }: Response): boolean {
   return /^text\/html/i.test(headers.get("content-type") ?? "");
 }
 
-const NO_API = "The server answered with a web page, as no model's server does; check ANTHROPIC_BASE_URL";
+const NO_API = "The server answered with a web page, so it is not a model's server; check ANTHROPIC_BASE_URL";
 
-/** What the SDK's errors have, of which its classes are only known once it is loaded. */
+/** The fields of the SDK's errors; its classes are not imported, since it is loaded lazily. */
 interface ApiErrorLike {
   readonly status?: unknown;
   readonly headers?: { get(name: string): string | null };
   readonly error?: { readonly error?: { readonly type?: unknown; readonly message?: unknown } };
 }
 
-/** Types of errors that come inside of a stream, where no status tells. */
+/** The status for each type of error inside a stream, where no HTTP status follows. */
 const STREAM_ERRORS: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -189,7 +186,7 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
   const kind = status === undefined ? "connection" : failureKind(status, message);
   const text =
     status === undefined
-      ? `No answer from the model's server: ${message}`
+      ? `The model's server did not answer: ${message}`
       : `${status} ${message}${kind === "auth" ? WHERE_KEYS_ARE : ""}`;
   const told = headers?.get("x-should-retry");
   return {
@@ -199,13 +196,13 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
   };
 }
 
-/** Where a server says nothing that is made for programs the SDK repeats the status and all that came. */
+/** Shortens the SDK's message, which repeats the status and the whole body if the body is not an API error. */
 function withoutPage(text: string, status: number | undefined): string {
   const said = text.startsWith(`${status} `) ? text.slice(`${status} `.length) : text;
   return /^\s*<(!doctype|html|\?xml)/i.test(said) ? NO_API : said;
 }
 
-/** The SDK says "Connection error." and keeps why in the cause. */
+/** The SDK's message is only "Connection error."; the reason is in the cause. */
 function causeOf(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   return cause === undefined ? messageOf(thrown) : messageOf(cause);

@@ -1,6 +1,6 @@
 import type { TokenCount } from "../../schema/tokens.ts";
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 interface Rates {
   readonly input: number;
   readonly output: number;
@@ -8,17 +8,17 @@ interface Rates {
   readonly cacheWrite: number;
 }
 
-/** What is known of a model before it is called. */
+/** Facts about a model that are known before a call. */
 export interface ModelFacts {
-  /** Tokens of one request with its answer. */
+  /** Tokens of one request including its answer. */
   readonly window?: number;
-  /** Without them nobody knows what a call costs. */
+  /** If not given, the cost of a call is unknown. */
   readonly rates?: Rates;
-  /** A request whose prompt is longer is paid at other rates, all of it. */
+  /** Rates for the whole request if its prompt is longer than `above` tokens. */
   readonly longPrompt?: { readonly above: number; readonly rates: Rates };
 }
 
-/** What a user's settings say of a model (`teams.prices`); what is left out stays as it is here. */
+/** A user's settings for a model (`teams.prices`); a missing field keeps the value of this catalog. */
 export interface OwnFacts {
   readonly input?: number | undefined;
   readonly output?: number | undefined;
@@ -27,17 +27,17 @@ export interface OwnFacts {
   readonly window?: number | undefined;
 }
 
-/** Share of a prompt's price that reading and writing the cache costs where nothing else is said. */
+/** Default prices for reading and writing the cache, as factors of the input price. */
 const CACHE_READ = 0.1;
 const CACHE_WRITE = 1.25;
 
-/** Tokens of a window where nobody says: that of the smallest model here. A server with less says so itself. */
+/** Default window in tokens: that of the smallest model here. A server with a smaller one reports an error. */
 export const USUAL_WINDOW = 200_000;
 const MILLION = 1_000_000;
 
 /**
- * Every price and window that this program knows, of platform.claude.com (models, pricing) on 22 November 2026; the
- * cache is written for five minutes. `teams.prices` of the settings goes before it.
+ * All known prices and windows, from platform.claude.com (models, pricing) on 22 November 2026. Cache writes are for five
+ * minutes. The setting `teams.prices` overrides these.
  */
 const MODELS: Readonly<Record<string, ModelFacts>> = {
   "claude-fable-5-1": { window: MILLION, rates: rates(10, 50, 0.25) },
@@ -72,8 +72,9 @@ function rates(
 }
 
 /**
- * What is known of a model by the id that its server knows, with or without a date behind it.
- * @param own the user's word, by id or by the short name that stands for it
+ * Returns the facts about a model.
+ * @param id as its server knows it, with or without a date at its end
+ * @param own the user's settings, by id or by short name
  */
 export function modelFacts(
   id: string,
@@ -92,7 +93,7 @@ export function modelFacts(
     ...(input === undefined || output === undefined
       ? {}
       : { rates: rates(input, output, ...cacheRates(said, isPriced ? undefined : known.rates)) }),
-    // Prices that somebody gave hold for every length.
+    // The user's prices apply to prompts of any length.
     ...(isPriced || known.longPrompt === undefined ? {} : { longPrompt: known.longPrompt }),
   };
 }
@@ -105,7 +106,7 @@ function entryOf<T>(table: Readonly<Record<string, T>>, key: string): T | undefi
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** What one call costs, in US dollars; undefined where its price is not known. */
+/** Returns the cost of one call in US dollars; undefined if the price is unknown. */
 export function costOf({ rates: usual, longPrompt }: ModelFacts, usage: TokenCount): number | undefined {
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite;
   const paid = longPrompt !== undefined && prompt > longPrompt.above ? longPrompt.rates : usual;

@@ -1,10 +1,10 @@
 import type { ModelFailure } from "./model.ts";
 
-/** How servers say that a prompt is longer than the window: Anthropic's own two sentences, and those of others. */
+/** Error messages for a prompt that is longer than the window: Anthropic's two, and those of other servers. */
 const TOO_LONG =
   /prompt is too long|exceeds? (the )?(context|maximum)|maximum context length|context (length|window|size)|input (is )?too long/i;
 
-/** What an HTTP status of the Messages API means for a call. @param message the server's own words */
+/** Maps an HTTP status of the Messages API to a kind of failure. @param message the server's error message */
 export function failureKind(status: number, message = ""): ModelFailure {
   if (status === 413 || (status === 400 && TOO_LONG.test(message))) return "too_long";
   if (status === 401 || status === 403) return "auth";
@@ -14,12 +14,12 @@ export function failureKind(status: number, message = ""): ModelFailure {
   return status >= 500 ? "server" : "invalid_request";
 }
 
-/** Whether the same call may go well a little later. */
+/** Returns true if the same call may succeed later. */
 export function mayPass(kind: ModelFailure): boolean {
   return kind !== "auth" && kind !== "invalid_request" && kind !== "too_long";
 }
 
-/** The tokens that a server takes at most, of its sentence on a prompt that is too long. */
+/** Reads the maximum number of tokens from a server's error message about a prompt that is too long. */
 export function tokenLimit(message: string): number | undefined {
   const said = /(?:> ?|maximum context length is |limit (?:of|is) )(\d{3,})/i.exec(message)?.[1];
   return said === undefined ? undefined : Number(said);

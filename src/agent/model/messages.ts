@@ -7,7 +7,7 @@ import type {
   UserMessage,
 } from "./model.ts";
 
-/** What a call's result says when its process died before it had one. */
+/** The result of a call whose process died before the result was there. */
 const LOST = "The agent was restarted before this call had a result; whether it took effect is not known.";
 
 export function toolUsesOf(message: AssistantMessage): ToolUseBlock[] {
@@ -18,7 +18,7 @@ export function toolResultsOf(message: UserMessage): ToolResultBlock[] {
   return message.content.filter((block) => block.type === "tool_result");
 }
 
-/** The text of a message, its text blocks joined by a line's end. */
+/** Returns the text blocks of a message, joined by line ends. */
 export function textOf(message: ConversationMessage): string {
   const texts: TextBlock[] = [];
   for (const block of message.content) if (block.type === "text") texts.push(block);
@@ -29,15 +29,15 @@ export function errorResult(toolUseId: string, content: string): ToolResultBlock
   return { type: "tool_result", toolUseId, content, isError: true };
 }
 
-/** Stands where a turn was interrupted. */
+/** Marks where a turn was interrupted. */
 export const INTERRUPTED = "[The turn was interrupted here.]";
 
-/** What a conversation shows of its newest turn. */
+/** The newest turn of a conversation. */
 interface NewestTurn {
-  /** The last text of the model in it. */
+  /** The last text of the model in this turn. */
   readonly text: string;
   readonly toolCalls: number;
-  /** How it ended; undefined where the model has not had its last word. */
+  /** How it ended; undefined if the turn is unfinished. */
   readonly outcome: "completed" | "interrupted" | "failed" | undefined;
 }
 
@@ -60,8 +60,8 @@ function outcomeOf(last: ConversationMessage | undefined): NewestTurn["outcome"]
 }
 
 /**
- * The conversation as a server takes it: a turn that the model refused is left out, since it would refuse whatever comes
- * behind it as well, and every call has its result.
+ * Returns the conversation as a server accepts it. A refused turn is left out, since the model would also refuse
+ * everything after it, and every tool call gets a result.
  */
 export function sendable(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const sent: ConversationMessage[] = [];
@@ -75,9 +75,9 @@ export function sendable(messages: readonly ConversationMessage[]): Conversation
   return sent;
 }
 
-const REFUSED_TURN = "[There was a turn here that you refused to continue; it is left out.]";
+const REFUSED_TURN = "[A turn that you refused to continue was left out here.]";
 
-/** Every tool call has a result right behind it: those that are missing are said to be lost. What was refused was called by nobody. */
+/** Adds an error result after each tool call without a result. Calls of a refused message never ran and are skipped. */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const closed: ConversationMessage[] = [];
   for (const [i, message] of messages.entries()) {

@@ -10,15 +10,15 @@ export type ToolUseBlock = {
 export type ToolResultBlock = {
   readonly type: "tool_result";
   readonly toolUseId: string;
-  /** What the model reads. */
+  /** The text that the model reads. */
   readonly content: string;
   readonly isError: boolean;
-  /** The same as a value, for playbooks (`{{name.path}}`); never sent to a server. */
+  /** The result as a value, for playbooks (`{{name.path}}`); never sent to a server. */
   readonly data?: unknown;
-  /** What a person reads of the call and its result instead of their JSON; never sent to a server. */
+  /** The call and its result as shown to the user instead of JSON; never sent to a server. */
   readonly shown?: { readonly summary: string; readonly display: string };
 };
-/** A block of the vendor's that must go back as it came (thinking and its signature). */
+/** A vendor-specific block that must be sent back unchanged (thinking and its signature). */
 type OpaqueBlock = { readonly type: "opaque"; readonly value: unknown };
 export type UserBlock = TextBlock | ToolResultBlock;
 export type AssistantBlock = TextBlock | ToolUseBlock | OpaqueBlock;
@@ -26,33 +26,33 @@ export type AssistantBlock = TextBlock | ToolUseBlock | OpaqueBlock;
 export interface UserMessage {
   readonly role: "user";
   readonly content: readonly UserBlock[];
-  /** What the text came from, for a playbook's placeholders. */
+  /** The source of the text, for a playbook's placeholders. */
   readonly origin?: InputOrigin;
 }
 export interface AssistantMessage {
   readonly role: "assistant";
   readonly content: readonly AssistantBlock[];
   /**
-   * The playbook's turn that made it, as `<agent list>/<index>`; so that a restarted agent goes on behind it. With no
-   * tool call and no whole text where the turn failed or was interrupted; `unfinished` says so.
+   * The playbook's turn that produced this message, as `<agent list>/<index>`, so that a restarted agent continues after
+   * it. If the turn failed or was interrupted, the message has no tool call and no complete text, and `unfinished` is set.
    */
   readonly turn?: string;
-  /** The call ended before the message did: its content is what had come, which may be nothing. */
+  /** The call ended before the message was complete: the content is what had arrived, possibly nothing. */
   readonly unfinished?: true;
-  /** The model refused to go on: its turn is kept, and no server is sent it again. */
+  /** The model refused to continue: the turn is kept, but never sent to a server again. */
   readonly refused?: true;
 }
 export type ConversationMessage = UserMessage | AssistantMessage;
 
-/** Facts of the newest input that a playbook may name; a server never sees them. */
+/** Facts about the newest input for playbooks; never sent to a server. */
 export interface InputOrigin {
-  /** The newest message's text as it was sent, unescaped: `{{input}}`. */
+  /** The text of the newest message as sent, unescaped: `{{input}}`. */
   readonly text: string;
   /** Its sender: `{{message.from}}`. */
   readonly from: string;
   /** Of the newest protocol message: `{{request_id}}`. */
   readonly requestId?: string;
-  /** A shutdown request in it: its id, and the text that the model reads of it. */
+  /** A shutdown request in the input: its id, and its text as the model reads it. */
   readonly shutdown?: { readonly requestId: string; readonly text: string };
 }
 
@@ -67,7 +67,7 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly ToolSpec[];
-  /** None of the tools may be called, though they are told: without them a server's prompt cache would hold nothing of it. */
+  /** Forbids tool calls. The tools are sent all the same, since without them the server's prompt cache would not match. */
   readonly toolless?: true;
   /** Absolute path of the plan file in plan mode: `{{plan_file}}`. */
   readonly planFile?: string;
@@ -78,17 +78,17 @@ export type StopReason =
   | "tool_use"
   | "max_tokens"
   | "refusal"
-  /** The server stopped for a while in the middle of work of its own: the same conversation is sent again. */
+  /** The server paused while it was working: send the same conversation again. */
   | "pause_turn"
-  /** The conversation filled the window before the answer was whole. */
+  /** The window was full before the answer was complete. */
   | "window_exceeded";
 
 export type ModelEvent =
-  /** Which turn of a playbook this call plays, before anything else of it; kept also when the call ends early. */
+  /** The playbook's turn that this call plays; the first event, and kept even if the call ends early. */
   | { readonly type: "begun"; readonly turn: string }
-  /** A piece of the text, in order, as it comes. */
+  /** A piece of the text, in order. */
   | { readonly type: "text"; readonly text: string }
-  /** The server said wait; the port waits and tries again by itself. */
+  /** The call failed with a transient error; the model waits and tries again. */
   | {
       readonly type: "retry";
       readonly attempt: number;
@@ -96,11 +96,11 @@ export type ModelEvent =
       readonly status: number | undefined;
       readonly reason: string;
     }
-  /** The text that came so far belongs to a try that failed in the middle: it does not count. */
+  /** Discards the text so far, which belongs to a failed try. */
   | { readonly type: "restart" }
-  /** A try that gave no message was paid for all the same. */
+  /** The tokens of a try that gave no message but was charged. */
   | { readonly type: "spent"; readonly usage: TokenCount }
-  /** The whole message; the last event of a stream. */
+  /** The complete message; the last event of a stream. */
   | {
       readonly type: "message";
       readonly message: AssistantMessage;
@@ -109,17 +109,17 @@ export type ModelEvent =
     };
 
 /**
- * The model port. `stream` yields events and ends with exactly one `message`, or throws a ModelError (from any
- * await), or AbortError once `signal` aborts; it holds no state between calls that the messages do not show.
+ * The model port. `stream` yields events and ends with exactly one `message`. It throws a ModelError (from any await), or
+ * AbortError once `signal` aborts. Between calls it keeps no state that the messages do not show.
  */
 export interface Model {
-  /** As the user named it (`sonnet`, `scripted`, an id). */
+  /** The name as the user wrote it (`sonnet`, `scripted`, an id). */
   readonly name: string;
-  /** Tokens of one request with its answer; one without has no bound, and its conversation is never compacted. */
+  /** Tokens of one request including its answer. If not given, conversations have no limit and are never compacted. */
   readonly window?: number;
-  /** Whether it reads the `data` of tools' results; for others none is kept. */
+  /** Whether it reads the `data` of tool results; for other models `data` is not kept. */
   readonly readsData?: boolean;
-  /** US dollars for this usage of one call; undefined where nobody knows its price. */
+  /** Returns the cost of one call in US dollars; undefined if the price is unknown. */
   cost?(usage: TokenCount): number | undefined;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
@@ -127,19 +127,19 @@ export interface Model {
 export type ModelFailure =
   | "auth"
   | "invalid_request"
-  /** More than the model's window holds: a shorter conversation may go well. */
+  /** Longer than the model's window: a shorter conversation may succeed. */
   | "too_long"
   | "overloaded"
   | "rate_limited"
   | "server"
   | "connection";
 
-/** A model call that is given up; the turn ends, the agent does not. */
+/** A model call failed for good; the turn ends, the agent does not. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly kind: ModelFailure;
   readonly status: number | undefined;
-  /** With `too_long`: how many tokens the server takes, where it says so. */
+  /** With `too_long`: the maximum number of tokens, if the server reports it. */
   readonly limit: number | undefined;
 
   constructor(

@@ -1,17 +1,17 @@
 import { mayPass } from "./failures.ts";
 import type { ModelFailure } from "./model.ts";
 
-/** Tries of one call in all: with the delays below some five minutes of trouble are outlasted. */
+/** Most tries of one call: with the delays below they cover about five minutes. */
 export const MAX_ATTEMPTS = 10;
-/** Milliseconds before the second try; doubled for each further one, up to the longest. */
+/** Milliseconds before the second try, doubled for each further try up to the longest. */
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 60_000;
-/** A server that asks for a longer wait has said no. */
+/** A call fails if the server asks for a longer wait. */
 const MAX_RETRY_AFTER_MS = 15 * 60_000;
-/** How much of a delay is left to chance, so that a team does not come back all at once. */
+/** Random part of a delay, so that the agents of a team do not all retry at once. */
 const JITTER = 0.25;
 
-/** What a server says about when to come back, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** Returns a server's requested delay in milliseconds, from `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function retryAfterMs(
   headers: { get(name: string): string | null } | undefined,
   now: number,
@@ -27,15 +27,15 @@ export function retryAfterMs(
 
 interface FailedTry {
   readonly kind: ModelFailure;
-  /** How many tries there were, this one included. */
+  /** The number of tries, including this one. */
   readonly attempt: number;
   readonly retryAfterMs?: number | undefined;
-  /** The server's own word on whether another try has sense. */
+  /** The server's advice on another try. */
   readonly shouldRetry?: boolean | undefined;
 }
 
 /**
- * How long to wait before the next try, in milliseconds; undefined: give up. A server's own time is kept to, never less.
+ * Returns the delay before the next try in milliseconds; undefined to give up. Never shorter than the server asks for.
  * @param random from 0 to 1
  */
 export function nextDelay(failed: FailedTry, random: number): number | undefined {

@@ -6,10 +6,10 @@ type WireMessage = Anthropic.MessageParam;
 type WireBlock = Anthropic.ContentBlockParam;
 
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
-/** Newest user messages that get a cache marker: a server takes four, two stand at the tools and the system prompt. */
+/** Newest user messages that get a cache marker: a server accepts four; the tools and the system prompt have one each. */
 const CACHED_MESSAGES = 2;
 
-/** A request in the form of the Messages API, with markers for its prompt cache. */
+/** Converts a request to the Messages API, with markers for the prompt cache. */
 export function wireRequest(request: ModelRequest, model: string, maxTokens: number): Params {
   return {
     model,
@@ -21,7 +21,7 @@ export function wireRequest(request: ModelRequest, model: string, maxTokens: num
   };
 }
 
-/** Some servers know no such choice: it is sent only where it is made. */
+/** Sent only if needed, since some servers do not know this field. */
 function toolChoice({ toolless }: ModelRequest): Pick<Params, "tool_choice"> {
   return toolless ? { tool_choice: { type: "none" } } : {};
 }
@@ -35,7 +35,7 @@ function wireTools(tools: readonly ToolSpec[]): Anthropic.ToolUnion[] {
   }));
 }
 
-/** Neighbours of one role become one message, results in front, as the API wants them; empty ones are left out. */
+/** Merges neighbouring messages of one role, with tool results first, as the API requires; leaves out empty messages. */
 function wireMessages(messages: readonly ConversationMessage[]): WireMessage[] {
   const wired: { role: "user" | "assistant"; content: WireBlock[] }[] = [];
   for (const message of messages) {
@@ -58,7 +58,7 @@ function rank(block: WireBlock): number {
   return block.type === "tool_result" ? 0 : 1;
 }
 
-/** The API refuses empty text. */
+/** Leaves out empty text, which the API refuses. */
 function wireText(text: string): WireBlock[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
@@ -86,7 +86,7 @@ function wireAssistantBlock(block: AssistantBlock): WireBlock[] {
   }
 }
 
-/** The end of each of the newest user messages: what the last call read is read from the cache by the next one. */
+/** Marks the end of the newest user messages, so that the next call reads everything before them from the cache. */
 function markCache(messages: WireMessage[]): WireMessage[] {
   let left = CACHED_MESSAGES;
   for (const message of [...messages].reverse()) {

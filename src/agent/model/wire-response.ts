@@ -5,12 +5,12 @@ import type { AssistantBlock, StopReason } from "./model.ts";
 type WireEvent = Anthropic.RawMessageStreamEvent;
 
 interface OpenBlock {
-  /** As the server began it; what it adds is put in. */
+  /** The block as the server began it, with its deltas added. */
   readonly value: Record<string, unknown>;
   json: string;
 }
 
-/** Puts the events of one streamed answer together. */
+/** Assembles one answer from its streamed events. */
 export class AnswerBuilder {
   private readonly blocks = new Map<number, OpenBlock>();
   private readonly closed = new Set<number>();
@@ -19,7 +19,7 @@ export class AnswerBuilder {
   private started = false;
   private usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-  /** Takes one event; returns the text that it adds to what a person reads. */
+  /** Adds one event and returns the visible text in it. */
   add(event: WireEvent): string {
     switch (event.type) {
       case "message_start":
@@ -41,17 +41,17 @@ export class AnswerBuilder {
         this.stopped = true;
         return "";
       default:
-        // Kinds that are newer than this code say nothing that a turn needs.
+        // A turn does not need events of newer kinds.
         return "";
     }
   }
 
-  /** Whether all of it came: some servers leave out the very last event, none the reason why it stopped. */
+  /** Returns true if the answer is complete. Some servers omit the last event, but none omits the stop reason. */
   get isWhole(): boolean {
     return this.stopped || (this.stopReason !== undefined && this.closed.size === this.blocks.size);
   }
 
-  /** Whether the server has begun: from there on its tokens are paid for. */
+  /** Returns true if the server has begun to answer: from then on tokens are charged. */
   get begun(): boolean {
     return this.started;
   }
@@ -90,7 +90,7 @@ export class AnswerBuilder {
       block.json += String(delta.partial_json ?? "");
       return "";
     }
-    // text_delta, thinking_delta, signature_delta: each adds to the field of its own name.
+    // text_delta, thinking_delta and signature_delta: each extends the field of that name.
     for (const field of ["text", "thinking", "signature"]) {
       const added = delta[field];
       if (typeof added === "string") block.value[field] = `${block.value[field] ?? ""}${added}`;
@@ -98,7 +98,7 @@ export class AnswerBuilder {
     return delta.type === "text_delta" ? String(delta.text) : "";
   }
 
-  /** Servers other than Anthropic's may say nothing of it. */
+  /** Other servers than Anthropic's may omit the usage. */
   private count(usage: WireUsage = {}): void {
     const { input, output, cacheRead, cacheWrite } = this.usage;
     this.usage = {
@@ -110,7 +110,7 @@ export class AnswerBuilder {
   }
 }
 
-/** The counts are running totals; one that is missing stays as it was. */
+/** Running totals; a missing count keeps its value. */
 interface WireUsage {
   readonly input_tokens?: number | null;
   readonly output_tokens?: number | null;
@@ -130,13 +130,16 @@ function finished({ value, json }: OpenBlock): AssistantBlock {
   };
 }
 
-/** Input that was cut in the middle, or is no object, becomes one, as the API wants it back, and one that no tool is called with. */
+/**
+ * Parses the input of a call. Truncated JSON, or JSON that is not an object, is wrapped: the API accepts only objects,
+ * and no tool runs with the wrapper.
+ */
 function inputOf(json: string): object {
   try {
     const value: unknown = JSON.parse(json);
     if (isObject(value)) return value;
   } catch {
-    // Whoever makes the calls tells the model.
+    // The caller reports it to the model.
   }
   return { incomplete_json: json };
 }
@@ -145,7 +148,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether this is what stands for an input that was cut in the middle, or was no object. */
+/** Returns true for the wrapper around an input that was truncated or not an object. */
 export function isCutInput(input: unknown): boolean {
   return isObject(input) && Object.keys(input).join() === "incomplete_json";
 }

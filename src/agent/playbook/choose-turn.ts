@@ -1,54 +1,58 @@
-import type { Playbook, Turn } from "../../schema/playbook.ts";
+import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { failureKind, mayPass } from "../model/failures.ts";
 import { textOf, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ToolUseBlock } from "../model/model.ts";
-import { hasHeard, unanswered } from "./heard-messages.ts";
+import { isSatisfied, unansweredMessages } from "./heard-messages.ts";
 import { turnAt } from "./placeholder-values.ts";
 
-/** Failed tries of one call, after which an error that might pass is given up. */
+/** Most tries of one call that fails with a transient error. */
 export const MAX_ERRORS = 8;
 
-/** A turn of a playbook that is to be played now. */
-export interface Choice {
-  readonly turn: Turn;
-  /** The list it stands in: an agent's name, or `*`. */
+/** The turn of a playbook to play now. */
+export interface ChosenTurn {
+  readonly turn: PlaybookTurn;
+  /** The key of its list: an agent's name, or `*`. */
   readonly list: string;
   readonly index: number;
-  /** How many of its errors are still to come. */
+  /** How many of its errors are left. */
   readonly errors: number;
 }
 
 /**
- * The first turn that has not been played and whose `on` fits, of the agent's own list, then of `*`. A shutdown request
- * is only for turns that ask for it with `on` or answer it: the others would swallow it. An answer in words alone ends what
- * is done now, so that it waits for those that do something about other messages that have come.
+ * Returns the first unplayed turn whose `on` matches, from the agent's own list, then from `*`. For a shutdown request,
+ * only turns that have an `on` or answer it qualify: the others would swallow it. A turn without tools ends the agent's
+ * turn, so turns that act on other messages go first.
  */
 export function chooseTurn(
   playbook: Playbook,
   agent: string,
   messages: readonly ConversationMessage[],
-): Choice | undefined {
-  const choices = choicesOf(playbook, agent, messages);
+): ChosenTurn | undefined {
+  const choices = matchingTurns(playbook, agent, messages);
   const [first] = choices;
   if (first === undefined || first.turn.tools !== undefined) return first;
   const acts = choices.find(({ turn }) => turn.on?.heard !== undefined && turn.tools !== undefined);
-  // A turn about the result of just now goes before one that only acknowledges what came with something else long ago.
+  // A turn about the newest tool result goes before a turn that only acknowledges an older message.
   return acts ?? choices.find(({ turn }) => turn.on?.tool !== undefined) ?? first;
 }
 
-function choicesOf(playbook: Playbook, agent: string, messages: readonly ConversationMessage[]): Choice[] {
-  const newest: Newest = {
+function matchingTurns(
+  playbook: Playbook,
+  agent: string,
+  messages: readonly ConversationMessage[],
+): ChosenTurn[] {
+  const newest: TurnInput = {
     inputs: newestInputs(messages),
     tools: newestTools(messages),
-    open: unanswered(playbook, messages),
+    open: unansweredMessages(playbook, messages),
   };
-  const choices: Choice[] = [];
+  const choices: ChosenTurn[] = [];
   const shutdown = originOf(messages.at(-1))?.shutdown !== undefined;
   for (const list of new Set([agent, "*"])) {
     const turns = Object.hasOwn(playbook.agents, list) ? (playbook.agents[list] ?? []) : [];
     for (const [index, turn] of turns.entries()) {
-      const errors = errorsLeft(turn, attempts(messages, `${list}/${index}`));
-      if (errors === undefined || !fits(turn, newest)) continue;
+      const errors = errorsLeft(turn, countAttempts(messages, `${list}/${index}`));
+      if (errors === undefined || !matchesCondition(turn, newest)) continue;
       if (shutdown && turn.on === undefined && !(turn.tools ?? []).some(answersShutdown)) continue;
       choices.push({ turn, list, index, errors });
     }
@@ -61,7 +65,7 @@ interface Attempts {
   readonly unfinished: number;
 }
 
-function attempts(messages: readonly ConversationMessage[], position: string): Attempts {
+function countAttempts(messages: readonly ConversationMessage[], position: string): Attempts {
   let played = 0;
   let unfinished = 0;
   for (const message of messages) {
@@ -72,8 +76,8 @@ function attempts(messages: readonly ConversationMessage[], position: string): A
   return { played, unfinished };
 }
 
-/** How many errors of a turn come before it plays; undefined when the turn is over. */
-function errorsLeft(turn: Turn, { played, unfinished }: Attempts): number | undefined {
+/** Returns how many errors of a turn come before it plays; undefined if it is finished. */
+function errorsLeft(turn: PlaybookTurn, { played, unfinished }: Attempts): number | undefined {
   const { error, repeat = false } = turn;
   const says = turn.say !== undefined || turn.tools !== undefined;
   const times = error === undefined ? 0 : (error.times ?? 1);
@@ -86,7 +90,7 @@ function errorsLeft(turn: Turn, { played, unfinished }: Attempts): number | unde
   return repeat ? times : undefined;
 }
 
-/** What `on` is held against: what the model reads of the newest input, and a message as it was sent. */
+/** Returns the texts that `on` is matched with: the newest input as the model reads it, and its newest message as sent. */
 function newestInputs(messages: readonly ConversationMessage[]): string[] {
   const newest = messages.at(-1);
   if (newest?.role !== "user") return [""];
@@ -95,7 +99,7 @@ function newestInputs(messages: readonly ConversationMessage[]): string[] {
   return newest.origin === undefined ? [whole] : [whole, newest.origin.text];
 }
 
-/** The tools whose results the newest input holds. */
+/** Returns the tools whose results the newest input holds. */
 function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<string> {
   const [call, answer] = messages.slice(-2);
   if (call?.role !== "assistant" || answer?.role !== "user") return new Set();
@@ -103,18 +107,18 @@ function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<stri
   return new Set(toolUsesOf(call).flatMap(({ id, name }) => (answered.has(id) ? [name] : [])));
 }
 
-/** What `on` is held against. */
-interface Newest {
+/** What `on` is matched with. */
+interface TurnInput {
   readonly inputs: readonly string[];
   readonly tools: ReadonlySet<string>;
-  /** Messages that no turn has answered yet. */
+  /** Messages that no turn has answered. */
   readonly open: readonly string[];
 }
 
-function fits(turn: Turn, { inputs, tools, open }: Newest): boolean {
+function matchesCondition(turn: PlaybookTurn, { inputs, tools, open }: TurnInput): boolean {
   const { on } = turn;
   if (on === undefined) return true;
-  if (on.heard !== undefined) return hasHeard(turn, open);
+  if (on.heard !== undefined) return isSatisfied(turn, open);
   const { tool, contains = "", matches = "" } = on;
   if (tool !== undefined && !tools.has(tool)) return false;
   const pattern = new RegExp(matches, "u");
@@ -122,15 +126,14 @@ function fits(turn: Turn, { inputs, tools, open }: Newest): boolean {
 }
 
 /**
- * A shutdown request of the running turn's input that is still to be answered: by nothing that was played or is about to be,
- * and that nothing of it is about. Other messages of the same input may have had turns that fit them.
- * @param playing the turn that is played now
- * @returns its id
+ * Returns the id of the shutdown request in the input of the agent's turn, if no played turn answers it or matches it. Turns
+ * that match only other messages of the input do not count.
+ * @param playing the turn that is being played
  */
 export function openShutdown(
   playbook: Playbook,
   messages: readonly ConversationMessage[],
-  playing?: Turn,
+  playing?: PlaybookTurn,
 ): string | undefined {
   const begin = messages.findLastIndex((message) => originOf(message) !== undefined);
   const shutdown = originOf(messages[begin])?.shutdown;
@@ -149,9 +152,9 @@ function originOf(message: ConversationMessage | undefined): InputOrigin | undef
   return message?.role === "user" ? message.origin : undefined;
 }
 
-/** Whether a turn's `on` fits this text by itself. */
-function isAbout(turn: Turn, text: string): boolean {
-  return turn.on !== undefined && fits(turn, { inputs: [text], tools: new Set(), open: [text] });
+/** Returns true if a turn's `on` matches this text alone. */
+function isAbout(turn: PlaybookTurn, text: string): boolean {
+  return turn.on !== undefined && matchesCondition(turn, { inputs: [text], tools: new Set(), open: [text] });
 }
 
 function answersShutdown({ input }: Pick<ToolUseBlock, "input">): boolean {

@@ -1,22 +1,22 @@
 import type { Env } from "../../os/env.ts";
-import type { Playbook, Turn } from "../../schema/playbook.ts";
+import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { textOf, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ModelRequest, ToolResultBlock } from "../model/model.ts";
 import type { Lookup } from "./placeholders.ts";
 
-/** `<agent list>/<index>`, as an assistant message keeps it. */
-export function turnAt(playbook: Playbook, position: string): Turn | undefined {
+/** @param position `<agent list>/<index>`, as an assistant message records it */
+export function turnAt(playbook: Playbook, position: string): PlaybookTurn | undefined {
   const slash = position.lastIndexOf("/");
   return playbook.agents[position.slice(0, slash)]?.[Number(position.slice(slash + 1))];
 }
 
-/** Facts of the newest message, not of a tool's result. */
+/** Returns the origin of the newest message; tool results have none. */
 function newestOrigin(messages: readonly ConversationMessage[]): InputOrigin | undefined {
   const newest = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
   return newest?.role === "user" ? newest.origin : undefined;
 }
 
-/** What a playbook's placeholders stand for in this conversation (product.md, "The playbook"). */
+/** Returns the values of a playbook's placeholders in this conversation (product.md, "The playbook"). */
 export function playbookLookup(
   playbook: Playbook,
   request: ModelRequest,
@@ -25,8 +25,8 @@ export function playbookLookup(
   const origin = newestOrigin(request.messages);
   return (name) => {
     const value = ownValue(name, origin, request, place) ?? resultValue(name, playbook, request.messages);
-    if (value === undefined) throw new Error(`{{${name}}} stands for nothing here`);
-    // As a shell's own $(…) does: a line's end behind a value is no part of it.
+    if (value === undefined) throw new Error(`{{${name}}} has no value here`);
+    // Like the shell's $(…): trailing line ends are not part of the value.
     return (typeof value === "string" ? value : JSON.stringify(value)).replace(/\n+$/, "");
   };
 }
@@ -57,7 +57,7 @@ function ownValue(
   }
 }
 
-/** A plain message may have come behind the protocol message that asks for an answer. */
+/** Searches all messages: a plain message may follow the protocol message that asks for an answer. */
 export function newestRequestId(messages: readonly ConversationMessage[]): string | undefined {
   for (const message of [...messages].reverse()) {
     if (message.role === "user" && message.origin?.requestId !== undefined) return message.origin.requestId;
@@ -65,18 +65,18 @@ export function newestRequestId(messages: readonly ConversationMessage[]): strin
   return undefined;
 }
 
-/** The id of a plan, a shutdown or a question (protocol/request-ids.ts), whose agent has a name that a placeholder can hold. */
+/** The id of a plan, shutdown or question (protocol/request-ids.ts) of an agent whose name fits in a placeholder. */
 export const REQUEST_ID = /\b(?:plan_approval|shutdown|question)-[0-9]+@([A-Za-z0-9_-]+)(?:@[A-Za-z0-9-]+)?/g;
 
-/** The newest that an agent's model was told of. */
+/** Returns the newest request id of an agent that the conversation mentions. */
 function requestIdOf(agent: string, messages: readonly ConversationMessage[]): string | undefined {
-  const told = messages.flatMap((message) =>
+  const ids = messages.flatMap((message) =>
     message.role === "user" ? [...textOf(message).matchAll(REQUEST_ID)] : [],
   );
-  return told.findLast(([, name]) => name === agent)?.[0];
+  return ids.findLast(([, name]) => name === agent)?.[0];
 }
 
-/** The newest result of the call that a turn named with `as`, or a part of it by its path. */
+/** Returns the newest result of the call that a turn named with `as`, or the part at a path. */
 function resultValue(name: string, playbook: Playbook, messages: readonly ConversationMessage[]): unknown {
   const [label = "", ...path] = name.split(".");
   const result = newestResult(label, playbook, messages);
@@ -110,7 +110,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A result in plain words has no parts; the placeholder is then unknown, which is said.
+    // A plain text has no parts; the caller reports the placeholder as unknown.
     return undefined;
   }
 }

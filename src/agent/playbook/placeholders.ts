@@ -1,43 +1,37 @@
-import { WordContext } from "./shell-quoting-context.ts";
+import { messageOf } from "../../errors.ts";
+import { QuotingContexts } from "./quoted-values.ts";
 
-/** `{{name}}`, `{{name.path.0}}`; anything else in braces (a template of another program) is left as it is. */
+/** `{{name}}`, `{{name.path.0}}`; other text in braces, such as a template of another program, is left alone. */
 export const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}\}/g;
 
-/** Gives a placeholder's text by its dotted name, or throws what is wrong with it. */
+/** Returns a placeholder's value by its dotted name. @throws Error if it has none */
 export type Lookup = (name: string) => string;
 
-/** The text with every placeholder replaced. What is inserted is not looked at again. */
+/** Returns the text with every placeholder replaced by its value; placeholders in values are not replaced. */
 export function fillText(text: string, lookup: Lookup): string {
   return text.replace(PLACEHOLDER, (_, name: string) => lookup(name));
 }
 
 /**
- * A shell command with every placeholder inserted as one word, wherever in quotes it stands, so that a hostile value
- * stays a value.
- * @throws Error where no quoting can keep a value in one piece
+ * Returns a shell command with each placeholder replaced by its value as one word, inside or outside quotes. A hostile
+ * value stays a value.
+ * @throws Error if no quoting can keep a value one word
  */
 export function fillCommand(command: string, lookup: Lookup): string {
-  const context = new WordContext();
-  let filled = "";
-  let from = 0;
-  for (const match of command.matchAll(PLACEHOLDER)) {
-    const before = command.slice(from, match.index);
-    context.read(before);
-    filled += before + insert(context, lookup(match[1] ?? ""), match[0]);
-    from = match.index + match[0].length;
-  }
-  return filled + command.slice(from);
+  let contexts: QuotingContexts | undefined;
+  return command.replace(PLACEHOLDER, (placeholder, name: string, at: number) => {
+    // Letters of the same length keep every offset.
+    contexts ??= new QuotingContexts(command.replace(PLACEHOLDER, ({ length }) => "x".repeat(length)));
+    const value = lookup(name);
+    try {
+      return contexts.quote(value, at, at + placeholder.length);
+    } catch (error) {
+      throw new Error(`${placeholder} ${messageOf(error)}`, { cause: error });
+    }
+  });
 }
 
-function insert(context: WordContext, value: string, placeholder: string): string {
-  try {
-    return context.insert(value);
-  } catch (error) {
-    throw new Error(`${placeholder} ${error instanceof Error ? error.message : error}`, { cause: error });
-  }
-}
-
-/** A tool's input with every string in it filled; the command of Bash as a shell's words. */
+/** Returns a tool's input with the placeholders of every string replaced; each is one shell word in the command of Bash. */
 export function fillInput(tool: string, input: Readonly<Record<string, unknown>>, lookup: Lookup): unknown {
   const fill = (value: unknown): unknown => {
     if (typeof value === "string") return fillText(value, lookup);

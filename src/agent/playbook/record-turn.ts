@@ -1,29 +1,29 @@
 import { MASK, maskText } from "../../os/redact.ts";
-import type { Turn } from "../../schema/playbook.ts";
+import type { PlaybookTurn } from "../../schema/playbook.ts";
 import { toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, ModelRequest, ToolUseBlock } from "../model/model.ts";
 import { messagesIn } from "./heard-messages.ts";
 import { newestRequestId, REQUEST_ID } from "./placeholder-values.ts";
 import { fillCommand, PLACEHOLDER } from "./placeholders.ts";
 
-/** Words of a message by which its turn is found again: enough to tell messages apart, and to be read. */
-const WORDS = 12;
+/** Words of a message in its pattern: enough to tell messages apart, and short enough to read. */
+const MAX_WORDS = 12;
 
-type Tool = NonNullable<Turn["tools"]>[number];
+type Tool = NonNullable<PlaybookTurn["tools"]>[number];
 
-/** What belongs to one run alone. */
-export interface RunFacts {
+/** The facts of the recorded run that a replay must not contain. */
+export interface RecordingContext {
   readonly cwd: string;
   readonly team: string;
-  /** Values that no recording holds. */
+  /** Values to redact. */
   readonly secrets: readonly string[];
 }
 
 /**
- * What has to have come for this turn: the messages that its input held, each by its first line, or the result of a tool.
- * None for the first of a conversation: the goal and the prompt are the replay's own.
+ * Returns the condition of a recorded turn: the first line of each message in its input, or the tool whose result it
+ * followed. The first turn of a conversation has none: a replay has its own goal and prompt.
  */
-export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Turn["on"] {
+export function recordedCondition({ messages }: ModelRequest, run: RecordingContext): PlaybookTurn["on"] {
   const newest = messages.at(-1);
   const call = messages.findLast(({ role }) => role === "assistant");
   if (newest?.role !== "user" || call?.role !== "assistant") return undefined;
@@ -32,39 +32,43 @@ export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Tu
     return tool === undefined ? undefined : { tool };
   }
   const texts = messagesIn(newest);
-  // How often somebody is idle or the team changes, and with what that comes, is of one run alone.
-  const telling = texts.filter((text) => !OF_ONE_RUN.test(text));
-  const heard = (telling.length > 0 ? telling : texts.slice(-1)).map((text) => patternOf(text, run));
+  // Idle notices and team changes come at other times in a replay, so they are matched only if nothing else came.
+  const telling = texts.filter((text) => !RUN_SPECIFIC.test(text));
+  const heard = (telling.length > 0 ? telling : texts.slice(-1)).map((text) => messagePattern(text, run));
   return heard.length === 0 ? undefined : { heard };
 }
 
-/** As an idle notice begins (protocol/prose.ts), and what is said of a change of the team (worker/roster.ts). */
-const OF_ONE_RUN = /^(?:\S+ is idle\b|\[The team has changed: )/;
+/** The beginning of an idle notice (protocol/prose.ts) and of a notice that the team has changed (worker/roster.ts). */
+const RUN_SPECIFIC = /^(?:\S+ is idle\b|\[The team has changed: )/;
 
-/** The first words of a message, where it begins; what is of one run alone may be anything. */
-function patternOf(text: string, run: RunFacts): string {
+/** Returns a pattern for the first words of a message; words specific to this run may be any text. */
+function messagePattern(text: string, run: RecordingContext): string {
   const [line = ""] = maskText(text, run.secrets).split("\n", 1);
-  const words = line.split(/\s+/).slice(0, WORDS);
-  return `^${words.map((word) => (isOfThisRun(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+")}`;
+  const words = line.split(/\s+/).slice(0, MAX_WORDS);
+  return `^${words.map((word) => (isRunSpecific(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+")}`;
 }
 
-/** Ids, numbers, times, paths, and what is called after the team. */
-function isOfThisRun(word: string, { cwd, team }: RunFacts): boolean {
+/** Matches ids, numbers, times, paths, redacted values and names that contain the team's. */
+function isRunSpecific(word: string, { cwd, team }: RecordingContext): boolean {
   return /[0-9]/.test(word) || [cwd, team, MASK].some((part) => word.includes(part));
 }
 
-/** For a pattern with the flag `u`, which allows no other escapes. */
+/** Escapes only what the flag `u` allows. */
 function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
-/** The calls of one answer, with placeholders for what belongs to this run alone. */
-export function recordedTools(request: ModelRequest, uses: readonly ToolUseBlock[], run: RunFacts): Tool[] {
+/** Returns the tool calls of one message, with placeholders for everything specific to this run. */
+export function recordedTools(
+  request: ModelRequest,
+  uses: readonly ToolUseBlock[],
+  run: RecordingContext,
+): Tool[] {
   const created = createdTasks(request.messages);
   let tasks = created.calls;
   return uses.map(({ name, input }): Tool => {
     const own = { ...(input as Record<string, unknown>) };
-    // A teammate of a replay plays the recording, whatever its model was.
+    // A replayed teammate plays the recording instead of its model.
     if (name === "Agent") delete own.model;
     const filled = recordedInput(name, own, { request, run, ids: created.ids });
     if (name !== "TaskCreate") return { name, input: filled };
@@ -73,13 +77,13 @@ export function recordedTools(request: ModelRequest, uses: readonly ToolUseBlock
   });
 }
 
-interface Created {
+interface CreatedTasks {
   readonly calls: number;
-  /** The placeholder of each task that this conversation has made, by its id. */
+  /** The placeholder of each task that this conversation created, by task id. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
-function createdTasks(messages: readonly ConversationMessage[]): Created {
+function createdTasks(messages: readonly ConversationMessage[]): CreatedTasks {
   let calls = 0;
   const ids = new Map<string, string>();
   for (const [at, message] of messages.entries()) {
@@ -97,19 +101,19 @@ function createdTasks(messages: readonly ConversationMessage[]): Created {
   return { calls, ids };
 }
 
-interface Facts {
+interface InputContext {
   readonly request: ModelRequest;
-  readonly run: RunFacts;
+  readonly run: RecordingContext;
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** Fields of the task tools that hold the ids of tasks. */
+/** Fields of the task tools that hold task ids. */
 const TASK_IDS = new Set(["taskId", "addBlocks", "addBlockedBy"]);
 
 function recordedInput(
   tool: string,
   input: Readonly<Record<string, unknown>>,
-  facts: Facts,
+  facts: InputContext,
 ): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => {
@@ -122,8 +126,8 @@ function recordedInput(
   );
 }
 
-function recordedValue(value: unknown, facts: Facts, ids: ReadonlyMap<string, string>): unknown {
-  if (typeof value === "string") return ids.get(value) ?? named(value, facts);
+function recordedValue(value: unknown, facts: InputContext, ids: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return ids.get(value) ?? withPlaceholders(value, facts);
   if (Array.isArray(value)) return value.map((item) => recordedValue(item, facts, ids));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
@@ -131,39 +135,39 @@ function recordedValue(value: unknown, facts: Facts, ids: ReadonlyMap<string, st
   );
 }
 
-/** The command with its placeholders, each one shell word; as it was said where it cannot hold any. */
-function recordedCommand(command: string, facts: Facts): string {
-  const text = named(command, facts);
+/** Returns the command with placeholders, or unchanged if values cannot be inserted in it. */
+function recordedCommand(command: string, facts: InputContext): string {
+  const text = withPlaceholders(command, facts);
   try {
     fillCommand(text, () => "x");
     return text;
   } catch {
-    // Behind a here-document or the like no value can be inserted; a literal one can stand.
-    return PLACEHOLDER_ANY.test(command) ? text : command;
+    // For example after a here-document. The literal value can stay, but braces of the command must be escaped.
+    return ANY_PLACEHOLDER.test(command) ? text : command;
   }
 }
 
-const PLACEHOLDER_ANY = new RegExp(PLACEHOLDER.source);
+const ANY_PLACEHOLDER = new RegExp(PLACEHOLDER.source);
 
-function named(text: string, { request, run }: Facts): string {
+function withPlaceholders(text: string, { request, run }: InputContext): string {
   const requestId = newestRequestId(request.messages);
   const { planFile } = request;
-  let result = recordedText(text);
+  let result = escapePlaceholders(text);
   if (planFile !== undefined) result = result.replaceAll(planFile, "{{plan_file}}");
-  // Of a plan, a shutdown or a question, by whose it is: several may have come together.
+  // The id of a plan, shutdown or question gets its agent's name: several may have come together.
   result = result.replace(REQUEST_ID, (_, agent: string) => `{{request_id.${agent}}}`);
   if (requestId !== undefined) result = result.replaceAll(requestId, "{{request_id}}");
-  // A member of the replay's team, whatever that is called.
+  // Without the team's name: the team of a replay has another one.
   if (result.endsWith(`@${run.team}`)) result = result.slice(0, -run.team.length - 1);
   return result.replaceAll(atBoundary(run.cwd), "{{cwd}}");
 }
 
-/** The directory itself and what is in it, and none whose name only begins alike. */
+/** Matches the directory and paths in it, but not a directory with a longer name. */
 function atBoundary(directory: string): RegExp {
   return new RegExp(`(?<![\\w./-])${escapeRegExp(directory)}(?![\\w.-])`, "gu");
 }
 
-/** A text whose own braces stay braces when it is played. */
-export function recordedText(text: string): string {
+/** Escapes the braces of a text so that a replay keeps them. */
+export function escapePlaceholders(text: string): string {
   return text.replace(PLACEHOLDER, (found) => `{{open}}${found.slice(2)}`);
 }

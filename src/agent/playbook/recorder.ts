@@ -1,25 +1,30 @@
 import { type Clock, systemClock } from "../../os/clock.ts";
-import type { Turn } from "../../schema/playbook.ts";
+import type { PlaybookTurn } from "../../schema/playbook.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
 import { textOf, toolUsesOf } from "../model/messages.ts";
 import type { AssistantMessage, Model, ModelRequest } from "../model/model.ts";
-import { type RunFacts, recordedCondition, recordedText, recordedTools } from "./record-turn.ts";
+import {
+  escapePlaceholders,
+  type RecordingContext,
+  recordedCondition,
+  recordedTools,
+} from "./record-turn.ts";
 
-/** Longest pause that a playbook may hold, in milliseconds (schema/playbook.ts). */
-const LONGEST_MS = 600_000;
-/** Shorter ones than a person notices are left out, in milliseconds. */
-const SHORT_MS = 50;
+/** The longest delay that a playbook may have, in milliseconds (schema/playbook.ts). */
+const MAX_DELAY_MS = 600_000;
+/** Shorter delays are left out, since a person does not notice them; in milliseconds. */
+const MIN_DELAY_MS = 50;
 
 interface RecorderOptions {
-  readonly run: RunFacts;
-  /** Takes each turn as soon as the model has said it. */
-  readonly record: (turn: Turn) => void;
+  readonly run: RecordingContext;
+  /** Called with each turn as soon as its message is complete. */
+  readonly record: (turn: PlaybookTurn) => void;
   readonly clock?: Clock;
 }
 
 /**
- * A model that says what another says, and hands each whole answer on as a turn of a playbook. What was interrupted or
- * failed is no turn: the replay has no need to fail again.
+ * Wraps a model and records each complete message as a turn of a playbook. Interrupted and failed calls are left out,
+ * since a replay need not fail again.
  */
 export function recordingModel(model: Model, { run, record, clock = systemClock }: RecorderOptions): Model {
   return {
@@ -28,7 +33,7 @@ export function recordingModel(model: Model, { run, record, clock = systemClock 
       const asked = clock.now();
       let answeredAt: number | undefined;
       for await (const event of model.stream(request, signal)) {
-        // A playbook streams its texts at a pace of its own.
+        // The delay ends with the first text: a playbook streams its texts at its own pace.
         if (event.type === "text" || event.type === "message") answeredAt ??= clock.now();
         if (event.type === "message") {
           const delayMs = Math.max(0, (answeredAt ?? asked) - asked);
@@ -45,21 +50,21 @@ interface Answer {
   readonly usage: TokenCount;
 }
 
-/** An answer as the turn that gives it again. */
+/** Returns the turn that replays a message. */
 function turnOf(
   request: ModelRequest,
   { message, usage }: Answer,
-  { run, delayMs }: { readonly run: RunFacts; readonly delayMs: number },
-): Turn {
+  { run, delayMs }: { readonly run: RecordingContext; readonly delayMs: number },
+): PlaybookTurn {
   const on = recordedCondition(request, run);
   const say = textOf(message);
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   const tools = recordedTools(request, toolUsesOf(message), run);
   return {
     ...(on === undefined ? {} : { on }),
-    ...(say === "" ? {} : { say: recordedText(say) }),
+    ...(say === "" ? {} : { say: escapePlaceholders(say) }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(delayMs < SHORT_MS ? {} : { delayMs: Math.min(delayMs, LONGEST_MS) }),
+    ...(delayMs < MIN_DELAY_MS ? {} : { delayMs: Math.min(delayMs, MAX_DELAY_MS) }),
     ...(input + usage.output === 0 ? {} : { usage: { input, output: usage.output } }),
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import type { Playbook, Turn } from "../../schema/playbook.ts";
+import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { NO_TOKENS, type TokenCount } from "../../schema/tokens.ts";
 import { failureKind, mayPass } from "../model/failures.ts";
 import {
@@ -13,29 +13,29 @@ import {
   type ModelEvent,
   type ToolUseBlock,
 } from "../model/model.ts";
-import { type Choice, chooseTurn, MAX_ERRORS, openShutdown } from "./choose-turn.ts";
+import { type ChosenTurn, chooseTurn, MAX_ERRORS, openShutdown } from "./choose-turn.ts";
 import { playbookLookup } from "./placeholder-values.ts";
 import { fillInput, fillText, type Lookup } from "./placeholders.ts";
 
 interface ScriptedOptions {
   readonly playbook: Playbook;
-  /** Whose list is played, before the list `*`. */
+  /** The agent whose list is played; its turns go before those of the list `*`. */
   readonly agent: string;
   readonly cwd: string;
   readonly env: Env;
-  /** How much faster than life: every delay is divided by it. */
+  /** Every delay is divided by this; 1 if not given. */
   readonly speed?: number;
 }
 
-/** Milliseconds between two pieces of a text, and into how many it is cut at most: readable in a pane, and soon over. */
+/** Milliseconds between two pieces of a text, and the most pieces: readable in a pane, and over soon. */
 const PIECE_MS = 8;
 const MAX_PIECES = 50;
-/** Milliseconds behind an error that passes, before the next try. */
+/** Milliseconds between a transient error and the next try. */
 const RETRY_MS = 500;
 
 type Wait = (ms: number) => Promise<void>;
 
-/** The model that needs no network: it plays the turns of a playbook, as the conversation shows how far it is. */
+/** Returns a model without network that plays a playbook; the conversation shows which turns were played. */
 export function scriptedModel(options: ScriptedOptions): Model {
   const { playbook, agent, speed = 1 } = options;
   return {
@@ -49,31 +49,31 @@ export function scriptedModel(options: ScriptedOptions): Model {
       await wait(0);
       const choice = chooseTurn(playbook, agent, request.messages);
       if (choice === undefined) {
-        yield whole(shutdownAnswer(openShutdown(playbook, request.messages)));
+        yield messageEvent(shutdownAnswer(openShutdown(playbook, request.messages)));
         return;
       }
       const turn = `${choice.list}/${choice.index}`;
       yield { type: "begun", turn };
-      yield* failing(choice, wait);
+      yield* failFirst(choice, wait);
       await wait(choice.turn.delayMs ?? 0);
       const content = fill(choice, playbookLookup(playbook, request, options));
-      yield* speaking(content, wait);
-      // With its last word in this turn: it would be left without an answer.
+      yield* streamText(content, wait);
+      // A message without tool calls ends the turn, so it must also answer an open shutdown request.
       const open = content.some(isToolUse)
         ? undefined
         : openShutdown(playbook, request.messages, choice.turn);
-      yield whole([...content, ...shutdownAnswer(open)], turn, choice.turn.usage);
+      yield messageEvent([...content, ...shutdownAnswer(open)], turn, choice.turn.usage);
     },
   };
 }
 
-/** A shutdown request that nothing of the playbook is about is approved. */
+/** Approves a shutdown request that no turn of the playbook answers. */
 function shutdownAnswer(requestId: string | undefined): AssistantBlock[] {
   if (requestId === undefined) return [];
   return [toolUse("SendMessage", { type: "shutdown_response", request_id: requestId, approve: true })];
 }
 
-async function* failing({ turn, errors }: Choice, wait: Wait): AsyncGenerator<ModelEvent> {
+async function* failFirst({ turn, errors }: ChosenTurn, wait: Wait): AsyncGenerator<ModelEvent> {
   const { error } = turn;
   if (error === undefined) return;
   const kind = failureKind(error.status);
@@ -85,8 +85,8 @@ async function* failing({ turn, errors }: Choice, wait: Wait): AsyncGenerator<Mo
   }
 }
 
-/** @throws ModelError that names the place in the playbook and the placeholder that stands for nothing */
-function fill({ turn, list, index }: Choice, lookup: Lookup): AssistantBlock[] {
+/** @throws ModelError that names the turn in the playbook and the placeholder without a value */
+function fill({ turn, list, index }: ChosenTurn, lookup: Lookup): AssistantBlock[] {
   try {
     return [
       ...(turn.say ? [{ type: "text", text: fillText(turn.say, lookup) } as const] : []),
@@ -106,7 +106,7 @@ function toolUse(name: string, input: unknown): ToolUseBlock {
   return { type: "tool_use", id: `toolu_${randomUUID().replaceAll("-", "")}`, name, input };
 }
 
-async function* speaking(content: readonly AssistantBlock[], wait: Wait): AsyncGenerator<ModelEvent> {
+async function* streamText(content: readonly AssistantBlock[], wait: Wait): AsyncGenerator<ModelEvent> {
   const said = content[0]?.type === "text" ? content[0].text : "";
   const words = said.match(/\s*\S+\s*/g) ?? (said === "" ? [] : [said]);
   const perPiece = Math.ceil(words.length / MAX_PIECES);
@@ -116,7 +116,11 @@ async function* speaking(content: readonly AssistantBlock[], wait: Wait): AsyncG
   }
 }
 
-function whole(content: readonly AssistantBlock[], turn?: string, usage?: Turn["usage"]): ModelEvent {
+function messageEvent(
+  content: readonly AssistantBlock[],
+  turn?: string,
+  usage?: PlaybookTurn["usage"],
+): ModelEvent {
   const message: AssistantMessage = {
     role: "assistant",
     content,

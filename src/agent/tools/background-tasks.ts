@@ -8,14 +8,14 @@ import { failed } from "./file-access.ts";
 const DEFAULT_WAIT = 30_000;
 const MAX_WAIT = 600_000;
 
-/** What an agent started itself is its own: to look at it or end it needs nobody's leave. */
+/** An agent needs no permission to read or stop its own tasks. */
 const OWN_ACCESS = { kind: "team" } as const;
 
-const taskId = z.string().check(z.minLength(1), z.describe("The id that was given at its start"));
+const taskId = z.string().check(z.minLength(1), z.describe("The id that was returned at its start"));
 
 const outputInput = z.object({
   task_id: taskId,
-  block: z.optional(z.boolean()).check(z.describe("Wait for its end, true if not given")),
+  block: z.optional(z.boolean()).check(z.describe("Wait until it ends, true if not given")),
   timeout: z
     .optional(z.number().check(z.minimum(0), z.maximum(MAX_WAIT)))
     .check(z.describe(`Milliseconds to wait, ${DEFAULT_WAIT} if not given, at most ${MAX_WAIT}`)),
@@ -39,7 +39,7 @@ const stopInput = z.object({ task_id: taskId });
 
 export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
   name: "TaskStop",
-  description: "Ends a command or subagent in the background, with everything that it started.",
+  description: "Stops a command or subagent in the background and everything that it started.",
   input: stopInput,
   access: () => OWN_ACCESS,
   summary: ({ task_id }) => task_id,
@@ -47,21 +47,19 @@ export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
     const end = await background.stop(task_id);
     if (end === undefined) return unknownTask(task_id);
     const content =
-      end.status === "killed" ? `${task_id} was ended.` : `${task_id} had ended before: ${end.how}.`;
+      end.status === "killed" ? `${task_id} was stopped.` : `${task_id} had already ended: ${end.how}.`;
     return { content, data: { taskId: task_id, status: end.status } };
   },
 };
 
 function unknownTask(id: string): ToolResult {
-  return failed(
-    `Nothing runs in the background as ${id}. What ran there before the agent was started again has ended.`,
-  );
+  return failed(`There is no background task ${id}. Tasks from before a restart of the agent have ended.`);
 }
 
 function resultOf(id: string, look: TaskLook): ToolResult {
   const { status, how, outputFile, output, isWhole, isCut } = look;
   const state = status === "running" ? "still runs" : `${status}: ${how}`;
-  const rest = isCut ? `its start is in ${outputFile}, which took no more` : `all of it is in ${outputFile}`;
+  const rest = isCut ? `its start is in ${outputFile}, which is full` : `all of it is in ${outputFile}`;
   const part = isWhole ? "" : `\n(its newest output; ${rest})`;
   const shown = stripControls(output).trimEnd();
   return {

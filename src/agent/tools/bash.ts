@@ -14,10 +14,10 @@ import { failed, hasNoNul } from "./file-access.ts";
 const DEFAULT_TIMEOUT = 120_000;
 const MAX_TIMEOUT = 600_000;
 
-/** What the system says to arguments and an environment that are longer than it takes: on Linux a word of 128 KiB. */
+/** The error code for arguments or an environment that are too long: on Linux a word of 128 KiB. */
 const TOO_LONG = "E2BIG";
 const LONGER =
-  "The command is longer than the system takes; nothing was run. Write the text to a file with Write, and use that.";
+  "The command is longer than the system allows; nothing was run. Write the text to a file with Write, and use that file.";
 
 const input = z.object({
   command: z
@@ -31,24 +31,26 @@ const input = z.object({
     .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT)))
     .check(
       z.describe(
-        `Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}; in the background no limit if not given`,
+        `Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}; no limit in the background if not given`,
       ),
     ),
   run_in_background: z
     .optional(z.boolean())
-    .check(z.describe("Start it and return at once: for what takes long, or runs until it is stopped")),
-  description: z.optional(z.string()).check(z.describe("What it does, in five to ten words")),
+    .check(
+      z.describe("Start it and return at once: for commands that take long, or run until they are stopped"),
+    ),
+  description: z.optional(z.string()).check(z.describe("Purpose of the command, in five to ten words")),
 });
 
 export const bashTool: Tool<z.infer<typeof input>> = {
   name: "Bash",
-  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns at once with an id: TaskOutput reads what it prints and can wait for its end, TaskStop ends it, and it is ended when you end. Do not use & for that. Quote paths with spaces.`,
+  description: `Runs a command in a shell and returns its output. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns an id at once: TaskOutput reads its output and can wait for its end, TaskStop stops it, and it is stopped when you end. Do not use & for that. Quote paths with spaces.`,
   input,
   access: ({ command }) => ({ kind: "command", command }),
   summary: ({ command }) => oneLine(command),
   async execute({ command, timeout, run_in_background = false }, context) {
     if (lookAt(context.cwd).kind !== "directory") {
-      return failed(`The working directory ${context.cwd} is not there any more; nothing was run.`);
+      return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
     if (run_in_background) return runBehind(command, context, timeout);
     const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
@@ -60,7 +62,10 @@ export const bashTool: Tool<z.infer<typeof input>> = {
   },
 };
 
-/** A line end is shown as one, and what has no shape: after a `#` it makes the difference between a comment and a command. */
+/**
+ * Shows a command on one line. Line ends and hidden characters stay visible: a line end after a `#` separates a comment
+ * from a command.
+ */
 function oneLine(command: string): string {
   return revealHiddenInCommand(command)
     .trim()
@@ -79,9 +84,9 @@ function runBehind(command: string, context: ToolContext, timeout = Number.POSIT
   });
   if (started === undefined) return failed(TOO_MANY_TASKS);
   const { taskId, outputFile } = started;
-  const told = background.tells ? " You are told when it has ended." : "";
+  const told = background.tells ? " You are notified when it ends." : "";
   return {
-    content: `It runs in the background as ${taskId}; what it prints goes into ${outputFile}. TaskOutput reads it, TaskStop ends it.${told}`,
+    content: `It runs in the background as ${taskId}; its output goes to ${outputFile}. TaskOutput reads it, TaskStop stops it.${told}`,
     data: { taskId, outputFile },
   };
 }
@@ -106,8 +111,9 @@ interface Shell {
 }
 
 /**
- * The snapshot decides on the shell, since nothing else reads it; `eval` comes behind it so that its aliases count. zsh
- * is told to take words and globs as other shells do. Of fish the snapshot holds what any shell reads, its PATH.
+ * Returns the shell that can read the snapshot. The command runs through `eval` after the snapshot, so that its aliases
+ * apply. Options make zsh split words and expand globs like other shells. A snapshot of fish has only its PATH, in a
+ * syntax for any shell.
  */
 function shellOf(snapshot: string | undefined): Shell {
   const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];
@@ -134,9 +140,9 @@ function resultOf(end: CommandEnd, output: CommandOutput, timeoutMs: number): To
 function endNote(end: CommandEnd, timeoutMs: number): string | undefined {
   switch (end.failure) {
     case "aborted":
-      return "Interrupted; the command and what it started were ended.";
+      return "Interrupted; the command and everything that it started were stopped.";
     case "timed-out":
-      return `Not done after ${timeoutMs} ms; the command and what it started were ended.`;
+      return `Not done after ${timeoutMs} ms; the command and everything that it started were stopped.`;
     case "not-started":
       if (end.systemCode === TOO_LONG) return LONGER;
       return `The shell could not be started: ${end.message ?? "no reason given"}`;

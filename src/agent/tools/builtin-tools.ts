@@ -8,7 +8,7 @@ import { readTool } from "./read.ts";
 import { webFetchTool } from "./web-fetch.ts";
 import { writeTool } from "./write.ts";
 
-/** The tools that every agent can have, which touch files and commands and know no team. */
+/** The tools that any agent can have: for files, commands and the web, without knowledge of teams. */
 export function builtinTools(): AnyTool[] {
   return [
     readTool,

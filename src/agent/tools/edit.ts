@@ -8,8 +8,8 @@ const input = z.object({
   old_string: z
     .string()
     .check(z.describe("The text to replace, exactly as it is in the file, without line numbers")),
-  new_string: z.string().check(z.describe("The text to put there")),
-  replace_all: z.optional(z.boolean()).check(z.describe("Replace every occurrence, however many there are")),
+  new_string: z.string().check(z.describe("The new text")),
+  replace_all: z.optional(z.boolean()).check(z.describe("Replace all occurrences")),
 });
 
 export const editTool: Tool<z.infer<typeof input>> = {
@@ -22,14 +22,14 @@ export const editTool: Tool<z.infer<typeof input>> = {
   async execute({ file_path, old_string, new_string, replace_all = false }, context) {
     const path = absolutePath(file_path, context);
     if (old_string === new_string)
-      return failed("old_string and new_string are the same; nothing to change.");
+      return failed("old_string and new_string are the same; nothing was changed.");
     if (old_string === "") return failed("old_string is empty; use Write for a new file.");
     const file = readTextFile(path);
     if (file.flaw !== undefined) return failed(file.flaw);
     const flaw = unseenFlaw(path, file.look, context);
     if (flaw !== undefined) return failed(flaw);
     if (file.text.includes("\uFFFD"))
-      return failed(`${path} is not UTF-8 throughout; an edit would damage it.`);
+      return failed(`${path} is not valid UTF-8; an edit would damage it. Nothing was changed.`);
     const [from, to] = lineEndsOf(file.text, old_string, new_string);
     const count = file.text.split(from).length - 1;
     if (count === 0)
@@ -48,7 +48,7 @@ export const editTool: Tool<z.infer<typeof input>> = {
   },
 };
 
-/** A model reads lines without their carriage returns; in a file that has them they are put in. */
+/** Adds carriage returns to both texts if the file has them: Read shows lines without them. */
 function lineEndsOf(text: string, from: string, to: string): [string, string] {
   if (text.includes(from) || !text.includes("\r\n")) return [from, to];
   const withReturns = (part: string): string => part.replace(/\r?\n/g, "\r\n");

@@ -7,7 +7,7 @@ import { type FileLook, lookAt, writeUserFile } from "../../os/files/user-files.
 import { maskText, secretsOf } from "../../os/redact.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 
-/** What a model may write for a path. */
+/** Returns the schema of a path argument. */
 export function pathInput(description: string): z.ZodMiniString {
   return z
     .string()
@@ -18,7 +18,7 @@ export function hasNoNul(text: string): boolean {
   return !text.includes("\0");
 }
 
-/** A path as a model wrote it, absolute: from the working directory, `~` at home. */
+/** Returns the absolute path for a path from a model: relative to the working directory, `~` is the home directory. */
 export function absolutePath(path: string, { cwd, env }: Pick<ToolContext, "cwd" | "env">): string {
   const home = env.HOME;
   if (home && (path === "~" || path.startsWith("~/"))) return join(home, path.slice(1));
@@ -29,12 +29,12 @@ export function failed(content: string): ToolResult {
   return { content, isError: true };
 }
 
-/** Remembers that the agent knows a file as it is now. */
+/** Records that the agent has read the current version of a file. */
 export function markSeen(path: string, look: FileLook, context: ToolContext): void {
   context.seenFiles.set(realPathOf(path), look.mtimeMs);
 }
 
-/** Writes a file as the agent's own doing; its plan is a file of ours, which nobody else reads, with no secret in it. */
+/** Writes a file for the agent. Its plan is a private file of teams, written with secrets redacted. */
 export function writeOwn(path: string, text: string, context: ToolContext): void {
   if (isPlan(path, context)) {
     const real = realPathOf(path);
@@ -48,10 +48,10 @@ function isPlan(path: string, { planFile }: ToolContext): boolean {
   return planFile !== undefined && realPathOf(path) === realPathOf(planFile);
 }
 
-/** What stands in the way of changing a file that exists: it was not read, or is not what was read. */
+/** Returns why an existing file cannot be changed: it was not read, or has changed since; undefined if it can. */
 export function unseenFlaw(path: string, look: FileLook, context: ToolContext): string | undefined {
   const seen = context.seenFiles.get(realPathOf(path));
-  // Nobody else writes its plan, of which an earlier process of this agent may have known.
+  // Only this agent writes its plan, and an earlier process of it may have read it.
   if (seen === undefined && isPlan(path, context)) return undefined;
   if (seen === undefined) return `${path} has not been read yet. Read it first, then change it.`;
   if (seen === look.mtimeMs) return undefined;
@@ -59,8 +59,8 @@ export function unseenFlaw(path: string, look: FileLook, context: ToolContext): 
 }
 
 /**
- * What a search found without the files that rules keep from being read, and a line that says how many those are.
- * @param isWithheld asked once for each file
+ * Removes the files that permission rules deny from search results, and returns a line with their number.
+ * @param isWithheld called once for each file
  */
 export function keepBack<T>(
   found: readonly T[],

@@ -7,9 +7,9 @@ import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { listFiles, splitGlob } from "./list-files.ts";
 
-/** Paths in one answer, the newest files first. */
+/** Maximum paths in one result, the newest files first. */
 const MAX_SHOWN = 500;
-/** Milliseconds to hold all names against a pattern; one that backtracks without end is stopped by it. */
+/** Time limit in milliseconds to match all names; stops a pattern that backtracks without end. */
 const MATCH_TIMEOUT_MS = 5000;
 
 const input = z.object({
@@ -22,14 +22,14 @@ const input = z.object({
     ),
   path: z
     .optional(z.string().check(z.refine(hasNoNul, "holds a NUL character")))
-    .check(z.describe("The directory to look in, the working directory if not given")),
+    .check(z.describe("The directory to search, the working directory if not given")),
 });
 type Input = z.infer<typeof input>;
 
 export const globTool: Tool<Input> = {
   name: "Glob",
   description:
-    "Finds files by their names: `*` within a directory, `**` through all below. The newest come first. In a git repository ignored files are left out.",
+    "Finds files by name: `*` matches within a directory, `**` across directories. The newest files come first. In a git repository, ignored files are left out.",
   input,
   parallel: true,
   access: (value, context) => ({ kind: "read", paths: [placeOf(value, context).directory] }),
@@ -45,7 +45,7 @@ export const globTool: Tool<Input> = {
         join(directory, name),
       );
     } catch (error) {
-      return failed(`The pattern takes too long here; make it simpler. (${String(error)})`);
+      return failed(`The pattern takes too long to match; simplify it. (${String(error)})`);
     }
     const { kept, note } = keepBack(paths, (path) => path, context.isWithheld);
     const found = kept
@@ -69,7 +69,7 @@ function placeOf(
   return { directory, glob: glob.replace(/^(\.\/)+/, "") };
 }
 
-/** From the working directory if it is below it, else whole. */
+/** Returns a path relative to the working directory if it is inside, else the absolute path. */
 export function shownPath(path: string, cwd: string): string {
   const way = relative(cwd, path);
   return way === "" || way.startsWith("..") || isAbsolute(way) ? path : way;

@@ -14,21 +14,21 @@ export interface GrepQuery {
   /** A file or a directory, absolute. */
   readonly path: string;
   readonly glob?: string | undefined;
-  /** Only files of this kind (file-types.ts). */
+  /** Only files of this type (list-files.ts). */
   readonly type?: string | undefined;
   readonly ignoreCase: boolean;
-  /** The pattern may go over line ends, and `.` matches them. */
+  /** The pattern may match across line ends, and `.` matches them. */
   readonly multiline: boolean;
 }
 
-/** One line that matches, or the first of several that match together. */
+/** A match: one line, or several lines that match together. */
 export interface GrepMatch {
   /** Absolute. */
   readonly file: string;
-  /** Counted from 1. */
+  /** The first line, counted from 1. */
   readonly line: number;
   readonly text: string;
-  /** How many lines it covers. */
+  /** The number of lines. */
   readonly span: number;
 }
 
@@ -39,12 +39,12 @@ interface GrepContext {
   readonly signal: AbortSignal;
 }
 
-/** Searches with ripgrep where it is, else by ourselves; matches come by file name, then line. */
+/** Searches with ripgrep if it is installed, else in JavaScript. Matches are sorted by file name, then line. */
 export async function search(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
   return (await searchWithRipgrep(query, context)) ?? searchOurselves(query, context);
 }
 
-/** @returns undefined when there is no ripgrep */
+/** @returns undefined if ripgrep is not installed */
 export async function searchWithRipgrep(
   query: GrepQuery,
   { env, signal }: GrepContext,
@@ -60,7 +60,7 @@ export async function searchWithRipgrep(
   signal.throwIfAborted();
   if (failure === "not-found") return undefined;
   if (code === 2 && stdout === "") return { flaw: stderr.trim() };
-  // Its own --glob would bring back what .gitignore leaves out.
+  // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
   const matches = stdout.split("\n").flatMap(readRipgrepLine);
   const fitting = isFile(path) ? matches : fittingOnes(matches, ({ file }) => relative(path, file), query);
   return fitting === undefined ? { flaw: SLOW_GLOB } : { matches: fitting };
@@ -72,7 +72,7 @@ interface RipgrepText {
 }
 
 function readRipgrepLine(line: string): GrepMatch[] {
-  // Every other kind of line (begin, end, summary) says nothing that is needed.
+  // Other lines (begin, end, summary) are not needed.
   if (!line.startsWith('{"type":"match"') || !line.endsWith("}")) return [];
   const { data } = JSON.parse(line) as {
     data: { path: RipgrepText; lines: RipgrepText; line_number: number };
@@ -90,24 +90,24 @@ function filterOf({ glob, type }: GrepQuery): (path: string) => boolean {
   return (path) => byGlob(path) && byType(path);
 }
 
-/** Milliseconds to hold all names against a filter. */
+/** Time limit in milliseconds to match all names with a filter. */
 const FILTER_TIMEOUT_MS = 5000;
-const SLOW_GLOB = "The glob takes too long here; make it simpler.";
+const SLOW_GLOB = "The glob takes too long to match; simplify it.";
 
-/** Those whose names fit; undefined where that takes too long. */
+/** Returns the items whose names match the filters; undefined if that takes too long. */
 function fittingOnes<T>(items: readonly T[], nameOf: (item: T) => string, query: GrepQuery): T[] | undefined {
   const fits = filterOf(query);
   try {
     return timeLimit(FILTER_TIMEOUT_MS)(() => items.filter((item) => fits(nameOf(item))));
   } catch {
-    // It was ended by its time: nothing else is thrown there.
+    // Only the time limit throws here.
     return undefined;
   }
 }
 
-/** Milliseconds in which one file must be searched; a pattern that backtracks without end is stopped by it. */
+/** Time limit in milliseconds for one file; stops a pattern that backtracks without end. */
 const FILE_TIMEOUT_MS = 2000;
-/** Files between two looks at whether the turn was interrupted. */
+/** Files between two checks for an interruption. */
 const BATCH = 100;
 
 export async function searchOurselves(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
@@ -125,7 +125,7 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
     try {
       matches.push(...within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text)));
     } catch (error) {
-      return { flaw: `The pattern takes too long on ${file}; make it simpler. (${String(error)})` };
+      return { flaw: `The pattern takes too long on ${file}; simplify it. (${String(error)})` };
     }
   }
   return { matches };
@@ -137,7 +137,7 @@ async function filesBelow(query: GrepQuery, context: GrepContext): Promise<strin
   return names?.map((name) => join(path, name)).filter(liesBelow(path));
 }
 
-/** Links are not followed, neither to a file nor on the way to it: what lies elsewhere was not asked for. */
+/** Returns a filter for regular files that no symbolic link leads to: files outside the directory were not asked for. */
 function liesBelow(directory: string): (file: string) => boolean {
   const real = realPathOf(directory);
   const known = new Map<string, boolean>();
@@ -156,7 +156,7 @@ function readableText(file: string): string | undefined {
   return content?.flaw === undefined ? content?.text : undefined;
 }
 
-/** One file that may not be read, or a loop of links, does not end the search of the others. */
+/** Returns undefined for an unreadable file or a loop of links, so that the search continues with other files. */
 function unlessUnreadable<T>(look: () => T): T | undefined {
   try {
     return look();
@@ -166,20 +166,20 @@ function unlessUnreadable<T>(look: () => T): T | undefined {
   }
 }
 
-/** The pattern as ours reads it, or why it is none. `(?i)` at its front is what other tools write for a flag. */
+/** Compiles a pattern, or returns why it is invalid. A leading `(?i)`, as in other tools, is a flag. */
 function compile({ pattern, ignoreCase, multiline }: GrepQuery): RegExp | string {
   const source = pattern.replace(/^\(\?i\)/, "");
   const flags = `${multiline ? "gms" : ""}${ignoreCase || source !== pattern ? "i" : ""}`;
   try {
     return new RegExp(source, `${flags}u`);
   } catch {
-    // Unicode mode refuses escapes that other tools take; without it they are read as they are meant.
+    // Unicode mode refuses some escapes that other tools accept; without it they have their usual meaning.
     try {
       return new RegExp(source, flags);
     } catch (error) {
-      // V8's sentence: `Invalid regular expression: /[/: Unterminated character class`.
+      // V8's message: `Invalid regular expression: /[/: Unterminated character class`.
       const why = messageOf(error).split(": ").at(-1) ?? "";
-      return `${JSON.stringify(pattern)} is not a regular expression: ${why}. Escape what is meant as it is.`;
+      return `${JSON.stringify(pattern)} is not a regular expression: ${why}. Escape characters that are meant literally.`;
     }
   }
 }
@@ -193,7 +193,7 @@ function byLine(pattern: RegExp, file: string, text: string): GrepMatch[] {
   });
 }
 
-/** Whole lines of each match; one that begins on the last line of the one before belongs to it. */
+/** Returns the whole lines of each match. A match that begins on the last line of the previous one is part of it. */
 function acrossLines(pattern: RegExp, file: string, text: string): GrepMatch[] {
   const found: GrepMatch[] = [];
   let covered = 0;

@@ -7,7 +7,7 @@ import { type GrepMatch, search } from "./grep-search.ts";
 import { FILE_TYPES, globOfType } from "./list-files.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Lines or files in one answer, unless it asks for another number. */
+/** Default number of lines or files in one result. */
 const DEFAULT_LIMIT = 250;
 /** Characters of a line that are shown. */
 const MAX_LINE = 500;
@@ -20,11 +20,13 @@ const input = z.object({
   path: z
     .optional(z.string().check(z.refine(hasNoNul, "holds a NUL character")))
     .check(z.describe("The file or directory to search, the working directory if not given")),
-  glob: z.optional(z.string()).check(z.describe("Only files that fit, like *.ts or src/**/*.{js,ts}")),
-  type: z.optional(z.string()).check(z.describe(`Only files of this kind: ${FILE_TYPES.join(", ")}`)),
+  glob: z.optional(z.string()).check(z.describe("Only matching files, like *.ts or src/**/*.{js,ts}")),
+  type: z.optional(z.string()).check(z.describe(`Only files of this type: ${FILE_TYPES.join(", ")}`)),
   output_mode: z
     .optional(z.enum(["content", "files_with_matches", "count"]))
-    .check(z.describe("The matching lines, only the files (the default), or how many lines match in each")),
+    .check(
+      z.describe("The matching lines, only the files (the default), or the number of matching lines in each"),
+    ),
   "-i": z.optional(z.boolean()).check(z.describe("Ignore case")),
   "-n": z.optional(z.boolean()).check(z.describe("Line numbers (content), on if not given")),
   "-A": lines.check(z.describe("Lines after each match (content)")),
@@ -32,18 +34,18 @@ const input = z.object({
   "-C": lines.check(z.describe("Lines on both sides of each match (content)")),
   head_limit: z
     .optional(z.int().check(z.minimum(1)))
-    .check(z.describe(`How many results at most, ${DEFAULT_LIMIT} if not given`)),
+    .check(z.describe(`Maximum number of results, ${DEFAULT_LIMIT} if not given`)),
   offset: z
     .optional(z.int().check(z.minimum(0)))
-    .check(z.describe("How many to skip, to continue where an answer ended")),
-  multiline: z.optional(z.boolean()).check(z.describe("Let the pattern go over line ends")),
+    .check(z.describe("How many results to skip, to continue after an earlier call")),
+  multiline: z.optional(z.boolean()).check(z.describe("Let the pattern match across line ends")),
 });
 type Input = z.infer<typeof input>;
 
 export const grepTool: Tool<Input> = {
   name: "Grep",
   description:
-    "Searches the content of files with a regular expression. Binary files are never searched, nor files that git ignores.",
+    "Searches the content of files with a regular expression. Binary files and files that git ignores are not searched.",
   input,
   parallel: true,
   access: ({ path = "." }, context) => ({ kind: "read", paths: [absolutePath(path, context)] }),
@@ -54,9 +56,7 @@ export const grepTool: Tool<Input> = {
     const { kind } = lookAt(path);
     if (kind !== "file" && kind !== "directory") return failed(`${path} does not exist, or is not a file.`);
     if (value.type !== undefined && globOfType(value.type) === undefined) {
-      return failed(
-        `There is no file type ${value.type} here; use glob, or one of: ${FILE_TYPES.join(", ")}.`,
-      );
+      return failed(`There is no file type ${value.type}; use glob, or one of: ${FILE_TYPES.join(", ")}.`);
     }
     const query = {
       pattern: value.pattern,
@@ -84,7 +84,7 @@ export const grepTool: Tool<Input> = {
             `(${offset === 0 ? "the first" : `${offset + 1} to`} ${end} of ${all.length}; narrow the search, or continue with offset ${end})`,
           ]
         : [];
-    const none = all.length === 0 ? "Nothing matches." : `There are ${all.length}; there are no more.`;
+    const none = all.length === 0 ? "Nothing matches." : `There are no results after ${all.length}.`;
     return {
       content: [...(shown.length === 0 ? [none] : shown), ...rest, ...note].join("\n"),
       data: {
@@ -120,7 +120,7 @@ function present(value: Input, byFile: ReadonlyMap<string, readonly GrepMatch[]>
   }
 }
 
-/** As grep prints them: `:` on a match, `-` on a line beside one, `--` between parts that do not touch. */
+/** Formats lines as grep does: `:` marks a match, `-` a context line, `--` separates parts that are not adjacent. */
 function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): string[] {
   const before = value["-B"] ?? value["-C"] ?? 0;
   const after = value["-A"] ?? value["-C"] ?? 0;

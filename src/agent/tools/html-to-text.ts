@@ -1,16 +1,16 @@
 import type { HtmlToTextOptions } from "html-to-text";
 import { timeLimit } from "../../os/time-limit.ts";
 
-/** Milliseconds that one page may take; an honest one of the longest that are read takes a third, a hostile one for ever. */
+/** Time limit in milliseconds for one page: the longest ordinary page takes a third of it, a hostile one forever. */
 const CONVERT_MS = 3_000;
-/** Elements inside of each other that are followed: deeper ones would exhaust the stack. */
+/** Maximum nesting of elements: deeper pages would exhaust the stack. */
 const MAX_DEPTH = 250;
 
 /**
- * The text of an HTML page as a model reads it best: headings, lists, tables, code and where links lead, without pictures,
- * scripts and styles. The library is loaded at the first page.
- * @param base what links in it are relative to
- * @throws Error when the page takes too long, or is built so deep that it cannot be read
+ * Converts an HTML page to text for a model, with headings, lists, tables, code and link targets, but without images,
+ * scripts and styles. The library is loaded for the first page.
+ * @param base the base URL of relative links
+ * @throws Error if the page takes too long or is nested too deep
  */
 export async function pageText(html: string, base: URL): Promise<string> {
   const { convert } = await import("html-to-text");
@@ -60,7 +60,7 @@ function optionsFor(base: URL): HtmlToTextOptions {
           linkBrackets: ["(", ")"],
         },
       },
-      // The library's own tables make as many cells as a page says that one of its spans.
+      // The library's own tables create as many cells as a page claims in a colspan.
       { selector: "table", format: "block", options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
       { selector: "tr", format: "block", options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
       { selector: "td", format: "cell" },

@@ -5,7 +5,7 @@ import { lookAt } from "../../os/files/user-files.ts";
 import { walkFiles } from "../../os/files/walk.ts";
 import { run } from "../../os/process/run.ts";
 
-/** Files of one listing; more than any repository that a person would search without a narrower path. */
+/** Maximum files of one listing; more than in any repository that is searched without a narrower path. */
 const MAX_FILES = 200_000;
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
@@ -15,18 +15,18 @@ interface ListContext {
 }
 
 /**
- * The files below a directory by their paths from there, sorted: in a git repository what it tracks or does not ignore,
- * elsewhere all but `.git` and `node_modules`.
+ * Returns the files below a directory as sorted relative paths: in a git repository all files that are tracked or not
+ * ignored, elsewhere all except those in `.git` and `node_modules`.
  */
 export async function listFiles(directory: string, context: ListContext): Promise<string[]> {
   const walk = (path: string): Promise<string[]> =>
     walkFiles(path, { skip: SKIPPED, limit: MAX_FILES, signal: context.signal });
   const known = await gitFiles(directory, context);
-  // None: no repository, or a directory that it ignores and somebody asks for all the same.
+  // No repository, or a directory that git ignores but the caller asked for.
   if (known === undefined || known.length === 0) return walk(directory);
   const files = new Set<string>();
   for (const name of known) {
-    // A repository inside of this one comes as a directory.
+    // git lists a nested repository as a directory.
     if (name.endsWith("/"))
       for (const inner of await walk(join(directory, name))) files.add(join(name, inner));
     else files.add(name);
@@ -35,8 +35,8 @@ export async function listFiles(directory: string, context: ListContext): Promis
 }
 
 /**
- * The directory may be anybody's, and so may be the configuration that git finds there: no program that it names is run, and
- * nothing fetched; a bare repository among its files, which nobody made on purpose, is none.
+ * The directory and its git configuration are not trusted: git must run no program from it, fetch nothing, and not use a
+ * bare repository among the files.
  */
 const ONLY_LOOKS = ["core.fsmonitor=false", "protocol.allow=never", "safe.bareRepository=explicit"];
 const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_TERMINAL_PROMPT: "0" };
@@ -49,7 +49,7 @@ async function gitFiles(directory: string, { env, signal }: ListContext): Promis
   return code === 0 ? stdout.split("\0").filter((name) => name !== "") : undefined;
 }
 
-/** A glob as its directory without magic and the rest, so that an absolute one can be looked for. */
+/** Splits a glob that leads outside the directory into its fixed directory and the rest. */
 export function splitGlob(pattern: string, directory: string): { directory: string; glob: string } {
   const { base, glob } = picomatch.scan(pattern);
   if (glob === "") return { directory, glob: pattern };
@@ -59,7 +59,7 @@ export function splitGlob(pattern: string, directory: string): { directory: stri
     : { directory, glob: pattern };
 }
 
-/** Whether a path fits a filter as in gitignore: without a slash its last name counts. */
+/** Returns a filter for paths as in gitignore: a glob without a slash matches the base name. */
 export function fileFilter(glob: string | undefined): (path: string) => boolean {
   if (glob === undefined) return () => true;
   return picomatch(glob.includes("/") ? glob.replace(/^\//, "") : `**/${glob}`, { dot: true });
@@ -69,7 +69,7 @@ export function isFile(path: string): boolean {
   return lookAt(path).kind === "file";
 }
 
-/** Endings of file names by the kinds that a search can be narrowed to, named as ripgrep names them. */
+/** File name endings by file type, with the type names of ripgrep. */
 const ENDINGS: Readonly<Record<string, string>> = {
   c: "c h",
   cpp: "cpp cc cxx hpp hh hxx h inl",
@@ -98,10 +98,10 @@ const ENDINGS: Readonly<Record<string, string>> = {
   yaml: "yaml yml",
 };
 
-/** Names of all kinds. */
+/** The names of all file types. */
 export const FILE_TYPES: readonly string[] = Object.keys(ENDINGS);
 
-/** A glob for the files of a kind; undefined for one that is not known. */
+/** Returns a glob for a file type; undefined for an unknown type. */
 export function globOfType(type: string): string | undefined {
   const endings = Object.hasOwn(ENDINGS, type) ? ENDINGS[type] : undefined;
   if (endings === undefined) return undefined;

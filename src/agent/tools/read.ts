@@ -3,7 +3,7 @@ import type { Tool } from "../tool.ts";
 import { absolutePath, failed, markSeen, pathInput } from "./file-access.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Lines of one call, unless it asks for another number. */
+/** Default number of lines of one call. */
 const DEFAULT_LINES = 2000;
 /** Characters of a line that are shown. */
 const MAX_LINE = 2000;
@@ -18,7 +18,7 @@ const input = z.object({
 
 export const readTool: Tool<z.infer<typeof input>> = {
   name: "Read",
-  description: `Reads a text file. Each line comes with its number and a tab in front. Without offset and limit the first ${DEFAULT_LINES} lines; lines of more than ${MAX_LINE} characters are cut. Images and other binary files are refused.`,
+  description: `Reads a text file. Each line begins with its number and a tab. Without offset and limit it returns the first ${DEFAULT_LINES} lines; lines of more than ${MAX_LINE} characters are cut. Images and other binary files are refused.`,
   input,
   parallel: true,
   access: ({ file_path }, context) => ({ kind: "read", paths: [absolutePath(file_path, context)] }),
@@ -40,7 +40,7 @@ export const readTool: Tool<z.infer<typeof input>> = {
   },
 };
 
-/** A line's end at the file's end begins no further line. */
+/** Splits a text into lines; a line end at its end does not begin another line. */
 function linesOf(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
@@ -50,7 +50,7 @@ function linesOf(text: string): string[] {
 
 function describe(path: string, total: number, offset: number, shown: readonly string[]): string {
   if (total === 0) return `${path} is empty.`;
-  if (shown.length === 0) return `${path} has ${total} lines; there is nothing from line ${offset} on.`;
+  if (shown.length === 0) return `${path} has no line ${offset}; its last line is ${total}.`;
   const numbered = shown.map(
     (line, i) => `${String(offset + i).padStart(6)}\t${cut(line.replace(/\r$/, ""))}`,
   );

@@ -6,9 +6,9 @@ import type { AnyTool } from "../tool.ts";
 import { failed } from "./file-access.ts";
 
 /**
- * A tool that is had for some files alone, by one whose type has it not.
- * @param what they are, behind "You have Write for "
- * @param isMeant asked of the paths of a call, with every link resolved
+ * Restricts a tool to certain files, for an agent whose type does not have the tool.
+ * @param what names the files, after "You have Write for "
+ * @param isMeant returns true for the paths of an allowed call, with symbolic links resolved
  */
 export function onlyFor(
   tool: AnyTool,
@@ -28,7 +28,10 @@ export function onlyFor(
   };
 }
 
-/** Such a part of a tool, had for other files as well. @param what they are, behind "You have Write for " */
+/**
+ * Widens a restricted tool to more files.
+ * @param what names the files, after "you have it for "
+ */
 export function alsoFor(
   part: AnyTool,
   whole: AnyTool,
@@ -37,7 +40,7 @@ export function alsoFor(
 ): AnyTool {
   return {
     ...part,
-    description: `${part.description} When you plan, you have it for ${what} too.`,
+    description: `${part.description} In plan mode you also have it for ${what}.`,
     async execute(input, context) {
       const access = part.access(input, context);
       const isMore = "paths" in access && isMeant(access.paths.map(realPathOf));
@@ -46,21 +49,21 @@ export function alsoFor(
   };
 }
 
-/** Whether a tool is one that {@link onlyFor} has made of another. */
+/** Returns true if a tool is a restriction of another by {@link onlyFor}. */
 export function isPart(tool: AnyTool, whole: AnyTool): boolean {
   return tool.name === whole.name && tool !== whole;
 }
 
 export interface ToolChoice {
-  /** Names of the tools of its type; all without it. */
+  /** Names of the tools of its type; all tools if not given. */
   readonly base?: readonly string[] | undefined;
-  /** The only ones that are wanted, by name. */
+  /** Names of the only allowed tools. */
   readonly only?: readonly string[] | undefined;
-  /** Rules for what never runs: one that names a tool and no pattern takes the tool itself away. */
+  /** Deny rules: a rule without a pattern removes the tool itself. */
   readonly without?: readonly string[] | undefined;
 }
 
-/** The tools of these that an agent has: the type's base set, then the whitelist, then minus the blacklist (protocol.md section 8). */
+/** Selects an agent's tools: the type's base set, limited to the whitelist, minus the blacklist (protocol.md section 8). */
 export function chooseTools<T extends NamedTool>(
   tools: readonly T[],
   { base, only, without = [] }: ToolChoice,
@@ -73,20 +76,20 @@ export function chooseTools<T extends NamedTool>(
   );
 }
 
-/** Whether a tool is meant where these are named: what looks after commands in the background goes with the one that starts them. */
+/** Returns true if the names include a tool. Bash includes the tools for background tasks. */
 function isAmong(tool: NamedTool, named: readonly string[]): boolean {
   const means = (wanted: NamedTool): boolean => named.some((name) => namesTool(name, wanted));
   return means(tool) || (/^Task(Output|Stop)$/.test(tool.name) && means({ name: "Bash" }));
 }
 
-/** Tools that notes are kept with. */
+/** The tools that an agent needs to keep notes. */
 const KEEPING = ["Read", "Write", "Edit"];
 
 /**
- * The tools that keep notes, for an agent whose type has not all of them: what is lacking is had for its notes alone.
- * @param all what is there to be had
- * @param own what its type gives it
- * @param directory of its notes, with every link resolved
+ * Adds the tools that an agent needs to keep notes. A tool that its type does not have works only for the notes.
+ * @param all all available tools
+ * @param own the tools of its type
+ * @param directory the directory of its notes, with symbolic links resolved
  */
 export function withNoteTools(
   all: readonly AnyTool[],

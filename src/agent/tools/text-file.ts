@@ -2,14 +2,14 @@ import { extname } from "node:path";
 import { readFrom } from "../../os/files/fs.ts";
 import { type FileLook, lookAt, readUnsized } from "../../os/files/user-files.ts";
 
-/** Bytes of a file that tools read whole; a larger one is for Grep or Bash. */
+/** Maximum bytes of a file that tools read whole; larger files need Grep or Bash. */
 const MAX_FILE = 32 * 1024 * 1024;
-/** Bytes of one that says of itself that it is empty, as those of /proc do. */
+/** Maximum bytes of a file with the reported size 0, such as the files in /proc. */
 const MAX_UNSIZED = 256 * 1024;
-/** Bytes at the start in which a NUL tells that a file is no text. */
+/** Bytes at the start that are searched for a NUL, the sign of a binary file. */
 const SNIFFED = 8192;
 
-/** What a PDF begins with, which may go on for long without a NUL. */
+/** The beginning of a PDF, which may have no NUL in its first bytes. */
 const PDF = Buffer.from("%PDF-");
 
 const IMAGES: ReadonlySet<string> = new Set(
@@ -18,10 +18,10 @@ const IMAGES: ReadonlySet<string> = new Set(
 
 type TextFile =
   | { readonly text: string; readonly look: FileLook; readonly flaw?: undefined }
-  /** Why it is not read, as one sentence. */
+  /** Why the file cannot be read, as one sentence. */
   | { readonly flaw: string; readonly missing: boolean };
 
-/** A file's text, or why it has none: pipes and devices are never opened, pictures and other bytes are no text. */
+/** Reads a text file, or returns why it cannot. Pipes and devices are never opened; images and binary files are refused. */
 export function readTextFile(path: string): TextFile {
   const look = lookAt(path);
   const flaw = flawOf(path, look);
@@ -37,10 +37,10 @@ export function readTextFile(path: string): TextFile {
 function flawOf(path: string, look: FileLook): string | undefined {
   if (look.kind === "missing") return `${path} does not exist.`;
   if (look.kind === "directory") return `${path} is a directory; use Glob to see what is in it.`;
-  if (look.kind === "special") return `${path} is not a regular file; it is not opened.`;
+  if (look.kind === "special") return `${path} is not a regular file; it was not opened.`;
   if (IMAGES.has(extname(path).toLowerCase())) return `${path} is an image; only text can be read.`;
   if (look.size > MAX_FILE) {
-    return `${path} has ${look.size} bytes, more than can be read at once (${MAX_FILE}); use Grep, or Bash for a part of it.`;
+    return `${path} has ${look.size} bytes, more than the maximum of ${MAX_FILE}; use Grep, or read a part of it with Bash.`;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** What `builtinTools` of registry.ts are called, for whom the tools themselves are too heavy to load. */
+/** The names of `builtinTools` (builtin-tools.ts), for modules that must not load the tools. */
 export const BUILTIN_TOOL_NAMES = [
   "Read",
   "Write",

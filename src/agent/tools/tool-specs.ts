@@ -4,7 +4,7 @@ import type { AnyTool } from "../tool.ts";
 
 const specs = new WeakMap<AnyTool, ToolSpec>();
 
-/** The tools as a server wants them described; each is worked out once. */
+/** Returns the descriptions of tools for a server. Each is computed once. */
 export function toolSpecs(tools: readonly AnyTool[]): ToolSpec[] {
   return tools.map((tool) => {
     const spec = specs.get(tool) ?? specOf(tool);
@@ -19,7 +19,7 @@ function specOf(tool: AnyTool): ToolSpec {
   return { name, description, inputSchema: schemaOf(tool.input) };
 }
 
-/** JSON Schema of an input, without what says nothing: each call of the model pays for it. */
+/** Returns the JSON Schema of an input without redundant fields, since every model call pays for its tokens. */
 export function schemaOf(input: z.ZodMiniType): Record<string, unknown> {
   const { $schema: _, ...schema } = z.toJSONSchema(input, {
     io: "input",

@@ -1,9 +1,9 @@
 import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 
 /**
- * The address that is fetched for one that a model wrote. Plain http to a public host without a port of its own becomes https, as
- * a browser tries it first; to this machine or its network, where hardly anything has a certificate, it stays.
- * @returns undefined for what is no http address, or holds a user name or password, which would be sent along
+ * Returns the address to fetch for an address from a model. http to a public host without an explicit port becomes https,
+ * as in a browser. http to this machine or its network stays, since few hosts there have a certificate.
+ * @returns undefined if it is not an http address, or has a user name or password, which would be sent
  */
 export function webAddress(text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined;
@@ -16,7 +16,7 @@ export function webAddress(text: string): URL | undefined {
   return url;
 }
 
-/** Whether a redirection may be followed without asking: to the same host, and not from https to what anybody can read. */
+/** Returns true if a redirect may be followed without permission: to the same host, and not from https to http. */
 export function isSamePlace(from: URL, to: URL): boolean {
   return (
     plainHost(from.hostname) === plainHost(to.hostname) &&

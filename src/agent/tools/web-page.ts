@@ -5,39 +5,38 @@ import { guardedLookup, RefusedAddress } from "../../os/net/safe-lookup.ts";
 import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 import { isSamePlace, webAddress } from "./web-address.ts";
 
-/** Milliseconds for all of it, redirections too: who waits longer for a page has the command line. */
+/** Time limit in milliseconds for the whole fetch, including redirects; Bash can wait longer. */
 const TIMEOUT_MS = 60_000;
-/** Milliseconds on a connection without a byte. */
+/** Milliseconds without a byte after which a connection fails. */
 const IDLE_MS = 20_000;
-/** Redirections of one host that are followed, as many as it takes a browser to suspect a circle. */
+/** Maximum redirects within one host. */
 const MAX_REDIRECTS = 10;
-/** Bytes of a page that are read: twice as much as the longest reference pages have, and turned into text within a second or two. */
+/** Maximum bytes of a page: twice the longest reference pages, and converted to text within two seconds. */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Bytes at the start in which a NUL tells that an answer is no text. */
+/** Bytes at the start that are searched for a NUL, the sign of a binary file. */
 const SNIFFED = 8192;
 
-/** What came of an address. */
+/** The result of fetching an address. */
 export type WebPage =
   | {
       readonly kind: "page";
       readonly url: URL;
       readonly status: number;
-      /** Without its parameters; empty where the server names none. */
+      /** The media type without parameters; empty if the server sends none. */
       readonly type: string;
       readonly text: string;
-      /** Whether more was there than is read. */
+      /** True if the page was longer than the maximum. */
       readonly isCut: boolean;
     }
-  /** It leads to another place, which is another thing to be allowed. */
+  /** A redirect to another host, or from https to http, which needs its own permission. */
   | { readonly kind: "elsewhere"; readonly url: URL; readonly to: URL }
-  /** Why there is nothing to read, as one sentence. */
+  /** Why the page cannot be read, as one sentence. */
   | { readonly kind: "flaw"; readonly flaw: string };
 
 /**
- * Fetches an address. Connections are its own: none is used of those that somebody else in this process has made, so that each
- * address is looked at.
- * @param mayReach whether the host may be reached at an address that its name leads to
- * @throws whatever `signal` aborts with
+ * Fetches an address. It never reuses a connection of another caller, so that every IP address is checked.
+ * @param mayReach returns true if the IP address of a host may be contacted
+ * @throws the reason of `signal` if it aborts
  */
 export async function webPage(
   url: URL,
@@ -45,7 +44,7 @@ export async function webPage(
   signal: AbortSignal,
 ): Promise<WebPage> {
   const late = new AbortController();
-  const disarm = after(TIMEOUT_MS, () => late.abort(new Error(`It took more than ${TIMEOUT_MS} ms.`)));
+  const disarm = after(TIMEOUT_MS, () => late.abort(new Error(`it took more than ${TIMEOUT_MS} ms.`)));
   const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayReach), agent: false });
   try {
     return await follow(url, mayReach, get, AbortSignal.any([signal, late.signal]));
@@ -67,14 +66,14 @@ async function follow(
   let url = first;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     const host = plainHost(url.hostname);
-    // A host that is an address is never looked up.
+    // A host that is an IP address needs no name lookup, so the lookup guard does not see it.
     if (isPrivateHost(host) && !mayReach(host)) return flaw(privateFlaw(url, host));
     const answer = await get(url.href, { signal, headers: HEADERS });
     const location = REDIRECTS.has(answer.status) ? answer.headers.get("location") : null;
     if (location === null) return await readPage(url, answer);
     await answer.body?.cancel();
     const to = URL.canParse(location, url.href) ? webAddress(new URL(location, url).href) : undefined;
-    if (to === undefined) return flaw(`${url.href} leads to ${location}, which cannot be fetched.`);
+    if (to === undefined) return flaw(`${url.href} redirects to ${location}, which cannot be fetched.`);
     if (!isSamePlace(url, to)) return { kind: "elsewhere", url, to };
     url = to;
   }
@@ -106,26 +105,26 @@ async function readBytes(answer: Response): Promise<{ readonly bytes: Buffer; re
   for await (const piece of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     pieces.push(piece);
     length += piece.length;
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (length > MAX_BYTES) break;
   }
   return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut: length > MAX_BYTES };
 }
 
-/** In what the server says it is written in, else the page itself; UTF-8 where neither says anything known. */
+/** Decodes with the server's character set, else with the page's own; UTF-8 if neither is known. */
 function decode(bytes: Buffer, named: string | undefined): string {
   const start = bytes.subarray(0, SNIFFED).toString("latin1");
   const label = named ?? /<meta[^>]{1,200}charset=["']?([\w-]+)/i.exec(start)?.[1] ?? "utf-8";
   try {
     return new TextDecoder(label.trim()).decode(bytes);
   } catch {
-    // No name of a character set that anybody knows.
+    // An unknown character set.
     return new TextDecoder().decode(bytes);
   }
 }
 
 function privateFlaw(url: URL, address: string): string {
-  return `${url.hostname} leads to ${address}, an address of this machine or its network; only a rule for that address allows it: WebFetch(domain:${address}).`;
+  return `${url.hostname} has the address ${address}, which belongs to this machine or its network; only a rule for that address allows it: WebFetch(domain:${address}).`;
 }
 
 function flaw(text: string): WebPage {

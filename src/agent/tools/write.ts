@@ -12,7 +12,7 @@ const input = z.object({
 export const writeTool: Tool<z.infer<typeof input>> = {
   name: "Write",
   description:
-    "Writes a whole file, and makes the directories above it. A file that exists is replaced, and must have been read first.",
+    "Writes a whole file and creates its parent directories. An existing file is replaced, and must have been read first.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
@@ -35,7 +35,7 @@ export const writeTool: Tool<z.infer<typeof input>> = {
   },
 };
 
-/** What stands on the way to a path where a directory would have to be. */
+/** Returns the parent of a path that is not a directory, if there is one. */
 function fileAbove(path: string): string | undefined {
   let above = dirname(path);
   while (lookAt(above).kind === "missing" && above !== dirname(above)) above = dirname(above);

@@ -1,125 +1,101 @@
-import { mkdirSync, rmdirSync, statSync, utimesSync } from "node:fs";
+import { mkdirSync, realpathSync, rmdirSync, statSync, utimesSync } from "node:fs";
+import { lockSync } from "proper-lockfile";
 import { systemCode } from "../../errors.ts";
-import { systemClock } from "../clock.ts";
 import { isMissing } from "./fs.ts";
 
-/** Milliseconds without a sign of life after which every peer takes a lock away (interop.md). */
+/** Milliseconds without a sign of life after which every peer removes a lock (interop.md). */
 export const STALE_MS = 10_000;
-/** Milliseconds between two signs of life of a long holder: two before the lock is stale, as the package does. */
-const FRESH_MS = STALE_MS / 2;
 
 /**
- * The mode of our lock directories: from their first moment on it tells them from foreign ones, which are 0777 but for the
- * umask. Nothing is put into them.
+ * The mode of our lock directories. From their first moment it distinguishes them from foreign ones, which are 0777 minus
+ * the umask. They stay empty.
  */
 const OUR_MODE = 0o500;
 
-/** The lock directory `<path>.lock`, as long as it is ours. */
-export interface SharedLock {
-  /** Tells this very directory from a later one of the same name. */
+/** The lock directory `<path>.lock` while this process holds it. */
+export interface LockDirectory {
+  /** Distinguishes this directory from a later one of the same name. */
   readonly id: string;
-  /** Whether it still is the one that we made. */
+  /** Returns whether this process made the directory that is there now. */
   owned(): boolean;
-  /** Shows a sign of life every 5 s, for a holder that lets the event loop run. @returns ends it */
-  keepFresh(): () => void;
-  /** Gives it back; one that was taken from us stays with whoever has it. */
+  /** Removes the directory, unless another process has taken the lock since. */
   release(): void;
 }
 
-/** Held by this process, and given back when it ends by itself in the middle of an asynchronous holder. */
-const held = new Set<SharedLock>();
-let givesBackAtExit = false;
-
 /**
- * Takes the lock that the package `proper-lockfile` makes, which foreign writers take too: an empty directory, stale when
- * it was not touched for 10 s by the wall clock.
- * @returns undefined while somebody else holds it
+ * Takes the lock `<path>.lock` with the package `proper-lockfile`, as foreign writers do. The package makes the directory,
+ * removes a stale one first (untouched for 10 s by the wall clock), touches ours every 5 s, and removes it when the process
+ * exits. Whether a directory is still ours is our own check (`owned`): the package would only see it at the next touch.
+ * @returns undefined while another process holds it
  */
-export function takeSharedLock(path: string): SharedLock | undefined {
-  const directory = `${path}.lock`;
-  if (!makeDirectory(directory) && !(removeStale(directory) && makeDirectory(directory))) return undefined;
-  const id = lockDirectoryId(path) ?? "";
-  const owned = (): boolean => id !== "" && lockDirectoryId(path) === id;
-  const lock: SharedLock = {
-    id,
-    owned,
-    keepFresh: () => {
-      const timer = setInterval(() => touch(directory, owned), FRESH_MS);
-      timer.unref();
-      return () => clearInterval(timer);
+export function takeLockDirectory(path: string): LockDirectory | undefined {
+  let id: string | undefined;
+  let isHeld = false;
+  const owned = (): boolean => id !== undefined && lockDirectoryId(path) === id;
+  const fs = {
+    mkdirSync: (directory: string) => {
+      mkdirSync(directory, { mode: OUR_MODE });
+      id = lockDirectoryId(path) ?? "";
     },
+    // Before ours is made: a stale one. Afterwards only ours.
+    rmdirSync: (directory: string) => {
+      if (id === undefined || owned()) removeDirectory(directory);
+    },
+    // Before the lock is held the package probes the precision of times, which the new directory's time shows as well.
+    utimesSync: (directory: string, atime: Date, mtime: Date) => {
+      if (isHeld) utimesSync(directory, atime, mtime);
+    },
+    statSync,
+    realpathSync,
+  };
+  // The holder checks `owned` itself before it writes.
+  const onCompromised = (): void => undefined;
+  let release: () => void;
+  try {
+    release = lockSync(path, { realpath: false, stale: STALE_MS, fs, onCompromised });
+  } catch (error) {
+    // The second case: a peer that took the new directory for the stale one before it removed ours.
+    if (systemCode(error) === "ELOCKED" || (id !== undefined && isMissing(error))) return undefined;
+    throw error;
+  }
+  isHeld = true;
+  return {
+    id: id ?? "",
+    owned,
     release: () => {
-      held.delete(lock);
-      if (owned()) breakSharedLock(path);
+      try {
+        release();
+      } catch (error) {
+        if (systemCode(error) !== "ERELEASED") throw error;
+        // The package gave the lock up because the directory's time had changed; the directory may still be ours.
+        if (owned()) removeLockDirectory(path);
+      }
     },
   };
-  held.add(lock);
-  if (!givesBackAtExit) process.once("exit", giveBackAll);
-  givesBackAtExit = true;
-  return lock;
 }
 
-/** Which directory the lock of `path` is right now; undefined while nobody holds it. */
+/** Returns which directory the lock of `path` is now; undefined while the lock is free. */
 export function lockDirectoryId(path: string): string | undefined {
   const stat = statSync(`${path}.lock`, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.ino.toString(36)}-${stat.birthtimeNs.toString(36)}`;
 }
 
-/** Whether one of ours made the lock directory of `path` that is there now. */
-export function isSharedLockOurs(path: string): boolean {
+/** Returns whether the lock directory of `path` was made by one of our processes. */
+export function isLockDirectoryOurs(path: string): boolean {
   const stat = statSync(`${path}.lock`, { throwIfNoEntry: false });
   return stat !== undefined && (stat.mode & 0o777) === OUR_MODE;
 }
 
-/** Removes the lock directory, of ourselves or of a holder that is known to be dead. */
-export function breakSharedLock(path: string): void {
-  try {
-    rmdirSync(`${path}.lock`);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-  }
+/** Removes the lock directory of a holder that is known to be dead. */
+export function removeLockDirectory(path: string): void {
+  removeDirectory(`${path}.lock`);
 }
 
-function makeDirectory(path: string): boolean {
+/** Removes an empty directory. A file of that name stays: no peer takes it for a lock that ended. */
+function removeDirectory(path: string): void {
   try {
-    mkdirSync(path, { mode: OUR_MODE });
-    return true;
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
-/** @returns whether the name is free now */
-function removeStale(directory: string): boolean {
-  const stat = statSync(directory, { throwIfNoEntry: false });
-  if (stat === undefined) return true;
-  if (stat.mtimeMs >= systemClock.now() - STALE_MS) return false;
-  try {
-    rmdirSync(directory);
+    rmdirSync(path);
   } catch (error) {
     if (!isMissing(error)) throw error;
-  }
-  return true;
-}
-
-function touch(directory: string, owned: () => boolean): void {
-  try {
-    const now = new Date(systemClock.now());
-    if (owned()) utimesSync(directory, now, now);
-  } catch (error) {
-    // Gone since the look: the holder asks `owned` before it writes. Any other failure is told by that write itself.
-    if (systemCode(error) === undefined) throw error;
-  }
-}
-
-function giveBackAll(): void {
-  for (const lock of held) {
-    try {
-      lock.release();
-    } catch (error) {
-      // The process ends: the next of ours frees the lock of a dead holder, a foreign one waits its 10 s.
-      if (systemCode(error) === undefined) throw error;
-    }
   }
 }

@@ -1,4 +1,4 @@
-# Counts again, and compares with what the report says.
+# Counts again and compares the figures with the report.
 #
 #   sh check.sh <path of the report>
 

@@ -1,22 +1,22 @@
-# Sourced by the scripts of the audit, each of which measures one thing of the git repository that it is called in.
+# Sourced by the scripts of the audit. Each script measures one thing in the current git repository.
 #
-# What they print is a part of the report: lines indented by four spaces, so that Markdown takes nothing in them, file
-# names least of all, for markup. They need only git, sh, awk, sort, xargs and ls, of any vendor, and start no process
-# for each file.
+# A script prints a part of the report. Its lines are indented by four spaces, so that Markdown renders nothing in them
+# as markup, in particular no file name. The scripts need only git, sh, awk, sort, xargs and ls of any vendor, and start
+# no process per file.
 
 set -u
 LC_ALL=C
 export LC_ALL
 unset QUOTING_STYLE
 
-# Newest commits that the history is read from: some seconds of work, and more than most repositories have.
+# Newest commits to read: takes some seconds, and is more than most repositories have.
 max_commits=50000
 # Rows of each table.
 max_rows=15
-# What the first line of a report is; no other file is ever replaced.
+# First line of a report. No file without it is ever replaced.
 marker='<!-- written by teams: audit -->'
 
-# Why there is no figure, in a line that the playbook knows.
+# Prints why there is no figure, in a form that the playbook matches, and exits.
 stop() {
   printf 'audit: stopped: %s\n' "$1"
   exit 1
@@ -26,30 +26,30 @@ stop() {
 here=$(cd "$(dirname "$0")" && pwd && printf x) || stop "the directory of the audit's scripts is gone."
 here=${here%?x}
 
-# git without what a user's or a repository's settings change in its output, and without a program that they name.
-# Names come one a line: UTF-8 as it is, and quoted like a C string where they hold anything odd.
+# git without settings of the user or the repository that change its output or run a program. Names come one a line:
+# UTF-8 unchanged, and quoted like a C string if they contain special characters.
 repo_git() {
   git --no-pager --no-optional-locks -c core.quotePath=false -c core.fsmonitor=false -c submodule.recurse=false \
     -c grep.patternType=default -c grep.lineNumber=false -c grep.column=false -c grep.fallbackToNoIndex=false \
     -c color.ui=never -c log.showSignature=false "$@"
 }
 
-# Goes to the top of the repository.
+# Changes to the top directory of the repository.
 enter_repository() {
   command -v git >/dev/null 2>&1 || stop "git is not installed."
-  top=$(git rev-parse --show-toplevel 2>&1 && printf x) || stop "git sees no working tree here: $top"
+  top=$(git rev-parse --show-toplevel 2>&1 && printf x) || stop "git finds no working tree here: $top"
   top=${top%?x}
   cd "$top" || stop "the top of the repository cannot be entered."
 }
 
-# A directory for what is counted on the way; it goes with the script.
+# Creates a directory for intermediate results, removed when the script exits.
 make_scratch() {
-  scratch=$(mktemp -d "${TMPDIR:-/tmp}/teams-audit.XXXXXX") || stop "there is no place for temporary files."
+  scratch=$(mktemp -d "${TMPDIR:-/tmp}/teams-audit.XXXXXX") || stop "no temporary directory can be created."
   trap 'rm -rf "$scratch"' EXIT
   trap 'exit 1' HUP INT TERM
 }
 
-# git grep over tracked text files, as they are in the working tree. That nothing was found is no failure.
+# Searches tracked text files in the working tree with git grep. Finding nothing is not a failure.
 grep_tracked() {
   repo_git grep --no-color --full-name -I "$@"
   [ $? -le 1 ]
@@ -59,20 +59,20 @@ has_commits() {
   git rev-parse --quiet --verify 'HEAD^{commit}' >/dev/null 2>&1
 }
 
-# The name of each file in each commit that touched it, one a line; a merge brings nothing of its own.
-# $1: "true" for names in plain ASCII, with everything else escaped, else "false".
+# Prints the name of each file once for each commit that touched it. Merges are not counted.
+# $1: "true" for names in plain ASCII with everything else escaped, else "false".
 touched_files() {
   has_commits || return 0
   repo_git rev-list --no-merges --max-count="$max_commits" HEAD |
     repo_git -c core.quotePath="$1" diff-tree --stdin -r --root --no-commit-id --name-only --no-renames
 }
 
-# For awk programs: shown(name) is a name as git prints it made readable and harmless. Its quotes are undone; control
-# characters, those that turn the direction of text, and what is no UTF-8 are escapes; it is cut behind 200 bytes.
+# For awk programs: shown(name) makes a name from git readable and harmless. It removes quotes, escapes control
+# characters, characters that change the text direction and invalid UTF-8, and cuts the name after 200 bytes.
 names_awk='
 BEGIN {
   for (i = 1; i < 256; i++) ord[sprintf("%c", i)] = i
-  # Some awks read UTF-8 whatever the locale: there a character is never cut, and its value is not to be had.
+  # Some awks read UTF-8 in any locale: they never cut a character, and its value is not available.
   bytewise = length("\303\251") == 2
 }
 function shown(name,   out, i, size) {
@@ -86,7 +86,7 @@ function shown(name,   out, i, size) {
   }
   return out
 }
-# A quote or a backslash is shown, everything else stays the escape that it is. Sets how much of the name it took.
+# Returns a quote or a backslash as itself, and any other escape unchanged. Sets `taken` to the length of the escape.
 function unescaped(name, i,   char) {
   char = substr(name, i + 1, 1)
   taken = char ~ /[0-7]/ ? 4 : 2
@@ -109,7 +109,7 @@ function is_scalar(code, size) {
   if (size == 3) return code >= 2048 && (code < 55296 || code > 57343)
   return size == 2 || (code >= 65536 && code <= 1114111)
 }
-# Controls, soft hyphen, zero width, line and paragraph ends, direction, byte order mark, tags.
+# Controls, soft hyphen, zero width, line and paragraph separators, direction, byte order mark, tags.
 function is_hidden(code) {
   return code < 160 || code == 173 || code == 1564 || (code >= 8203 && code <= 8207) || \
     (code >= 8232 && code <= 8238) || (code >= 8288 && code <= 8303) || code == 65279 || code >= 917504

@@ -1,4 +1,4 @@
-# Prints where the report is, and its main figures, for the lead's result.
+# Prints the path of the report and its main figures for the lead's result.
 #
 #   sh figures.sh <path of the report>
 

@@ -1,4 +1,4 @@
-# Says whether the report may be written: a file that no audit wrote is never replaced.
+# Prints whether the report may be written. A file that no audit wrote is never replaced.
 #
 #   sh guard.sh <path of the report>
 
@@ -11,12 +11,12 @@ case $report in
 esac
 
 if [ ! -e "$report" ] && [ ! -L "$report" ]; then
-  [ -d "$(dirname "$report")" ] || stop "the directory of the report is not there."
+  [ -d "$(dirname "$report")" ] || stop "the directory of the report does not exist."
   printf 'report: is new\n'
   exit
 fi
-if [ -L "$report" ] || [ ! -f "$report" ]; then stop "something that is no file stands where the report would be."; fi
+if [ -L "$report" ] || [ ! -f "$report" ]; then stop "the report's path is not a regular file."; fi
 first=
 IFS= read -r first <"$report"
-[ "$first" = "$marker" ] || stop "a file that no audit wrote stands where the report would be; it stays as it is."
+[ "$first" = "$marker" ] || stop "the file at the report's path was not written by an audit; it was not replaced."
 printf 'report: replaces an older one\n'

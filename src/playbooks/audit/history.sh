@@ -1,4 +1,4 @@
-# Reads the history: how much of it there is, and which files most commits touched. Merges do not count as a touch.
+# Reads the history: its size, and the files that most commits touched. Merges are not counted.
 #
 #   sh history.sh
 
@@ -27,7 +27,7 @@ if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = true ]; then
   printf '    The clone is shallow: older commits are not here.\n'
 fi
 
-# "commits, 1 when no longer tracked, name".
+# Rows are "commits, 1 if no longer tracked, name".
 awk '
 input == "tracked" { tracked[$0]; next }
 $0 != "" { commits[$0]++ }
@@ -35,7 +35,7 @@ END { for (name in commits) printf "%d\t%d\t%s\n", commits[name], (name in track
 ' input=tracked "$scratch/tracked" input=touched "$scratch/touched" |
   sort -t '	' -k 1,1nr -k 3 >"$scratch/table"
 
-# The headline is about a file that is still there, the table about all.
+# The headline names a file that is still tracked; the table has all files.
 awk -F '\t' -v max="$max_rows" -v limit="$max_commits" -v all="$(wc -l <"$scratch/commits")" "$names_awk"'
 { name = shown(substr($0, length($1) + length($2) + 3)) }
 headline == "" && $2 == 0 { headline = name " (" commits($1) ")" }
@@ -43,7 +43,7 @@ NR <= max { rows[++count] = sprintf("    %8d  %s%s", $1, name, ($2 ? " (no longe
 function commits(number) { return number (number == 1 ? " commit" : " commits") }
 END {
   printf "    Most touched file: %s\n", (headline == "" ? "none" : headline)
-  if (all + 0 > limit) printf "    Only the newest %d commits were looked at for this.\n", limit
+  if (all + 0 > limit) printf "    Only the newest %d commits were read for this.\n", limit
   if (count) printf "\n    %8s  %s\n", "commits", "file"
   for (i = 1; i <= count; i++) print rows[i]
 }

@@ -1,4 +1,4 @@
-# Counts the tracked files, and tells them apart by language. Lines are those of text files in the working tree.
+# Counts the tracked files by language, and the lines of the text files in the working tree.
 #
 #   sh inventory.sh
 
@@ -19,7 +19,7 @@ input == "languages" {
 }
 input == "files" {
   name = substr($0, index($0, "\t") + 1)
-  # A file in conflict is listed once for each side.
+  # git lists a file in conflict once for each side.
   if (name in seen) next
   seen[name]
   tracked++
@@ -39,7 +39,7 @@ END {
   printf "    Symbolic links: %d, submodules: %d, missing from the working tree: %d\n", links, modules, gone
   for (title in files) printf "%.0f\t%d\t%s\n", lines[title], files[title], title > table
 }
-# Of a name as git prints it; a closing quote is no part of the ending.
+# Takes a name as git prints it; the closing quote does not belong to the ending.
 function language(name,   base, ending) {
   sub(/"$/, "", name)
   base = name

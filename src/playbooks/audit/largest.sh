@@ -10,9 +10,8 @@ make_scratch
 only_name=false
 [ "${1-}" = --name ] && only_name=true
 
-# Sizes come from one ls for thousands of names. It answers with one line for each file that is there (-q, which busybox
-# does unasked: also where a name holds a newline), in the order of the bytes of their names, as git does; so the n-th
-# line is the n-th name.
+# One ls gives the sizes of thousands of names. It prints one line for each existing file, even if a name contains a
+# newline (-q; busybox does so without it). It sorts by the bytes of the names, as git does, so line n belongs to name n.
 if ls -dlnq / >/dev/null 2>&1; then list=-dlnq; else list=-dln; fi
 measure() {
   repo_git -c core.quotePath="$only_name" ls-files >"$scratch/tracked" &&
@@ -23,7 +22,7 @@ measure() {
   if [ -s "$scratch/names" ]; then
     repo_git ls-files -z | xargs -0 ls "$list" -- >"$scratch/listing" 2>/dev/null
   fi
-  # "size name" of regular files; fails when a line is not about its name.
+  # Prints "size name" of regular files; fails if a line does not belong to its name.
   awk '
     input == "names" { names[++count] = $0; next }
     {
@@ -36,8 +35,8 @@ measure() {
   ' input=names "$scratch/names" input=listing "$scratch/listing" >"$scratch/sizes"
 }
 
-# Somebody may remove a file between the two looks.
-measure || measure || measure || stop "the working tree changes while it is read."
+# A file may be removed between the two listings.
+measure || measure || measure || stop "the working tree changed while it was read."
 
 sort -u "$scratch/sizes" | sort -t '	' -k 1,1nr -k 2,2 >"$scratch/table"
 if $only_name; then

@@ -8,7 +8,7 @@ make_scratch
 
 repo_git ls-files >"$scratch/tracked" || stop "git cannot list the tracked files."
 
-# Rows are "files, directory", a directory as git would quote it.
+# Rows are "files, directory"; a directory is quoted as git quotes it.
 awk -v table="$scratch/table" '
 $0 in seen { next }
 {

@@ -1,4 +1,4 @@
-# Finds the lines with TODO or FIXME in tracked text files, as they are in the working tree.
+# Finds the lines with TODO or FIXME in the tracked text files of the working tree.
 #
 #   sh todo.sh
 
@@ -6,7 +6,7 @@
 enter_repository
 make_scratch
 
-# "name:lines", and for the first places "name:line:word", once for each word: what else stands in a line stays there.
+# "name:lines", and for the first places "name:line:word", once for each word. The rest of a line is not read.
 grep_tracked --count -e TODO -e FIXME >"$scratch/counts" || stop "git cannot search the tracked files."
 grep_tracked -n -o -e TODO -e FIXME 2>/dev/null | head -n 200 >"$scratch/places"
 

@@ -2,7 +2,7 @@
 #
 #   sh touched.sh "the largest file: <its name, as largest.sh --name gives it>"
 #
-# Without a name behind those words it finds out itself which file is meant.
+# Without a name after those words, it finds the largest file itself.
 
 . "$(dirname "$0")/common.sh"
 enter_repository

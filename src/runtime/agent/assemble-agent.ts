@@ -39,7 +39,7 @@ import {
   teammateSection,
 } from "../../worker/prompts/role-prompts.ts";
 import { TeamRoster } from "../../worker/prompts/roster.ts";
-import { teamNews } from "../../worker/prompts/team-summary.ts";
+import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import { RECORDING } from "./recording.ts";
 import { type SharedParts, subagentRunner, surroundingSections, toolsOfOwn } from "./subagents.ts";
@@ -80,23 +80,27 @@ export function assembleAgent(parts: AgentParts): Agent {
     ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
   };
   const hooks = hooksOf(parts, env);
-  worker.plan.forbid((mode) =>
+  worker.planApproval.restrictModes((mode) =>
     mode === "bypassPermissions" ? bypassForbidden(settings(), ctx.env) : undefined,
   );
   const permissions: AgentPermissions = {
-    mode: () => worker.plan.mode,
+    mode: () => worker.planApproval.mode,
     rules: () => ({
-      allow: [...settings().permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
+      allow: [
+        ...settings().permissions.allow,
+        ...(parts.allowedTools ?? []),
+        ...worker.permissionRequests.sessionRules,
+      ],
       ask: settings().permissions.ask,
       deny: deny(),
     }),
     workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...furtherDirectories(settings(), ctx)],
     readDirs: [outputDirectory(ctx.cwd), ...(parts.surroundings?.readDirs ?? [])],
-    planFile: worker.plan.planFile,
+    planFile: worker.planApproval.planFile,
     protectedDirs: [ctx.home.root],
     ...(notes === undefined ? {} : { notes: notes.directory }),
     coordinator: parts.role === "lead",
-    ask: (request, signal) => worker.ask(request, signal),
+    ask: (request, signal) => worker.askPermission(request, signal),
   };
   const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
   const { passSecrets } = settings().teams;
@@ -124,12 +128,12 @@ export function assembleAgent(parts: AgentParts): Agent {
     ...snapshot,
     permissions,
     onEvent: (event) => {
-      if (event.type === "compacted") roster.renew();
+      if (event.type === "compacted") roster.reset();
       worker.onEvent(event);
     },
-    facts: () => teamNews(ctx.ref, worker.name),
-    onTaskEnd: (notice) => worker.taskEnded(notice),
-    onInputRecorded: () => worker.inputRecorded(),
+    facts: () => teamSummary(ctx.ref, worker.name),
+    onTaskEnd: (notice) => worker.notifyTaskEnd(notice),
+    onInputRecorded: () => worker.onInputRecorded(),
     betweenTools: () => worker.betweenTools(),
     beforeCall: (signal) => worker.beforeCall(signal),
     clock: ctx.clock,
@@ -143,7 +147,7 @@ const COORDINATION: ReadonlySet<string> = new Set(TEAM_TOOL_NAMES);
 function isOffered(parts: AgentParts, { name, whilePlanning }: AnyTool): boolean {
   if (parts.role === "lead" && parts.alone && name === "AskUserQuestion") return false;
   if (coordinates(parts)) return COORDINATION.has(name);
-  return whilePlanning !== true || parts.worker.plan.mode === "plan";
+  return whilePlanning !== true || parts.worker.planApproval.mode === "plan";
 }
 
 /**
@@ -151,14 +155,14 @@ function isOffered(parts: AgentParts, { name, whilePlanning }: AnyTool): boolean
  * one file.
  */
 function withPlanTools(
-  { role, tools: only, worker: { plan } }: AgentParts,
+  { role, tools: only, worker: { planApproval } }: AgentParts,
   had: readonly AnyTool[],
   deny: readonly string[],
 ): readonly AnyTool[] {
   if (role === "lead") return had;
-  const plans = (): boolean => plan.mode === "plan";
+  const plans = (): boolean => planApproval.mode === "plan";
   const isPlan = (paths: readonly string[]): boolean =>
-    plans() && paths.every((path) => path === realPathOf(plan.planFile));
+    plans() && paths.every((path) => path === realPathOf(planApproval.planFile));
   const lent = (tool: AnyTool): boolean => !had.some(({ name }) => name === tool.name);
   const reading = chooseTools(PLANNING.filter(lent), { only, without: deny });
   const writing = lent(writeTool) ? [onlyFor(writeTool, "your plan alone", isPlan)] : [];
@@ -176,7 +180,7 @@ function withPlanTools(
 const PLANNING = [readTool, globTool, grepTool];
 
 function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
-  return role === "lead" && worker.plan.mode === "delegate";
+  return role === "lead" && worker.planApproval.mode === "delegate";
 }
 
 /** The hooks of its settings, with the worker's leave to rest in their hands. */
@@ -192,7 +196,7 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   const { name } = worker;
   const { team } = ctx.ref;
   const id = agentId(agentName(name), team);
-  worker.rest = new IdleHook({
+  worker.idleHook = new IdleHook({
     hooks,
     role,
     name,
@@ -230,7 +234,7 @@ function systemPrompt(
 ): string {
   const { role, alone, notes, words } = parts;
   const facts = teamFacts(parts, own.roster);
-  const { mode, planFile } = parts.worker.plan;
+  const { mode, planFile } = parts.worker.planApproval;
   const isLead = role === "lead";
   const section = isLead
     ? leadSection({

@@ -1,14 +1,14 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
 import * as z from "zod/mini";
 import type { Model } from "../../agent/model/model.ts";
-import type { RunFacts } from "../../agent/playbook/record-turn.ts";
+import type { RecordingContext } from "../../agent/playbook/record-turn.ts";
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { createWhole } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, isDirectory, listDir, removeTree } from "../../os/files/fs.ts";
 import { maskValue, secretsOf } from "../../os/redact.ts";
 import { agentFileName } from "../../protocol/paths.ts";
-import { type Playbook, playbook, type Turn, turn } from "../../schema/playbook.ts";
+import { type Playbook, type PlaybookTurn, playbook, turn } from "../../schema/playbook.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { appendJsonLines, readJsonLines } from "../../store/jsonl.ts";
 /** Names the directory into which each agent of a recorded run writes its turns. */
@@ -39,7 +39,7 @@ export function checkRecording(file: string, cwd: string): string {
 export async function recorded(
   model: Model,
   agent: string,
-  { env, cwd, team }: Pick<RunFacts, "cwd" | "team"> & { readonly env: Env },
+  { env, cwd, team }: Pick<RecordingContext, "cwd" | "team"> & { readonly env: Env },
 ): Promise<Model> {
   const directory = env[RECORDING];
   if (!directory) return model;
@@ -48,7 +48,7 @@ export async function recorded(
   const file = join(directory, `${agentFileName(agent)}.jsonl`);
   return recordingModel(model, {
     run: { cwd, team, secrets },
-    record: (said: Turn) => {
+    record: (said: PlaybookTurn) => {
       ensureDir(directory);
       appendJsonLines(file, [maskValue({ agent, turn: said }, secrets)]);
     },
@@ -61,7 +61,7 @@ export async function recorded(
  * @throws TeamError INVALID_INPUT when something has come to stand at the path; the parts stay then
  */
 export function writeRecording(directory: string, path: string): Playbook {
-  const agents: Record<string, Turn[]> = {};
+  const agents: Record<string, PlaybookTurn[]> = {};
   for (const name of listDir(directory).sort()) {
     for (const line of readJsonLines(join(directory, name), recordedTurn).lines) {
       const turns = Object.hasOwn(agents, line.agent) ? agents[line.agent] : undefined;

@@ -39,7 +39,7 @@ export async function leadWorker(
   const facts = { ...ownFacts(ref, LEAD_NAME, sessionId), ...ownPane(ctx.env) };
   let answerDue = false;
   const sayLeft = notifyUnansweredPlans(lead);
-  const atRest = onceAtRest(lead.inside, () => worker.lookAgain());
+  const atRest = onceAtRest(lead.inside, () => worker.recheck());
   const last = readStatus(ref, LEAD_NAME);
   const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
     if (state === "running") answerDue = false;
@@ -48,7 +48,7 @@ export async function leadWorker(
     ref,
     name: LEAD_NAME,
     role: "lead",
-    mode: lead.mode,
+    initialMode: lead.mode,
     modeAfterPlan: lead.mode,
     planFile: planPath(ref.home.root, ref.team, LEAD_NAME),
     transcript: facts.transcript,
@@ -57,8 +57,8 @@ export async function leadWorker(
     view,
     clock: ctx.clock,
     signal,
-    agent: (own) => assembleLead(lead, own),
-    idle: async (held, interrupted) => {
+    createAgent: (own) => assembleLead(lead, own),
+    decideWhenIdle: async (held, interrupted) => {
       sayLeft();
       // Who types the goals says when there are no more.
       if (isConversational(lead)) return "wait";
@@ -76,8 +76,8 @@ export async function leadWorker(
       atRest();
       return "wait";
     },
-    othersWork: async (held) => areTeammatesWorking(ctx, held),
-    onSilent: (entry) => handleCodeOnlyMessage(lead, worker, entry),
+    isTeamWorking: async (held) => areTeammatesWorking(ctx, held),
+    handleCodeOnlyMessage: (entry) => handleCodeOnlyMessage(lead, worker, entry),
   });
   return { worker, status };
 }

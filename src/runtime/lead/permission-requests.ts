@@ -27,15 +27,15 @@ export function notifyUnansweredPlans({ ctx, view }: Lead): () => void {
 /** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
 export async function handleCodeOnlyMessage(
   { ctx, view, settings, screen }: Lead,
-  { plan, desk }: Worker,
+  { planApproval, permissionRequests }: Worker,
   { message, protocol }: InboxEntry,
 ): Promise<void> {
   const asked = protocol === undefined ? undefined : askedFor(protocol);
   if (asked === undefined) return;
   const { permissions } = settings();
   const how = await answerPermission(ctx, message.from, asked.request, {
-    mode: plan.mode,
-    rules: { ...permissions, allow: [...permissions.allow, ...desk.allowedHere] },
+    mode: planApproval.mode,
+    rules: { ...permissions, allow: [...permissions.allow, ...permissionRequests.sessionRules] },
     directories: furtherDirectories(settings(), ctx),
   });
   if (how === "person") {

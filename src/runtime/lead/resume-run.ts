@@ -9,7 +9,7 @@ import { findMember } from "../../team/members/members.ts";
 import { modeToInherit, setMode } from "../../team/members/permission-mode.ts";
 import { teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { teamNews } from "../../worker/prompts/team-summary.ts";
+import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { filesContext } from "../operation-context.ts";
 import type { Lead, LeadPlan, MadeTeam } from "./lead.ts";
 
@@ -42,7 +42,7 @@ export async function restartMembers({ ctx, plan, view }: Lead): Promise<string>
   for (const { name, outcome, error } of members) {
     view.note(`${name}: ${outcome}${error === null ? "" : `, ${error.message}`}`);
   }
-  return `${plan.takesUp?.wasByHand ? HANDED_OVER : TAKEN_UP}\n\n${teamNews(ctx.ref, LEAD_NAME)}`;
+  return `${plan.takesUp?.wasByHand ? HANDED_OVER : TAKEN_UP}\n\n${teamSummary(ctx.ref, LEAD_NAME)}`;
 }
 
 const HANDED_OVER =

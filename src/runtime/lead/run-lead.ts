@@ -34,8 +34,8 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
     if (sidebar) sidebar = await tryOpenSidebar(lead, { again: true });
   };
   try {
-    if (plan.takesUp !== undefined) worker.told(await restartMembers(lead));
-    if (plan.goal !== "") await worker.typed(plan.goal);
+    if (plan.takesUp !== undefined) worker.notifyAgent(await restartMembers(lead));
+    if (plan.goal !== "") await worker.handleTypedLine(plan.goal);
     else if (plan.takesUp === undefined) lead.view.note("what is to be done? Type it and press Enter");
     end = await worker.run();
   } finally {

@@ -52,7 +52,7 @@ function isCommand(word: string): word is LeadCommand {
 /** Takes a line that a person typed in the lead's pane: a command, or a message to the lead. */
 export async function leadTyped(lead: Lead, worker: Worker, line: string): Promise<void> {
   const typed = readTypedLine(line, (path) => entryOf(path) !== undefined);
-  if (typed.kind === "message") return worker.typed(line);
+  if (typed.kind === "message") return worker.handleTypedLine(line);
   lead.view.typed(line);
   if (typed.kind === "unknown") return lead.view.note(typed.why);
   await COMMANDS[typed.command](lead, worker);

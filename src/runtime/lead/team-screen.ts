@@ -8,7 +8,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import { readTasks } from "../../team/tasks/tasks.ts";
 import { type TypingRow, typingRow } from "../../terminal/input-row.ts";
 import type { LineEditor, ViewKey } from "../../terminal/line-editor.ts";
-import { painter } from "../../terminal/pane-writer.ts";
+import { styler } from "../../text/style.ts";
 import {
   afterKey,
   frameOf,
@@ -228,7 +228,7 @@ class Screen implements LeadScreen {
     }
     this.#view = settled;
     const { width, height } = size();
-    const sheet = { width, height, paint: painter(plain) };
+    const sheet = { width, height, paint: styler(plain) };
     const { rows, cursor } = frameOf(settled, facts, sheet, this.editor.line);
     const place = cursor === undefined ? "\x1b[?25l" : `\x1b[${rows.length};${cursor + 1}H\x1b[?25h`;
     // Erased before it is written: behind a full row the cursor stands on its last cell.

@@ -3,8 +3,8 @@ import type { Task } from "../../schema/task.ts";
 import { TASK_LOOKS, taskState } from "../../sidebar/labels.ts";
 import { lineEnd } from "../../terminal/input-row.ts";
 import type { ViewKey } from "../../terminal/line-editor.ts";
-import { cutPainted, type Ink, type Paint } from "../../terminal/pane-writer.ts";
-import { paletteIndex, TONE } from "../../text/colors.ts";
+import { cutPainted } from "../../terminal/pane-writer.ts";
+import { memberColor, type Style, type Styler, TONE } from "../../text/style.ts";
 import { cutToWidth, displayWidth, gridText } from "../../text/terminal-text.ts";
 
 /** What a lead's pane shows: its own paper, its teammates with one selected, one of them, or the tasks. */
@@ -118,7 +118,7 @@ interface Frame {
 interface Canvas {
   readonly width: number;
   readonly height: number;
-  readonly paint: Paint;
+  readonly paint: Styler;
 }
 
 /** The whole screen but for the lead's own paper. Pure. */
@@ -147,7 +147,7 @@ function listFrame(view: TeamView, facts: ViewFacts, sheet: Canvas): string[] {
     const room = width - longest - 6;
     const text = paint(agent.name === view.selected ? undefined : TONE.quiet, cutToWidth(facts, room));
     const pen = isSelected ? "bold" : undefined;
-    return `${isSelected ? "›" : " "} ${signOf(agent, paint)} ${paint(pen, paint(paletteIndex(agent.color), name))}  ${text}`;
+    return `${isSelected ? "›" : " "} ${signOf(agent, paint)} ${paint(pen, paint(memberColor(agent.color), name))}  ${text}`;
   });
   const head = [title(`teammates of ${facts.team}`, "Enter views · Esc back", sheet), ""];
   const at = agents.findIndex(({ name }) => name === view.selected);
@@ -166,7 +166,7 @@ function agentFrame({ back }: TeamView, agent: AgentSummary, sheet: Canvas, line
   const plain = `  ${gridText(agent.name)}`;
   const isRoom = displayWidth(plain) + displayWidth(all) + LEAST_FACTS <= width;
   const keys = isRoom ? all : first;
-  const name = `${signOf(agent, paint)} ${paint("bold", paint(paletteIndex(agent.color), gridText(agent.name)))}`;
+  const name = `${signOf(agent, paint)} ${paint("bold", paint(memberColor(agent.color), gridText(agent.name)))}`;
   const facts = cutToWidth(agentFacts(agent), width - displayWidth(plain) - displayWidth(keys) - 4);
   const gap = " ".repeat(
     Math.max(1, width - displayWidth(plain) - 2 - displayWidth(facts) - displayWidth(keys)),
@@ -232,7 +232,7 @@ const WORDS: Readonly<Record<InProcessState, string>> = {
   killed: "was killed",
 };
 
-const SIGNS: Readonly<Record<InProcessState, readonly [string, Ink]>> = {
+const SIGNS: Readonly<Record<InProcessState, readonly [string, Style]>> = {
   pending: ["◌", TONE.quiet],
   active: ["●", TONE.busy],
   idle: ["○", TONE.quiet],
@@ -244,7 +244,7 @@ const SIGNS: Readonly<Record<InProcessState, readonly [string, Ink]>> = {
   killed: ["✗", TONE.quiet],
 };
 
-function signOf({ state }: AgentSummary, paint: Paint): string {
-  const [sign, ink] = SIGNS[state];
-  return paint(ink, sign);
+function signOf({ state }: AgentSummary, paint: Styler): string {
+  const [sign, style] = SIGNS[state];
+  return paint(style, sign);
 }

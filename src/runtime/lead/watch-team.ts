@@ -11,17 +11,17 @@ import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
 /** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
-function modeFollower({ ctx, view, mode }: Lead, { plan, desk }: Worker): () => void {
+function modeFollower({ ctx, view, mode }: Lead, { planApproval, permissionRequests }: Worker): () => void {
   let seen: string | undefined = mode;
   return () => {
     const wanted = modeInFile(ctx.ref);
     if (wanted === undefined || wanted === seen) return;
     seen = wanted;
-    const why = plan.setMode(wanted);
+    const why = planApproval.setMode(wanted);
     view.note(
       `permission mode ${why === undefined ? "is now" : `is forbidden by ${why}, and not`} ${wanted}`,
     );
-    desk.reconsider().catch((error: unknown) => view.error(messageOf(error)));
+    permissionRequests.reconsider().catch((error: unknown) => view.error(messageOf(error)));
   };
 }
 
@@ -55,7 +55,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       onChange: () => {
         followMode();
         inside.lookForWishes();
-        worker.lookAgain();
+        worker.recheck();
       },
       onProblem: (text) => view.error(text),
       servers: {
@@ -64,7 +64,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
           if (isMissed(ctx.ref, socket))
             view.note(`the tmux server of the teammates' panes has ended: ${socket}`);
         },
-        onWatches: (watches) => status.watches(watches),
+        onWatches: (watches) => status.setServerWatches(watches),
       },
     }).catch((error: unknown) => view.error(messageOf(error)));
     return async () => {

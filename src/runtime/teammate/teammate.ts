@@ -62,7 +62,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     name: member.name,
     color: member.color,
     role: "teammate",
-    mode: mode.now,
+    initialMode: mode.now,
     modeAfterPlan: mode.afterPlan,
     planFile: planPath(ref.home.root, ref.team, member.name),
     transcript: transcriptPath(ref.home.root, sessionId),
@@ -71,7 +71,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     view,
     clock: systemClock,
     signal,
-    agent: (own) => assemble(call, self, own),
+    createAgent: (own) => assemble(call, self, own),
   });
   const stopReading = readLines(worker, self);
   try {
@@ -100,7 +100,7 @@ function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): 
     const handlers: TypingHandlers = {
       line: (line) => {
         endings.forget();
-        return worker.typed(line);
+        return worker.handleTypedLine(line);
       },
       escape: () => void worker.interrupt(),
       mayInterrupt: endings.press,
@@ -110,7 +110,7 @@ function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): 
       ? readTypedLines(io.err, handlers)
       : readTypedLines(typing.echo, handlers, typing.editor);
   }
-  inside.reach({ typed: (line) => worker.typed(line), interrupt: () => worker.interrupt() });
+  inside.reach({ typed: (line) => worker.handleTypedLine(line), interrupt: () => worker.interrupt() });
   return () => undefined;
 }
 

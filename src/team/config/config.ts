@@ -23,7 +23,7 @@ import { operand } from "../../text/shell-quote.ts";
 import { type Home, readCached, type TeamRef, teamRef } from "../ref.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./delete-files.ts";
 import { removePlans } from "./plan-files.ts";
-import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
+import { assertTeam, updateTeamFile } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
 /**
@@ -174,7 +174,7 @@ export function updateTeam(
 ): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  return changeInTeam(ref, path, jsonPlan({ path, schema: teamConfig, missing, change }));
+  return updateTeamFile(ref, path, jsonPlan({ path, schema: teamConfig, missing, change }));
 }
 
 export interface TeamEntry {
@@ -219,10 +219,12 @@ function textOf(path: string): string {
  * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED when something of it stays, which is named
  */
 export async function removeTeamFiles(ref: TeamRef): Promise<void> {
-  const trash = await lockInTeam(ref, ref.paths.config, () => {
-    assertTeam(ref);
-    removePlans(ref, () => readTeam(ref));
-    return putTeamAway(ref);
+  const trash = await updateTeamFile(ref, ref.paths.config, {
+    whileLocked: () => {
+      assertTeam(ref);
+      removePlans(ref, () => readTeam(ref));
+      return putTeamAway(ref);
+    },
   });
   if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
   removePutAway(ref, trash);

@@ -3,48 +3,45 @@ import { isSystemError, systemRefusal, TeamError } from "../../errors.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, readText } from "../../os/files/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../../schema/migrate.ts";
-import { type Held, type LockOptions, withLock } from "../../store/lock.ts";
-import { changeFile, type Plan } from "../../store/update-file.ts";
+import { type Held, type LockOptions, type Update, updateFile, withLock } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
+/** Work under a file's lock that does more than replace that file, or less. */
+export interface LockedWork<T> {
+  /** Runs as the work of {@link withLock} does. */
+  readonly whileLocked: (held: Held) => T | Promise<T>;
+}
+
 /**
- * Runs `work` under the lock of one of the team's files, once it is sure that the team is there: a late writer never
- * brings a deleted team back (S48). Directories below the team's own are made when they are missing. To change one file
- * alone, {@link changeInTeam} keeps foreign writers out for less.
- * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT; PERMISSION_DENIED with what the system said, or for a team of a newer form
+ * Replaces one of the team's files, as {@link updateFile} does, or does other work while it holds the file's lock. First
+ * checks that the team exists: a late writer never brings a deleted team back (S48). Creates missing directories below the
+ * team's own. Replace one file with an `Update`: it keeps foreign writers out for a shorter time.
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT; PERMISSION_DENIED with the system's reason, or if a newer version wrote the
+ *   team; and what the update or the work throws
  */
-export function lockInTeam<T>(
+export function updateTeamFile<T>(
   ref: TeamRef,
   path: string,
-  work: (held: Held) => T | Promise<T>,
+  update: Update<T> | LockedWork<T>,
   options: LockOptions = {},
 ): Promise<T> {
+  if (typeof update === "function") {
+    const guarded: Update<T> = (text, isLocked) => {
+      assertWritable(ref);
+      return update(text, isLocked);
+    };
+    return withTeam(ref, path, () => updateFile(path, guarded, options));
+  }
   const guarded = (held: Held): T | Promise<T> => {
     assertWritable(ref);
-    return work(held);
+    return update.whileLocked(held);
   };
-  return inTeam(ref, path, () => withLock(path, guarded, options));
+  return withTeam(ref, path, () => withLock(path, guarded, options));
 }
 
-/**
- * Changes one of the team's files, as `changeFile` does, under the same conditions.
- * @throws TeamError as {@link lockInTeam}, and what the plan throws
- */
-export function changeInTeam<T>(
-  ref: TeamRef,
-  path: string,
-  plan: Plan<T>,
-  options: LockOptions = {},
-): Promise<T> {
-  const guarded: Plan<T> = (text, isLocked) => {
-    assertWritable(ref);
-    return plan(text, isLocked);
-  };
-  return inTeam(ref, path, () => changeFile(path, guarded, options));
-}
-
-async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Promise<T> {
+/** Runs `run` again once the file's directory is there, if the team exists. */
+async function withTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Promise<T> {
   try {
     try {
       return await run();
@@ -56,20 +53,20 @@ async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Pro
     }
   } catch (error) {
     if (isMissing(error)) assertTeam(ref);
-    // What the system refuses on the way to the rename leaves the old content as it was.
+    // The system can refuse only before the rename, so the old content is unchanged.
     throw isSystemError(error) ? systemRefusal(path, "written", error, "; it is as it was") : error;
   }
 }
 
-/** @throws TeamError TEAM_NOT_FOUND when there is no such team, or not any more */
+/** @throws TeamError TEAM_NOT_FOUND if there is no such team, or it was deleted */
 export function assertTeam(ref: TeamRef): void {
   if (entryOf(ref.paths.config) === undefined) throw teamNotFound(ref);
 }
 
-/** By a config's path: which of its contents was looked at, and found to be of a form that we know. */
+/** By a config's path: the version of the file that was read and found to have a form that this program knows. */
 const known = new Map<string, string>();
 
-/** Of a form that only a newer program knows nothing is changed: what it added would be lost. */
+/** Refuses a team that a newer version of teams wrote: this one would lose what that version added. */
 function assertWritable(ref: TeamRef): void {
   const { config } = ref.paths;
   const entry = entryOf(config);
@@ -86,7 +83,7 @@ function versionIn(text: string): string | undefined {
     const version = (JSON.parse(text) as { schemaVersion?: unknown } | null)?.schemaVersion;
     return typeof version === "string" ? version : undefined;
   } catch {
-    // Broken: whoever reads it to change it says so.
+    // Broken: the update that reads it reports that.
     return undefined;
   }
 }
@@ -95,11 +92,17 @@ function tooNew({ team }: TeamRef, version: string): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
     `Team ${team} was last written by a newer version of teams (its form is ${version}, this one knows ${SCHEMA_VERSION}); nothing was changed.`,
-    { hint: "Install the newest one and do it again: npm install -g tmux-teams", details: { team, version } },
+    {
+      hint: "Install the newest version and try again: npm install -g tmux-teams",
+      details: { team, version },
+    },
   );
 }
 
-/** The team's directory is never made here; that of its tasks (a foreign team may have none yet) only while the config is locked, so that its deletion waits. */
+/**
+ * Creates the file's directory, but never the team's own. The tasks' directory (a foreign team may have none yet) is created
+ * while the config is locked, so that a deletion of the team waits.
+ */
 async function makeParent(ref: TeamRef, path: string): Promise<void> {
   const parent = dirname(path);
   if (!relative(ref.paths.dir, parent).startsWith("..")) return makeDirBelow(ref.paths.dir, parent);

@@ -4,28 +4,28 @@ import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { SECOND_LOOK_MS } from "../../store/json-file.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
+import type { FileUpdate, Held } from "../../store/lock.ts";
 import { keepBroken } from "../../store/quarantine.ts";
-import type { Change } from "../../store/update-file.ts";
-import { changeInTeam, lockInTeam } from "../config/team-lock.ts";
+import { updateTeamFile } from "../config/team-lock.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { messageKey, parseEntries, readEntry, recoverEntries } from "./inbox-format.ts";
 import { restoreFromJournal } from "./inbox-recovery.ts";
 import { appendJournal, journalled } from "./journal.ts";
 
-/** Hears in one sentence of what was repaired or set aside. */
+/** Receives one sentence for each repair or quarantine. */
 export type Warn = (sentence: string) => void;
 
 interface ChangeOptions {
   readonly warn?: Warn | undefined;
-  /** Called once the new entries are in the file, before anybody else has the lock. */
+  /** Called once the new entries are in the file, before another process has the lock. */
   readonly written?: () => void;
 }
 
 /**
- * Changes an inbox under its lock: the raw entries as they are now, also those that we do not understand, and what they
- * become; undefined means no change. A file that is broken, and not just being written, is repaired on the way: its whole
- * entries are kept, with what the journal holds of the others, and the original beside it.
- * @param change runs again when the lock was lost, so it has no effect that must not happen twice
+ * Changes an inbox under its lock. A broken file (not one in the middle of a write) is repaired first: whole entries are
+ * kept, the others restored from the journal, and the original is copied aside.
+ * @param change gets the raw entries, also unreadable ones, and returns their replacement; undefined means no change. It may
+ *   run more than once, so it has no effect that must not be repeated.
  */
 export function changeInbox(
   ref: TeamRef,
@@ -34,50 +34,50 @@ export function changeInbox(
   { warn, written }: ChangeOptions = {},
 ): Promise<void> {
   const path = ref.paths.inbox(agent);
-  return changeInTeam(ref, path, (text, isLocked) => {
+  return updateTeamFile(ref, path, (text, isLocked) => {
     const { entries, broken } = load(ref, agent, text, isLocked);
     if (broken !== undefined && (broken.trim() !== "" || entries.length > 0)) {
       keepOriginal(path, entries.length, warn);
     }
-    const plan = (all: readonly unknown[], isRepaired: boolean): Change<undefined> => {
+    const plan = (all: readonly unknown[], isRepaired: boolean): FileUpdate<undefined> => {
       const next = change(all) ?? (isRepaired ? all : undefined);
       return { value: undefined, content: next && formatJson(next), written };
     };
     try {
       return plan(entries, broken !== undefined);
     } catch (error) {
-      // An entry that is nested deeper than the engine can write: it stays in the original only.
+      // An entry is nested deeper than the engine can write. It stays in the original only.
       if (!isLocked || !(error instanceof RangeError)) throw error;
-      const writable = entries.filter((entry) => isShallow(entry, MOST_DEPTH));
+      const writable = entries.filter((entry) => isShallow(entry, MAX_DEPTH));
       keepOriginal(path, writable.length, warn);
       return plan(writable, true);
     }
   });
 }
 
-/** Levels of arrays and objects: no peer writes a tenth of it, and the engine's stack holds some thousands. */
-const MOST_DEPTH = 500;
+/** Nested arrays and objects in an entry. No peer writes a tenth of it; the engine's stack allows some thousands. */
+const MAX_DEPTH = 500;
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
-/** The entries without a lock, or undefined when the file is broken or being written at this moment. */
+/** Returns the entries, without a lock; undefined if the file is broken or in the middle of a write. */
 export function readInbox(ref: TeamRef, agent: string): unknown[] | undefined {
   const text = readText(ref.paths.inbox(agent));
   return text === undefined ? [] : parseEntries(text);
 }
 
-/** Whether an inbox cannot be read as it is, also at a second look: whoever writes to it next repairs it. */
+/** Returns whether an inbox cannot be read, also not at a second try. The next writer repairs it. */
 export function isInboxBroken(ref: TeamRef, agent: string): boolean {
   if (readInbox(ref, agent) !== undefined) return false;
-  // A writer that keeps no lock may be in the middle.
+  // A writer without a lock may be in the middle of a write.
   pauseSync(SECOND_LOOK_MS);
   return readInbox(ref, agent) === undefined;
 }
 
-/** The entries as a repair would leave them right now; for whoever only looks, and repairs nothing. */
+/** Returns the messages as a repair would leave them, without repairing the file. */
 export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
   const path = ref.paths.inbox(agent);
   const messages = readCached(ref, path, () =>
@@ -90,7 +90,7 @@ export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
   return entries.flatMap((entry) => readEntry(entry) ?? []);
 }
 
-/** Takes entries that nobody can read out of the array, so that they are warned of once and block nothing. */
+/** Quarantines unreadable entries: they cause one warning and block nothing. */
 export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<void> {
   const aside = ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
   return changeInbox(
@@ -104,7 +104,7 @@ export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<v
         bad.map((entry) => ({ at: systemClock.now(), entry })),
         { sync: true },
       );
-      warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; set aside in ${aside}.`);
+      warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; they were moved to ${aside}.`);
       return entries.filter((entry) => !bad.includes(entry));
     },
     { warn },
@@ -112,8 +112,8 @@ export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<v
 }
 
 /**
- * Empties an inbox for a new holder of its name: what the former one never read is journalled as bounced, what it read as
- * delivered where the journal lacks it.
+ * Empties an inbox for a new member of the same name. Unread messages are journalled as bounced, read ones as delivered if
+ * the journal lacks that.
  */
 export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
   if (fileSize(ref.paths.inbox(agent)) === undefined) return;
@@ -124,17 +124,18 @@ export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
   });
 }
 
-/** Removes an inbox together with its lock's last trace; what was in it is in the journal, and a broken one kept beside. */
+/** Removes an inbox and its lock. Its messages are in the journal; a broken file is copied aside. */
 export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   const path = ref.paths.inbox(agent);
   if (fileSize(path) === undefined) return;
-  await lockInTeam(ref, path, (held) => {
+  const whileLocked = (held: Held): void => {
     const { entries, broken } = load(ref, agent, readText(path), true);
     if (broken !== undefined && broken.trim() !== "") keepBroken(path);
     journalEntries(ref, agent, entries);
     held.assertOwned();
     removeFile(path);
-  });
+  };
+  await updateTeamFile(ref, path, { whileLocked });
 }
 
 function journalEntries(ref: TeamRef, agent: string, entries: readonly unknown[]): void {
@@ -152,7 +153,7 @@ function journalEntries(ref: TeamRef, agent: string, entries: readonly unknown[]
 
 interface Loaded {
   readonly entries: unknown[];
-  /** The text, when it is no array even at the second look. */
+  /** The text, if it is no array at the second try either. */
   readonly broken?: string;
 }
 
@@ -160,9 +161,9 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   const path = ref.paths.inbox(agent);
   const entries = first === undefined ? [] : parseEntries(first);
   if (entries !== undefined) return { entries };
-  // A writer that keeps the lock may be in the middle: it is looked at again under that lock.
+  // A writer with the lock may be in the middle of a write: the caller tries again under that lock.
   if (!isLocked) throw new Error(`${path} is not an array right now.`);
-  // A writer that keeps no lock may be in the middle.
+  // A writer without a lock may be in the middle of a write.
   pauseSync(SECOND_LOOK_MS);
   const second = readText(path) ?? "[]";
   const whole = parseEntries(second);
@@ -170,26 +171,24 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   return { entries: restoreFromJournal(ref, agent, recoverEntries(second)), broken: second };
 }
 
-/** Byte for byte, since what was cut may be no text. */
+/** Copies the file aside, byte for byte, since a truncated one may not be text. */
 function keepOriginal(path: string, saved: number, warn: Warn | undefined): void {
   const original = keepBroken(path);
   const kept = saved === 1 ? "1 message was" : `${saved} messages were`;
-  warn?.(
-    `${path} was broken: ${kept} saved from it and from the journal, and the original kept as ${original}.`,
-  );
+  warn?.(`${path} was broken: ${kept} recovered from it and from the journal; the original is ${original}.`);
 }
 
 /**
- * Consumed messages that stay in the array, for people and old peers to see; the rest is in the journal (protocol.md
- * section 3). Bounded in number and in characters, so that a delivery costs the same after any history.
+ * Read messages that stay in the array, for users and old peers; the others are in the journal (protocol.md section 3).
+ * Limited in number and in characters, so that a delivery costs the same after any history.
  */
 const TAIL = { messages: 20, characters: 32 * 1024 };
-/** They leave together once there are this many times as many: the journal is put on the disk before, once for all of them. */
+/** Read messages leave together at this many times the {@link TAIL}: the journal is synced before, once for all of them. */
 const SLACK = 2;
 
 /**
- * Where in the array the consumed messages stand that leave it: all but the newest that fit into the {@link TAIL}.
- * @param messages the array's; undefined for entries that nobody can read
+ * Returns the indexes of the read messages that leave the array: all but the newest that fit into the {@link TAIL}.
+ * @param messages those of the array; undefined for unreadable entries
  */
 export function consumedBeyondTail(messages: readonly (InboxMessage | undefined)[]): ReadonlySet<number> {
   const dropped = new Set<number>();

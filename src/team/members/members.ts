@@ -8,11 +8,12 @@ import type { EventOf } from "../../schema/event.ts";
 import { worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
 import { formatJson } from "../../store/format-json.ts";
+import type { Held } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
 import { setPlanAside } from "../config/plan-files.ts";
-import { lockInTeam } from "../config/team-lock.ts";
+import { updateTeamFile } from "../config/team-lock.ts";
 import { dropInbox, resetInbox } from "../inbox/inbox-file.ts";
 import { clearRun, readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
@@ -53,7 +54,7 @@ export async function addMembers(
   const { unique = false, now = systemClock.now() } = options;
   for (const { name } of inputs) newAgentName(name);
   let parentSessionId: string | undefined;
-  const members = await lockInTeam(ref, ref.paths.config, async (held) => {
+  const whileLocked = async (held: Held): Promise<TeamMember[]> => {
     const config = readTeam(ref);
     parentSessionId = config.leadSessionId;
     const added: TeamMember[] = [];
@@ -74,7 +75,8 @@ export async function addMembers(
     const next = { ...config, members: [...config.members, ...added], joinedCount };
     replaceFile(ref.paths.config, formatJson(next), { beforeRename: () => held.assertOwned() });
     return added;
-  });
+  };
+  const members = await updateTeamFile(ref, ref.paths.config, { whileLocked });
   for (const { agentId, agentType, backendType: backend } of members)
     recordEvent(ref, { type: "member", what: "joined", agentId, agentType, parentSessionId, backend });
   return members;

@@ -5,7 +5,7 @@ import { foldName } from "../../schema/names.ts";
 import { setAside } from "../../store/quarantine.ts";
 import { salvageJson } from "../../store/salvage-json.ts";
 import { hasRunOurs } from "../config/config.ts";
-import { lockInTeam } from "../config/team-lock.ts";
+import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { type JsonRepaired, repairJson } from "./repair-json.ts";
 
@@ -58,7 +58,7 @@ export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {
  * @returns where it is now
  */
 export function setConfigAside(ref: TeamRef): Promise<string> {
-  return lockInTeam(ref, ref.paths.config, () => setAside(ref.paths.config));
+  return updateTeamFile(ref, ref.paths.config, { whileLocked: () => setAside(ref.paths.config) });
 }
 
 /** Whether anything can be saved of a config that cannot be read. */

@@ -4,7 +4,7 @@ import { readText } from "../../os/files/fs.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { readJsonFile } from "../../store/json-file.ts";
 import { keepBroken } from "../../store/quarantine.ts";
-import { changeInTeam } from "../config/team-lock.ts";
+import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
 interface JsonRepair<T> {
@@ -22,7 +22,7 @@ export type JsonRepaired = "whole" | "lost" | { readonly original: string };
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepair<T>): Promise<JsonRepaired> {
-  return changeInTeam<JsonRepaired>(ref, path, (_text, isLocked) => {
+  return updateTeamFile<JsonRepaired>(ref, path, (_text, isLocked) => {
     if (flawOf(path, schema) === undefined) return { value: "whole" };
     if (!isLocked) throw new Error("A repair is made under the lock.");
     const saved = salvage(readText(path) ?? "");

@@ -6,7 +6,7 @@ import { livenessOf } from "../../os/process/identity.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { readTeam } from "../config/config.ts";
-import { lockInTeam } from "../config/team-lock.ts";
+import { updateTeamFile } from "../config/team-lock.ts";
 import { launchScriptOf } from "../members/judge-liveness.ts";
 import { livenessOfAgent, readPlace } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
@@ -45,14 +45,15 @@ export async function removeStaleFifos(ref: TeamRef, only?: string): Promise<Sta
   const wanted = (): StaleFifo[] =>
     staleFifos(ref).filter(({ member }) => only === undefined || member === only);
   if (wanted().length === 0) return [];
-  return lockInTeam(ref, ref.paths.config, () => {
+  const whileLocked = (): StaleFifo[] => {
     const stale = wanted();
     for (const { path } of stale) {
       removeFile(path);
       removeIfEmpty(join(path, ".."));
     }
     return stale;
-  });
+  };
+  return updateTeamFile(ref, ref.paths.config, { whileLocked });
 }
 
 function abandonedFifos({ paths }: TeamRef): { directory: string; path: string }[] {

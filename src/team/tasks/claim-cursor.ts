@@ -3,7 +3,7 @@ import { replaceFile } from "../../os/files/atomic-write.ts";
 import { readText } from "../../os/files/fs.ts";
 import type { Task } from "../../schema/task.ts";
 import type { Held } from "../../store/lock.ts";
-import { lockInTeam } from "../config/team-lock.ts";
+import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** How far the mark is behind before somebody moves it: so many completed tasks are read in vain by a claim at most. */
@@ -38,7 +38,7 @@ export async function raiseOpenFrom(
     replaceFile(ref.paths.openFrom, String(id), { sync: false, beforeRename: () => held.assertOwned() });
   };
   try {
-    await lockInTeam(ref, ref.paths.openFrom, raise, { waitMs: 0 });
+    await updateTeamFile(ref, ref.paths.openFrom, { whileLocked: raise }, { waitMs: 0 });
   } catch (error) {
     // Who claims waits for no mark, which nothing depends on.
     if (!(error instanceof TeamError) || error.code !== "LOCK_TIMEOUT") throw error;
@@ -48,10 +48,11 @@ export async function raiseOpenFrom(
 /** Takes the mark back to a task that was opened again; to be called behind that change. */
 export async function lowerOpenFrom(ref: TeamRef, id: string): Promise<void> {
   if (openFrom(ref) <= Number(id)) return;
-  await lockInTeam(ref, ref.paths.openFrom, (held) => {
+  const lower = (held: Held): void => {
     if (openFrom(ref) <= Number(id)) return;
     replaceFile(ref.paths.openFrom, id, { sync: false, beforeRename: () => held.assertOwned() });
-  });
+  };
+  await updateTeamFile(ref, ref.paths.openFrom, { whileLocked: lower });
 }
 
 function isDone(task: Task | undefined): boolean {

@@ -9,7 +9,7 @@ import { formatJson } from "../../store/format-json.ts";
 import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
-import { assertTeam, changeInTeam, lockInTeam } from "../config/team-lock.ts";
+import { assertTeam, updateTeamFile } from "../config/team-lock.ts";
 import { eventOfNow } from "../members/members.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./dependency-journal.ts";
@@ -189,7 +189,7 @@ export async function changeTask(
     return next && withoutSecrets(next);
   };
   const plan = jsonPlan({ path, schema: taskNumbered(id), missing, change: noting });
-  const after = await changeInTeam(ref, path, plan, options);
+  const after = await updateTeamFile(ref, path, plan, options);
   // What was only noted in it (a lease, a link, who was told) is no event.
   if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))
     recordTask(ref, "changed", after, before);
@@ -221,11 +221,12 @@ export async function deleteTask(
     const namedBy = [...new Set([...blocks, ...blockedBy])];
     await changeLinks(ref, { deleted: id, namedBy }, filesOf(ref), async () => {
       raiseWatermark(ref, id, held);
-      await lockInTeam(ref, ref.paths.task(id), (own) => {
+      const whileLocked = (own: Held): void => {
         assertMay(getTask(ref, id));
         own.assertOwned();
         removeFile(ref.paths.task(id));
-      });
+      };
+      await updateTeamFile(ref, ref.paths.task(id), { whileLocked });
     });
     return task;
   });
@@ -257,10 +258,11 @@ export function ownerName(task: Task): string | undefined {
 
 /** The team's lock over its tasks: to create, delete, link, and to claim when the claimer must not be busy. */
 export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>): Promise<T> {
-  return lockInTeam(ref, ref.paths.taskLock, async (held) => {
+  const whileLocked = async (held: Held): Promise<T> => {
     await endLinkChange(ref, filesOf(ref));
     return work(held);
-  });
+  };
+  return updateTeamFile(ref, ref.paths.taskLock, { whileLocked });
 }
 
 function taskNotFound(ref: TeamRef, id: string): TeamError {

@@ -1,144 +1,133 @@
 import type { PermissionDecision } from "../../agent/permissions/question.ts";
 import type { PermissionAnswer, PermissionAsk } from "../../agent/turn/permitted-call.ts";
-import type { Clock } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type PermissionResponse, verdictOf } from "../../protocol/permission-messages.ts";
 import { permissionRequestId } from "../../protocol/request-ids.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import type { TeamRef } from "../../team/ref.ts";
 import { shownChange } from "../../team/requests/change-preview.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
-import type { StatusKeeper } from "../status-record.ts";
-import type { ShownAsk, WorkerView } from "../view.ts";
+import type { WorkerContext } from "../context.ts";
+import type { PermissionPrompt } from "../view.ts";
 
-/** What a person's line says to a call that waits for a permission. */
+/** A typed answer to a permission request. */
 interface TypedAnswer {
-  readonly word: "yes" | "no" | "always";
-  /** Goes to the model with the answer; empty without one. */
+  readonly verdict: "yes" | "no" | "always";
+  /** Sent to the model with the answer; may be empty. */
   readonly note: string;
 }
 
-const WORDS: Readonly<Record<string, TypedAnswer["word"]>> = { y: "yes", n: "no", a: "always" };
+const VERDICTS: Readonly<Record<string, TypedAnswer["verdict"]>> = { y: "yes", n: "no", a: "always" };
 
 /**
- * Reads `y`, `n` or `a`, alone or with a note behind a comma, colon or semicolon; `yes` and `no` with any words behind.
- * @returns undefined for every other line: a sentence that begins with the article “a” allows nothing, let alone for ever
+ * Parses `y`, `n` or `a`, alone or with a note after a comma, colon or semicolon; `yes` and `no` with any text after them.
+ * @returns undefined for any other line: a sentence that begins with the article “a” must not allow a call
  */
 export function readTypedAnswer(line: string): TypedAnswer | undefined {
-  const [, marked, , note] = /^\s*(y|yes|n|no|a|always)\s*[.!]?\s*([,:;]\s*(.*))?$/i.exec(line) ?? [];
-  const [, open, rest = ""] = /^\s*(yes|no)\s+(.*)$/i.exec(line) ?? [];
-  const said = marked ?? open;
-  const word = WORDS[said?.charAt(0).toLowerCase() ?? ""];
-  return word && { word, note: (marked === undefined ? rest : (note ?? "")).trim() };
+  const [, withMark, , note] = /^\s*(y|yes|n|no|a|always)\s*[.!]?\s*([,:;]\s*(.*))?$/i.exec(line) ?? [];
+  const [, withText, rest = ""] = /^\s*(yes|no)\s+(.*)$/i.exec(line) ?? [];
+  const word = withMark ?? withText;
+  const verdict = VERDICTS[word?.charAt(0).toLowerCase() ?? ""];
+  return verdict && { verdict, note: (withMark === undefined ? rest : (note ?? "")).trim() };
 }
 
-interface DeskOptions {
-  readonly ref: TeamRef;
-  readonly agent: string;
-  readonly color?: string | undefined;
-  /** The lead's own asks go to nobody's inbox: they wait for the person alone. */
-  readonly isLead: boolean;
-  readonly view: WorkerView;
-  readonly status: StatusKeeper;
-  readonly clock: Clock;
-}
-
-interface Open {
+interface OpenRequest {
   readonly id: string;
-  /** One line of whose call it is, and what it does. */
+  /** One line: the caller if it is a subagent, and the call. */
   readonly summary: string;
-  readonly shown: ShownAsk;
-  /** What would be decided on it now. */
-  again(): PermissionDecision;
+  readonly prompt: PermissionPrompt;
+  /** Decides the call again with the current mode and rules. */
+  decideAgain(): PermissionDecision;
   settle(answer: PermissionAnswer): void;
 }
 
-/** Characters of what a subagent does that stand before its call. */
-const MAX_WHOSE = 60;
+/** Maximum length of a subagent's description, in characters. */
+const MAX_SUBAGENT = 60;
 
 /**
- * Where a tool call waits for a yes or a no: it shows in the agent's own pane and on the lead's side, and the first
- * answer counts (protocol.md section 4).
+ * The open permission requests of an agent. Each is shown in the agent's pane and on the lead's side; the first answer counts
+ * (protocol.md section 4).
  */
 export class PermissionRequests {
-  readonly #options: DeskOptions;
-  readonly #open: Open[] = [];
-  readonly #always: string[] = [];
+  readonly #context: WorkerContext;
+  readonly #open: OpenRequest[] = [];
+  readonly #sessionRules: string[] = [];
 
-  constructor(options: DeskOptions) {
-    this.#options = options;
+  constructor(context: WorkerContext) {
+    this.#context = context;
   }
 
   async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { ref, agent, clock } = this.#options;
+    const { ref, name, clock } = this.#context;
     const now = clock.now();
     const id = permissionRequestId(now);
-    const whose = request.whose === undefined ? "" : `${request.whose.slice(0, MAX_WHOSE)}: `;
-    const summary = `${whose}${request.tool}(${request.summary})`;
+    const caller = request.whose === undefined ? "" : `${request.whose.slice(0, MAX_SUBAGENT)}: `;
+    const summary = `${caller}${request.tool}(${request.summary})`;
     openRequest(ref, {
       id,
       kind: "permission",
-      from: agent,
+      from: name,
       summary,
       payload: { ...request },
       at: now,
     });
     try {
-      return await this.#wait(id, summary, request, signal, () => this.#tellLead(id, request, now));
+      return await this.#waitForAnswer(id, summary, request, signal, () =>
+        this.#sendToLead(id, request, now),
+      );
     } finally {
       closeRequest(ref, id);
     }
   }
 
-  /** Rules that a person made with “always”, for as long as this agent runs. */
-  get allowedHere(): readonly string[] {
-    return this.#always;
+  /** Rules that a person added with “always”, valid while this agent runs. */
+  get sessionRules(): readonly string[] {
+    return this.#sessionRules;
   }
 
-  /** Adds rules that a person made. */
+  /** Adds rules of a person. */
   allow(rules: readonly string[]): void {
-    this.#always.push(...rules.filter((rule) => !this.#always.includes(rule)));
+    this.#sessionRules.push(...rules.filter((rule) => !this.#sessionRules.includes(rule)));
   }
 
-  /** Whether a question is open here, so that a typed line is its answer. */
+  /** Whether a request is open: a typed line may be its answer. */
   get isOpen(): boolean {
     return this.#open.length > 0;
   }
 
   /**
-   * A line typed in the pane: the answer to the call that is shown, which is the oldest that waits.
-   * @returns false when it is no answer; the pane says so, and where it is one that cannot be had
+   * Takes a line typed in the pane as the answer to the request that is shown, the oldest one.
+   * @returns false if it is not an answer; the pane shows that, and refuses an “always” that no rule can express
    */
-  async typed(line: string): Promise<boolean> {
+  async answerFromLine(line: string): Promise<boolean> {
     const open = this.#open[0];
     if (open === undefined) return false;
-    const said = readTypedAnswer(line);
-    if (said === undefined) {
-      this.#options.view.note(`no answer, and kept for later; ${open.summary} still waits for y, n or a`);
+    const typed = readTypedAnswer(line);
+    if (typed === undefined) {
+      this.#context.view.note(`not an answer: kept for later; ${open.summary} still waits for y, n or a`);
       return false;
     }
-    const { word, note } = said;
-    if (word === "always" && open.shown.rules.length === 0) {
-      this.#options.view.note(`no rule can allow ${open.summary} from now on; answer y or n`);
+    const { verdict, note } = typed;
+    if (verdict === "always" && open.prompt.rules.length === 0) {
+      this.#context.view.note(`no rule can allow ${open.summary} from now on; answer y or n`);
       return true;
     }
-    const approve = word !== "no";
-    const answer = { approve, note, by: "pane", at: this.#options.clock.now() };
-    if ((await answerRequest(this.#options.ref, open.id, answer)) === "answered") {
-      if (word === "always") this.allow(open.shown.rules);
+    const approve = verdict !== "no";
+    const answer = { approve, note, by: "pane", at: this.#context.clock.now() };
+    if ((await answerRequest(this.#context.ref, open.id, answer)) === "answered") {
+      if (verdict === "always") this.allow(open.prompt.rules);
       open.settle({ allowed: approve, ...(note === "" ? {} : { note }) });
     }
     await this.reconsider();
     return true;
   }
 
-  /** The agent's mode or rules have changed: what they allow or refuse by now waits for nobody any more. */
+  /** Settles the requests that a changed mode or rule decides now. */
   async reconsider(): Promise<void> {
-    const { ref, clock } = this.#options;
+    const { ref, clock } = this.#context;
     for (const open of [...this.#open]) {
-      const { behavior, reason } = open.again();
+      const { behavior, reason } = open.decideAgain();
       if (behavior === "ask" || !this.#open.includes(open)) continue;
       const approve = behavior === "allow";
       const answer = { approve, note: reason, by: "rights", at: clock.now() };
@@ -147,13 +136,13 @@ export class PermissionRequests {
     }
   }
 
-  /** Answers everything that is open with no: the worker is asked to end, and nobody has to be waited for. */
+  /** Refuses all open requests: the worker is asked to end, and must not wait for a person. */
   refuseAll(note: string): void {
     for (const open of [...this.#open]) open.settle({ allowed: false, note });
   }
 
-  /** The lead side's answer; one for a request that is not open is late and counts for nothing. */
-  answered(message: PermissionResponse): void {
+  /** Takes an answer of the lead's side; a late one, for a request that is not open, has no effect. */
+  handleResponse(message: PermissionResponse): void {
     const { requestId, allowed, note, rules, input } = verdictOf(message);
     const open = this.#open.find(({ id }) => id === requestId);
     if (open === undefined) return;
@@ -162,33 +151,33 @@ export class PermissionRequests {
   }
 
   /**
-   * The lead's own questions are answered beside its pane too, and nobody writes it a message of that: the file says it. So
-   * it does where the one who answered a teammate ended before the message was written.
+   * Reads answers from the request files. A lead's own requests get no message if they are answered outside of its pane, nor
+   * does a teammate's if the answering process ended before it wrote one.
    */
-  lookForAnswers(): void {
+  readAnswers(): void {
     for (const open of [...this.#open]) {
-      const answer = readAnswer(this.#options.ref, open.id);
+      const answer = readAnswer(this.#context.ref, open.id);
       if (answer === undefined) continue;
       if (answer.approve) this.allow(answer.always ?? []);
       open.settle({ allowed: answer.approve, ...(answer.note ? { note: answer.note } : {}) });
     }
   }
 
-  /** What waits has changed: the state says so, and the pane asks for one thing at a time, so that an answer is to what it shows. */
-  #changed(before: Open | undefined): void {
-    const { view, status } = this.#options;
-    status.asks(this.#open.map(({ summary }) => summary));
+  /** Updates the status, and shows one request at a time, so that an answer is for the request in the pane. */
+  #onOpenChanged(before: OpenRequest | undefined): void {
+    const { view, status } = this.#context;
+    status.setOpenRequests(this.#open.map(({ summary }) => summary));
     const next = this.#open[0];
-    if (next !== undefined && next !== before) view.permission(next.shown);
+    if (next !== undefined && next !== before) view.permission(next.prompt);
   }
 
-  /** Listens before anybody is told, so that no answer is early. */
-  #wait(
+  /** Opens the request before it is sent, so that an early answer finds it. */
+  #waitForAnswer(
     id: string,
     summary: string,
     request: PermissionAsk,
     signal: AbortSignal,
-    tell: () => Promise<void>,
+    send: () => Promise<void>,
   ): Promise<PermissionAnswer> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -197,18 +186,18 @@ export class PermissionRequests {
         const at = this.#open.indexOf(entry);
         if (at < 0) return;
         this.#open.splice(at, 1);
-        this.#changed(shown);
+        this.#onOpenChanged(shown);
       };
       const fail = (reason: unknown): void => {
         reject(reason);
         leave();
       };
       const onAbort = (): void => fail(signal.reason);
-      const entry: Open = {
+      const entry: OpenRequest = {
         id,
         summary,
-        shown: shownOf(id, request),
-        again: request.again,
+        prompt: promptOf(id, request),
+        decideAgain: request.again,
         settle(answer) {
           resolve(answer);
           leave();
@@ -216,40 +205,43 @@ export class PermissionRequests {
       };
       const [shown] = this.#open;
       this.#open.push(entry);
-      this.#changed(shown);
+      this.#onOpenChanged(shown);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
-      else tell().catch(fail);
+      else send().catch(fail);
     });
   }
 
-  async #tellLead(id: string, request: PermissionAsk, now: number): Promise<void> {
-    const { ref, agent, color, isLead } = this.#options;
-    if (isLead) return;
-    const text = formatProtocol(requestMessage(id, agent, request), new Date(now));
-    await sendMessage(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
+  async #sendToLead(id: string, request: PermissionAsk, now: number): Promise<void> {
+    const { ref, name, color, role } = this.#context;
+    if (role === "lead") return;
+    const text = formatProtocol(requestMessage(id, name, request), new Date(now));
+    await sendMessage(ref, { from: name, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
   }
 }
 
-function shownOf(id: string, { tool, summary, whose, reason, rules, input }: PermissionAsk): ShownAsk {
+function promptOf(
+  id: string,
+  { tool, summary, whose, reason, rules, input }: PermissionAsk,
+): PermissionPrompt {
   return {
     id,
     tool,
     summary,
-    whose: whose?.slice(0, MAX_WHOSE),
+    subagent: whose?.slice(0, MAX_SUBAGENT),
     reason,
     rules,
     change: shownChange(tool, input),
   };
 }
 
-/** A host of the network is asked for in a form of its own (protocol.md section 4). */
+/** A network host has its own message type (protocol.md section 4). */
 function requestMessage(
   id: string,
   agent: string,
   { tool, toolUseId, reason, input, access, rules, guarded }: PermissionAsk,
 ): Parameters<typeof formatProtocol>[0] {
-  // Ours: the lead's side can say no to it, and only a person yes.
+  // Ours: the lead's side may refuse it; only a person may allow it.
   const own = guarded ? { guarded } : {};
   if (access.kind === "host")
     return { type: "sandbox_permission_request", requestId: id, host: access.host, ...own };

@@ -1,42 +1,35 @@
-import type { Clock } from "../../os/clock.ts";
-import type { TeamRef } from "../../team/ref.ts";
 import { choicesOf, chosen, sendGivenAnswer } from "../../team/requests/answers.ts";
 import { closeRequest, hasOpen, questionsOf } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
-import type { WorkerView } from "../view.ts";
+import type { WorkerContext } from "../context.ts";
 import type { PlanApproval } from "./plan-approval.ts";
 
-interface GivenAnswersOptions {
-  readonly ref: TeamRef;
-  readonly plan: PlanApproval;
-  readonly clock: Clock;
-}
-
 /**
- * The plan and the questions of an agent whose answers come as messages. Whoever answered may have been killed before the
- * message was written: the agent then sends it to itself, under the id that it would have had, so that it has one.
+ * Delivers lost answers to the agent's plan and questions. A process that answered may have been killed before it wrote the
+ * message: the agent then sends the message to itself, under the same id, so that it exists once.
  */
 export class UndeliveredAnswers {
-  readonly #options: GivenAnswersOptions;
+  readonly #context: WorkerContext;
+  readonly #planApproval: PlanApproval;
   readonly #questions = new Set<string>();
 
-  constructor(options: GivenAnswersOptions) {
-    this.#options = options;
+  constructor(context: WorkerContext, planApproval: PlanApproval) {
+    this.#context = context;
+    this.#planApproval = planApproval;
   }
 
-  asked(question: string): void {
+  expect(question: string): void {
     this.#questions.add(question);
   }
 
-  /** It is here. */
-  arrived(question: string): void {
+  received(question: string): void {
     this.#questions.delete(question);
   }
 
-  /** @throws TeamError where the own inbox cannot be written; the next look tries again */
-  async look(): Promise<void> {
-    const { ref, plan, clock } = this.#options;
-    const { request } = plan;
+  /** Sends the lost answers. @throws TeamError if the agent's inbox cannot be written; the next call tries again */
+  async deliver(): Promise<void> {
+    const { ref, clock } = this.#context;
+    const { request } = this.#planApproval;
     if (request !== undefined) await sendGivenAnswer(ref, request, clock.now());
     for (const id of [...this.#questions]) {
       if (await sendGivenAnswer(ref, id, clock.now())) this.#questions.delete(id);
@@ -44,30 +37,23 @@ export class UndeliveredAnswers {
   }
 }
 
-interface QuestionsOptions {
-  readonly ref: TeamRef;
-  readonly name: string;
-  readonly role: "teammate" | "lead";
-  readonly view: WorkerView;
-}
-
-/** What an agent has asked a person: it shows in its pane, and what is typed there answers it. */
+/** The open questions of an agent to a person: shown in its pane, and answered by a typed line. */
 export class Questions {
-  readonly #options: QuestionsOptions;
+  readonly #context: WorkerContext;
   readonly #answers: UndeliveredAnswers;
 
-  constructor(options: QuestionsOptions, answers: UndeliveredAnswers) {
-    this.#options = options;
+  constructor(context: WorkerContext, answers: UndeliveredAnswers) {
+    this.#context = context;
     this.#answers = answers;
   }
 
   get isOpen(): boolean {
-    return hasOpen(this.#options.ref, this.#options.name, "question");
+    return hasOpen(this.#context.ref, this.#context.name, "question");
   }
 
-  asked(question: string, choices: readonly string[], requestId: string): void {
-    this.#answers.asked(requestId);
-    const { view, role } = this.#options;
+  show(question: string, choices: readonly string[], requestId: string): void {
+    this.#answers.expect(requestId);
+    const { view, role } = this.#context;
     const numbered = choices.map((choice, at) => `\n${at + 1}  ${choice}`).join("");
     const typed = choices.length === 0 ? "the answer here" : "the answer or its number here";
     const answer = `type ${typed}, or: teams approve ${operand(requestId)} --note "…"`;
@@ -75,19 +61,19 @@ export class Questions {
   }
 
   /**
-   * Whoever speaks to it here answers what it has asked by now: a choice may be named by its number.
-   * @returns what the line says, and what closes those questions once that is written down
+   * Takes a typed line as the answer to all open questions; the line may be the number of a choice.
+   * @returns the text of the answer, and a function that closes the questions, to be called once the text is saved
    */
-  answeredBy(line: string): { readonly said: string; close(): void } {
-    const { ref, name } = this.#options;
-    const asked = questionsOf(ref, name);
-    const newest = asked.at(-1);
+  answerFromLine(line: string): { readonly text: string; close(): void } {
+    const { ref, name } = this.#context;
+    const open = questionsOf(ref, name);
+    const newest = open.at(-1);
     return {
-      said: newest === undefined ? line : chosen(choicesOf(newest), line),
+      text: newest === undefined ? line : chosen(choicesOf(newest), line),
       close: () => {
-        for (const { id } of asked) {
+        for (const { id } of open) {
           closeRequest(ref, id);
-          this.#answers.arrived(id);
+          this.#answers.received(id);
         }
       },
     };

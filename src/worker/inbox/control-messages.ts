@@ -2,62 +2,56 @@ import { isCodeOnly } from "../../protocol/messages.ts";
 import { rulesAdded } from "../../protocol/permission-messages.ts";
 import { permissionMode } from "../../schema/config.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
-import type { PermissionRequests } from "../gates/permission-requests.ts";
-import type { PlanApproval } from "../gates/plan-approval.ts";
-import type { StatusKeeper } from "../status-record.ts";
-import type { WorkerView } from "../view.ts";
-
-/** What messages that code alone handles act on. */
-export interface AtOnceParts {
-  readonly plan: PlanApproval;
-  readonly desk: PermissionRequests;
-  readonly status: StatusKeeper;
-  readonly view: WorkerView;
-  interrupt(): void;
-  /** The lead's side of permissions. */
-  onSilent?(entry: InboxEntry): Promise<void>;
-}
+import type { WorkerContext } from "../context.ts";
+import type { WorkerGates } from "../gates/gates.ts";
 
 /**
- * Handles what code alone handles, at once, also while a turn runs.
- * @returns whether it did; what it did not is for a turn
+ * Handles a message that needs no model, also while a turn runs.
+ * @returns whether it was handled; any other message is input for a turn
  */
-export async function handleControlMessage(entry: InboxEntry, parts: AtOnceParts): Promise<boolean> {
+export async function handleControlMessage(
+  entry: InboxEntry,
+  context: WorkerContext,
+  gates: WorkerGates,
+): Promise<boolean> {
   const message = entry.protocol;
   switch (message?.type) {
     case "interrupt_request":
-      parts.interrupt();
+      context.runningTurn.interrupt();
       return true;
     case "mode_set_request":
-      setMode(message.mode, parts);
+      setMode(message.mode, context, gates);
       return true;
     case "permission_response":
     case "sandbox_permission_response":
-      parts.desk.answered(message);
+      gates.permissionRequests.handleResponse(message);
       return true;
     case "team_permission_update":
-      parts.desk.allow(rulesAdded(message.permissionUpdate));
+      gates.permissionRequests.allow(rulesAdded(message.permissionUpdate));
       return true;
     case "plan_approval_response": {
-      // One for a request that is not open is late, or a duplicate: it does nothing (S64). One that counts is a turn.
-      const counts = await parts.plan.answered(message, entry.key);
-      if (counts) parts.status.happened("plan_answered");
-      return !counts;
+      // A late or duplicate verdict has no effect (S64). One for the open request is also input for a turn.
+      const isForOpenRequest = await gates.planApproval.handleVerdict(message, entry.key);
+      if (isForOpenRequest) context.status.report("plan_answered");
+      return !isForOpenRequest;
     }
     default:
       if (message === undefined || !isCodeOnly(message.type)) return false;
-      await parts.onSilent?.(entry);
+      await context.handleCodeOnlyMessage?.(entry);
       return true;
   }
 }
 
-function setMode(wanted: string, { plan, view }: AtOnceParts): void {
+function setMode(wanted: string, { view }: WorkerContext, { planApproval }: WorkerGates): void {
   const mode = permissionMode.safeParse(wanted);
   if (!mode.success) {
     view.note(`unknown permission mode ${wanted}: not changed`);
     return;
   }
-  const why = plan.setMode(mode.data);
-  const told = why === undefined ? "is now" : `is forbidden by ${why}: it is not`;
-  view.note(`permission mode ${told} ${mode.data}`);
+  const refusal = planApproval.setMode(mode.data);
+  view.note(
+    refusal === undefined
+      ? `permission mode is now ${mode.data}`
+      : `permission mode ${mode.data} is forbidden by ${refusal}: not changed`,
+  );
 }

@@ -1,44 +1,44 @@
 /**
- * Who is in the team, as an agent is told. Its system prompt names who was there when its conversation began, and each change
- * comes with the next turn: a prompt that changes makes the server read the whole conversation anew, at full price.
+ * The other members, as an agent knows them. The system prompt lists the members at the start of the conversation, and each
+ * change comes with the next turn: a changed prompt makes the server read the whole conversation again, at full price.
  */
 export class TeamRoster {
   readonly #read: () => readonly string[];
   #inPrompt: readonly string[] | undefined;
-  #known: readonly string[] = [];
+  #reported: readonly string[] = [];
 
-  /** @param read the names of the others, as they are now */
+  /** @param read returns the current names of the other members */
   constructor(read: () => readonly string[]) {
     this.#read = read;
   }
 
-  /** For the system prompt: the same until {@link renew}. */
+  /** Names for the system prompt: unchanged until {@link reset}. */
   get names(): readonly string[] {
     if (this.#inPrompt === undefined) {
       this.#inPrompt = this.#read();
-      this.#known = this.#inPrompt;
+      this.#reported = this.#inPrompt;
     }
     return this.#inPrompt;
   }
 
-  /** What has changed since it was told last, in a sentence; undefined without a change, and before anything was told. */
-  news(): string | undefined {
+  /** Returns a sentence with the changes since the last report; undefined without a change, and before the first prompt. */
+  takeChanges(): string | undefined {
     if (this.#inPrompt === undefined) return undefined;
     const now = this.#read();
-    const joined = now.filter((name) => !this.#known.includes(name));
-    const left = this.#known.filter((name) => !now.includes(name));
-    this.#known = now;
+    const joined = now.filter((name) => !this.#reported.includes(name));
+    const left = this.#reported.filter((name) => !now.includes(name));
+    this.#reported = now;
     if (joined.length + left.length === 0) return undefined;
-    const said = [...verb(joined, "joined"), ...verb(left, "left")].join("; ");
-    return `[The team has changed: ${said}. With you in it now: ${now.join(", ") || "nobody"}.]`;
+    const changes = [...change(joined, "joined"), ...change(left, "left")].join("; ");
+    return `[The team has changed: ${changes}. Other members now: ${now.join(", ") || "none"}.]`;
   }
 
-  /** The conversation begins anew, and with it the prompt. */
-  renew(): void {
+  /** Starts over with a new prompt, for a compacted conversation. */
+  reset(): void {
     this.#inPrompt = undefined;
   }
 }
 
-function verb(names: readonly string[], what: string): string[] {
-  return names.length === 0 ? [] : [`${names.join(", ")} ${what}`];
+function change(names: readonly string[], verb: string): string[] {
+  return names.length === 0 ? [] : [`${names.join(", ")} ${verb}`];
 }

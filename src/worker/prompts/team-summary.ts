@@ -7,16 +7,15 @@ import type { TeamRef } from "../../team/ref.ts";
 import { listRequests } from "../../team/requests/requests.ts";
 import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 
-/** Tasks that are named; of more the lowest, which are taken first. */
+/** Maximum number of listed tasks: those with the lowest ids, which are claimed first. */
 const MAX_TASKS = 100;
-/** Characters of one line. */
-const MAX_LINE = 300;
+const MAX_LINE_CHARACTERS = 300;
 
 /**
- * How the team stands now, as its files tell it: for an agent whose conversation was compacted and may have lost it
- * (S49). Text of others stands in it on one line each, as what it is.
+ * Summarises the team from its files, for an agent whose compacted conversation may have lost this (S49). Each text of another
+ * member is one line, labelled with its source.
  */
-export function teamNews(ref: TeamRef, name: string): string {
+export function teamSummary(ref: TeamRef, name: string): string {
   try {
     return [membersOf(ref, name), tasksOf(ref, name), requestsOf(ref, name)].join("\n\n");
   } catch (error) {
@@ -40,7 +39,7 @@ function tasksOf(ref: TeamRef, name: string): string {
   const completed = new Set(tasks.filter(({ status }) => status === "completed").map(({ id }) => id));
   const open = tasks.filter(({ id }) => !completed.has(id));
   const lines = open.slice(0, MAX_TASKS).map((task) => taskLine(task, name, completed));
-  const more = open.length > MAX_TASKS ? [`(${open.length - MAX_TASKS} more; TaskList has them all)`] : [];
+  const more = open.length > MAX_TASKS ? [`(${open.length - MAX_TASKS} more; TaskList shows all)`] : [];
   const heading = `Tasks: ${completed.size} completed, ${open.length} open${open.length === 0 ? "." : ":"}`;
   return [heading, ...lines, ...more].join("\n");
 }
@@ -56,14 +55,14 @@ function taskLine(task: Task, name: string, completed: ReadonlySet<string>): str
   return oneLine(`- #${task.id} (${facts.join("; ")}): ${task.subject}`);
 }
 
-/** A lead sees all that waits for an answer, a teammate what it asked itself. */
+/** For a lead all open requests, for a teammate its own. */
 function requestsOf(ref: TeamRef, name: string): string {
   const all = listRequests(ref).filter(({ from }) => name === LEAD_NAME || sameName(from, name));
-  if (all.length === 0) return "Nothing waits for an answer.";
+  if (all.length === 0) return "Nothing is waiting for an answer.";
   const lines = all.map(({ id, kind, from, summary }) => oneLine(`- ${kind} of ${from}, ${id}: ${summary}`));
-  return ["What waits for an answer:", ...lines].join("\n");
+  return ["Waiting for an answer:", ...lines].join("\n");
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").slice(0, MAX_LINE);
+  return text.replace(/\s+/g, " ").slice(0, MAX_LINE_CHARACTERS);
 }

@@ -1,147 +1,92 @@
 import type { AgentEvent } from "../../agent/events.ts";
-import type { EventFacts, EventOf } from "../../schema/event.ts";
-import { eventOfNow } from "../../team/members/members.ts";
-import type { TeamRef } from "../../team/ref.ts";
-import { recordEvent } from "../../telemetry/event-log.ts";
-import type { StatusKeeper } from "../status-record.ts";
-import type { WorkerView } from "../view.ts";
+import type { WorkerContext } from "../context.ts";
 
-/** Milliseconds of one wait that nobody overlooks; a shorter one counts once it is not the only one. */
+/** Minimum length in milliseconds of a first wait that is worth a notification; any further wait is. */
 const LONG_WAIT_MS = 5_000;
-/** Statuses by which a server says that it has too much to do, or that its caller asks too much. */
-const BUSY: ReadonlySet<number | undefined> = new Set([429, 529]);
+/** HTTP statuses for an overloaded server and a rate limit. */
+const THROTTLING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 529]);
 
-/** When the lead is to hear that a model's server lets an agent wait: once for each time that it does (S36). */
+/** Decides when the lead is notified that a model's server throttles an agent: once for each period (S36). */
 class ThrottleNotice {
   #waits = 0;
-  #told = false;
+  #isNotified = false;
 
   /**
-   * @param waiting how many calls the server lets wait now, of the agent and those that work for it
-   * @returns why the agent waits, when that is news for the lead
+   * @param waiting number of calls that the server throttles now, of the agent and its subagents
+   * @returns why the agent waits, if the lead is to be notified
    */
-  hear(event: AgentEvent, waiting: number): string | undefined {
-    // A whole answer, and no other call waits: the server lets it go on.
+  handleEvent(event: AgentEvent, waiting: number): string | undefined {
+    // After a complete answer, with no other call waiting, the throttling is over.
     if (event.type === "message" && waiting === 0) {
       this.#waits = 0;
-      this.#told = false;
+      this.#isNotified = false;
     }
-    if (event.type !== "throttled" || !BUSY.has(event.status)) return undefined;
+    if (event.type !== "throttled" || !THROTTLING_STATUSES.has(event.status)) return undefined;
     this.#waits += 1;
-    // One that is over before anybody has read of it is no news.
-    if (this.#told || (this.#waits === 1 && event.delayMs < LONG_WAIT_MS)) return undefined;
-    this.#told = true;
+    // A single short wait is over before the lead could read of it.
+    if (this.#isNotified || (this.#waits === 1 && event.delayMs < LONG_WAIT_MS)) return undefined;
+    this.#isNotified = true;
     return event.reason;
   }
 }
 
-/** Writes down what one agent does, in its own name. */
-export class EventRecorder {
-  readonly #ref: TeamRef;
-  readonly #name: string;
-  #who: EventOf | undefined;
-
-  constructor(ref: TeamRef, name: string) {
-    this.#ref = ref;
-    this.#name = name;
-  }
-
-  /** Of what its agent does, what is for the record. */
-  ofAgent(event: AgentEvent): void {
-    const facts = factsOf(event);
-    if (facts !== undefined) this.record(facts);
-  }
-
-  record(facts: EventFacts): void {
-    this.#who ??= eventOfNow(this.#ref, this.#name);
-    recordEvent(this.#ref, { ...this.#who, ...facts });
-  }
-}
-
-function factsOf(event: AgentEvent): EventFacts | undefined {
-  switch (event.type) {
-    case "model_called": {
-      const { model, outcome, stopReason, usage: tokens, costUsd, ms } = event;
-      return { type: "model", model, outcome, stopReason, tokens, costUsd, ms };
-    }
-    case "permission_decided": {
-      const { tool, allowed, asked } = event;
-      return { type: "permission", tool, allowed, asked };
-    }
-    case "hook_ran": {
-      const { event: name, result, ms } = event;
-      return { type: "hook", event: name, result, ms };
-    }
-    default:
-      return undefined;
-  }
-}
-
-interface AgentNewsOptions {
-  readonly status: StatusKeeper;
-  readonly events: EventRecorder;
-  readonly view: WorkerView;
-  /** The model's server lets the agent wait, and the lead has not heard of it. */
-  throttled(reason: string): void;
-}
-
-/** One that works for the agent inside of its turn, or behind it. */
+/** A subagent, which works during its agent's turn or in the background. */
 export interface SubagentName {
   readonly id: string;
-  /** What it does, in the words of the call. */
+  /** Description of its work, from the call that started it. */
   readonly what: string;
 }
 
-/** Keeps status, events and screen true to what an agent does, and those that work for it. */
+/** Keeps status, event log and pane up to date with the agent and its subagents. */
 export class AgentActivity {
-  readonly #options: AgentNewsOptions;
-  readonly #notice = new ThrottleNotice();
-  /** Why, of each call that a model's server lets wait; by the subagent, "" is the agent itself. */
+  readonly #context: WorkerContext;
+  readonly #throttleNotice = new ThrottleNotice();
+  /** Reasons of the calls that a model's server throttles, by the subagent's id; "" is the agent itself. */
   readonly #waits = new Map<string, string>();
 
-  constructor(options: AgentNewsOptions) {
-    this.#options = options;
+  constructor(context: WorkerContext) {
+    this.#context = context;
   }
 
-  hear(event: AgentEvent): void {
-    this.#follow("", event);
-    this.#tell(event);
+  handleEvent(event: AgentEvent): void {
+    this.#trackThrottling("", event);
+    this.#report(event);
   }
 
-  /** Of what it does its agent's pane shows what concerns a person, and its account counts all of it. */
-  hearSubagent({ id, what }: SubagentName, event: AgentEvent): void {
-    this.#follow(id, event);
-    const told = reportedActivity(what, event);
-    if (told !== undefined) this.#tell(told);
+  /** The pane shows only events that concern a person; all costs are counted. */
+  handleSubagentEvent({ id, what }: SubagentName, event: AgentEvent): void {
+    this.#trackThrottling(id, event);
+    const reported = reportedActivity(what, event);
+    if (reported !== undefined) this.#report(reported);
   }
 
-  #tell(event: AgentEvent): void {
-    const { status, events, view } = this.#options;
-    if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
-    if (event.type === "subagent") status.doing(`${event.what}: ${event.doing}`);
-    if (event.type === "compacting") status.doing("summarises its conversation");
-    if (event.type === "compacted") status.doing("continues after its summary");
-    if (event.type === "spent") status.spent(event.usage, event.costUsd);
-    events.ofAgent(event);
+  #report(event: AgentEvent): void {
+    const { status, events, view } = this.#context;
+    if (event.type === "tool_started") status.setActivity(`${event.tool}(${event.summary})`);
+    if (event.type === "subagent") status.setActivity(`${event.what}: ${event.doing}`);
+    if (event.type === "compacting") status.setActivity("summarises its conversation");
+    if (event.type === "compacted") status.setActivity("continues after its summary");
+    if (event.type === "spent") status.addSpent(event.usage, event.costUsd);
+    events.recordAgentEvent(event);
     view.event(event);
   }
 
-  /** A call goes on with the next thing that is heard of whoever made it; until all do, the agent is throttled. */
-  #follow(who: string, event: AgentEvent): void {
-    const { status, throttled } = this.#options;
+  /** Any other event of the same caller ends its wait; the agent counts as throttled until no call waits. */
+  #trackThrottling(who: string, event: AgentEvent): void {
+    const { status, role, notifications } = this.#context;
     if (event.type === "throttled") this.#waits.set(who, event.reason);
     else this.#waits.delete(who);
     const [reason] = this.#waits.values();
     if (reason === undefined) {
-      if (status.state === "throttled") status.happened("went_on");
-    } else if (event.type === "throttled") status.happened("throttled", event.reason);
-    else if (status.state === "running") status.happened("throttled", reason);
-    const news = this.#notice.hear(event, this.#waits.size);
-    if (news !== undefined) throttled(news);
+      if (status.state === "throttled") status.report("resumed");
+    } else if (event.type === "throttled") status.report("throttled", event.reason);
+    else if (status.state === "running") status.report("throttled", reason);
+    const newReason = this.#throttleNotice.handleEvent(event, this.#waits.size);
+    if (newReason !== undefined && role === "teammate") void notifications.notifyThrottled(newReason);
   }
 }
 
-/** Its words and results are its own: the result comes back as that of the call. */
+/** Returns the event to report for a subagent's event; its texts and results reach the agent as the result of its call. */
 function reportedActivity(what: string, event: AgentEvent): AgentEvent | undefined {
   switch (event.type) {
     case "spent":

@@ -1,76 +1,75 @@
-/** How a turn ended, as far as an idle notice tells it. */
+/** How a turn ended, as reported in an idle notice. */
 export interface TurnSummary {
   readonly outcome: "completed" | "interrupted" | "failed";
   readonly toolCalls: number;
-  /** The last thing it said. */
+  /** The agent's last text. */
   readonly text: string;
   readonly failure?: string | undefined;
 }
 
-/** Longest result that a notice carries, in characters: it is read by a model beside others. */
+/** Longest result in a notice, in characters: a model reads it together with others. */
 export const MAX_NOTICE_RESULT = 4_000;
 
 /**
- * Whether this turn's end is worth a notice: none after a turn that called no tool and said nothing but what the last
- * notice said, so that thanks for thanks end by themselves (protocol.md section 5, S32). The first change to idle always
- * is, also of one that said nothing: a lead that waits for it would wait for ever.
- * @param lastResult of the last notice; undefined where there was none
+ * Whether the end of a turn deserves a notice. It does not after a turn without a tool call and without a new text: this ends
+ * an exchange of thanks (protocol.md section 5, S32). The first change to idle always does, since the lead may wait for it.
+ * @param lastResult of the last notice; undefined if there was none
  */
-export function worthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
+export function isWorthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
   if (lastResult === undefined || turn.toolCalls > 0) return true;
   if (turn.outcome === "failed") return turn.failure !== lastResult;
   return turn.text !== "" && turn.text !== lastResult;
 }
 
-/** As a notice names it. */
+/** Returns the name of an outcome in a notice. */
 export function idleReason(outcome: TurnSummary["outcome"]): string {
   return { completed: "available", interrupted: "interrupted", failed: "failed" }[outcome];
 }
 
-/** What was done besides, as far as a notice tells it. */
+/** Other work that a notice reports. */
 interface WorkDone {
   /** `[to ada] found it`: the newest message to a peer. */
   readonly peerSummary?: string | undefined;
-  /** The newest task that was completed. */
+  /** The task that was completed last. */
   readonly completedTaskId?: string | undefined;
 }
 
-/** The fields of `idle_notification` that tell of a turn. `toolCalls` is ours: a lead's model is not woken by plain words. */
-export function noticeOf(
+/** Returns the fields of `idle_notification` for a turn. `toolCalls` is ours: without tool calls a lead is not woken. */
+export function idleNoticeFields(
   turn: TurnSummary,
   { peerSummary, completedTaskId }: WorkDone = {},
 ): Record<string, unknown> {
   return {
     idleReason: idleReason(turn.outcome),
     ...(peerSummary === undefined ? {} : { summary: peerSummary }),
-    ...(turn.text === "" ? {} : { result: cut(turn.text) }),
+    ...(turn.text === "" ? {} : { result: truncate(turn.text) }),
     ...(completedTaskId === undefined ? {} : { completedTaskId, completedStatus: "success" }),
-    ...(turn.failure === undefined ? {} : { failureReason: cut(turn.failure) }),
+    ...(turn.failure === undefined ? {} : { failureReason: truncate(turn.failure) }),
     toolCalls: turn.toolCalls,
   };
 }
 
 /**
- * What there is to tell at the next change to idle. Several turns may lie before it (messages came while one ran): they
- * are one piece of work and end in one notice.
+ * Collects the content of the next idle notice. Several turns without a pause (messages came while one ran) are one piece of
+ * work and end in one notice.
  */
 export class WorkSinceIdle {
   #turn: TurnSummary | undefined;
   #lastResult: string | undefined;
   #done: WorkDone = {};
 
-  /** A message went to a peer: the lead reads its summary in the next notice, not the message. */
-  talkedTo(peer: string, summary: string): void {
+  /** Records a message to a peer: the lead gets its summary in the next notice, not the message. */
+  addPeerMessage(peer: string, summary: string): void {
     this.#done = { ...this.#done, peerSummary: `[to ${peer}] ${summary}` };
   }
 
-  completed(taskId: string): void {
+  addCompletedTask(taskId: string): void {
     this.#done = { ...this.#done, completedTaskId: taskId };
   }
 
-  add(turn: TurnSummary): void {
+  addTurn(turn: TurnSummary): void {
     const before = this.#turn;
-    // What went well behind a failure does not make it good: the lead hears of it all the same.
+    // A later success does not hide a failure: the lead is notified of it.
     const hadFailed = turn.outcome === "completed" && before?.outcome === "failed";
     this.#turn = {
       outcome: hadFailed ? "failed" : turn.outcome,
@@ -80,18 +79,18 @@ export class WorkSinceIdle {
     };
   }
 
-  /** The fields of the notice of all that was added; undefined where it is worth none. */
-  notice(): Record<string, unknown> | undefined {
+  /** Returns the fields of one notice for the added turns, and starts over; undefined if it deserves none. */
+  takeNotice(): Record<string, unknown> | undefined {
     const turn = this.#turn;
     this.#turn = undefined;
-    if (turn === undefined || !worthNotice(turn, this.#lastResult)) return undefined;
+    if (turn === undefined || !isWorthNotice(turn, this.#lastResult)) return undefined;
     this.#lastResult = turn.outcome === "failed" ? turn.failure : turn.text;
-    const fields = noticeOf(turn, this.#done);
+    const fields = idleNoticeFields(turn, this.#done);
     this.#done = {};
     return fields;
   }
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length <= MAX_NOTICE_RESULT ? text : `${text.slice(0, MAX_NOTICE_RESULT)}…`;
 }

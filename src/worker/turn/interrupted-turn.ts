@@ -7,42 +7,39 @@ import { messageKey } from "../../team/inbox/inbox-format.ts";
 import { turnsOf } from "../../team/inbox/journal.ts";
 import type { TeamRef } from "../../team/ref.ts";
 
-/**
- * Times that one turn is begun in all. Its process was killed in each, and it may have been the turn that did it: a third
- * try tells chance from habit.
- */
-const MAX_BEGUN = 3;
+/** Maximum number of starts of one turn: after three killed processes the turn itself is probably the cause. */
+const MAX_STARTS = 3;
 
-/** Whether an earlier process left a conversation; where there is none, nothing was cut off, and no agent need be loaded to see it. */
+/** Whether an earlier process left a conversation. Without one no turn was interrupted, and the agent need not be loaded. */
 export function hasConversation(transcript: string): boolean {
   return fileSize(transcript) !== undefined;
 }
 
 /**
- * Whether the turn that a conversation ended with was cut off by its process's death: its messages are read, so that nobody
- * delivers them again, and no turn of theirs has ended. One of another team's messages is left alone.
- * @returns `again`: it may go on; `given-up`: it has been begun too often; undefined: nothing was cut off
+ * Returns whether the last turn of a conversation ended with its process: its messages are marked as read, and the journal has
+ * no end of their turn. A turn with messages of another team is ignored.
+ * @returns `again`: resume it; `given-up`: it was started too often; undefined: no turn was interrupted
  */
 export function interruptedTurn(
   ref: TeamRef,
   name: string,
   { restoredKeys }: Pick<Agent, "restoredKeys">,
 ): "again" | "given-up" | undefined {
-  // All of a turn have the same life.
+  // All messages of a turn share their progress.
   const [key] = restoredKeys;
   if (key === undefined) return undefined;
   const turns = turnsOf(ref, name, key);
   if (turns === undefined) {
-    // A foreign writer's message is written down when it is marked: this one is about to be.
+    // The journal gets a foreign writer's message when it is marked as read, which is still to come.
     return peekInbox(ref, name).some((message) => !message.read && messageKey(message) === key)
       ? "again"
       : undefined;
   }
   if (turns.isOver) return undefined;
-  return turns.begun < MAX_BEGUN ? "again" : "given-up";
+  return turns.begun < MAX_STARTS ? "again" : "given-up";
 }
 
-/** Whether the last thing in a conversation is a plan that was sent: its verdict would have been the next turn. */
+/** Whether a conversation ends with a plan that was sent: the next turn would have been its verdict. */
 export function endsWithPlan(messages: readonly ConversationMessage[]): boolean {
   const [call, result] = messages.slice(-2);
   if (call?.role !== "assistant" || result?.role !== "user") return false;
@@ -52,11 +49,11 @@ export function endsWithPlan(messages: readonly ConversationMessage[]): boolean 
 
 const EXIT_PLAN_MODE = "ExitPlanMode";
 
-/** The id of the shutdown request that the newest turn of a conversation began with, if it did. */
-export function shutdownReadIn(messages: readonly ConversationMessage[]): string | undefined {
+/** Returns the id of the shutdown request in the input of the newest turn, if there is one. */
+export function shutdownRequestIn(messages: readonly ConversationMessage[]): string | undefined {
   const opening = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
   return opening?.role === "user" ? opening.origin?.shutdown?.requestId : undefined;
 }
 
-/** Why a turn that was cut off too often is not tried again, for people. */
-export const GIVEN_UP = `The agent's process ended ${MAX_BEGUN} times in the middle of this turn; it was not tried again.`;
+/** Shown to people for a turn that was started too often. */
+export const GIVEN_UP = `The agent's process ended ${MAX_STARTS} times during this turn; the turn is not resumed again.`;

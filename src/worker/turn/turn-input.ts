@@ -10,63 +10,63 @@ import { PERSON_NAME, SYSTEM_NAME } from "../../schema/names.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import type { TurnMaterial } from "../turn-queue.ts";
 
-/** Stands above what a person typed. */
+/** Precedes each line that a person typed. */
 export const TYPED_MARK = "[typed by the user]\n";
 
 /**
- * What waits as one user turn: messages in their tags, joined by blank lines; what a person typed as it is, behind them,
- * marked as the person's (protocol.md section 3). What ended in the background and what hooks said stands between the two.
+ * Composes one user turn: messages in their tags, then ends of background tasks, then instructions, then typed lines with their
+ * mark (protocol.md section 3). Blank lines separate the parts.
  */
-export function composeTurn({ entries, remarks, ended }: TurnMaterial): TurnInput {
+export function composeTurn({ entries, instructions, taskEnds }: TurnMaterial): TurnInput {
   const typed = entries.flatMap(({ message }) => (isTyped(message) ? [message.text] : []));
   const messages = entries.filter(({ message }) => !isTyped(message));
   const envelopes = messages.map(envelopeOf);
-  const notices = ended.map(noticeText);
+  const notices = taskEnds.map(noticeText);
   const parts = [
     ...(envelopes.length === 0 ? [] : [formatEnvelopes(envelopes)]),
     ...notices,
-    ...remarks,
+    ...instructions,
     ...typed.map((line) => `${TYPED_MARK}${line}`),
   ];
   const keys = entries.map((entry) => entry.key);
   const text = parts.join("\n\n");
-  const alone = entries.length + remarks.length === 0 ? notices.at(-1) : undefined;
-  const words =
-    alone === undefined ? newestWords(messages, typed, remarks) : { text: alone, from: SYSTEM_NAME };
-  return { text, keys, origin: { ...words, ...requestsOf(entries) } };
+  const alone = entries.length + instructions.length === 0 ? notices.at(-1) : undefined;
+  const newest =
+    alone === undefined ? newestText(messages, typed, instructions) : { text: alone, from: SYSTEM_NAME };
+  return { text, keys, origin: { ...newest, ...requestsOf(entries) } };
 }
 
-/** The end of something in the background, as protocol.md section 8 has it; no command line can close a tag. */
+/** The end of a background task in the format of protocol.md section 8; escaped, so that no command line can close a tag. */
 function noticeText({ taskId, outputFile, status, what, how }: TaskNotice): string {
   const fields = { task_id: taskId, output_file: outputFile, status, summary: `${what}: ${how}` };
   const lines = Object.entries(fields).map(([tag, text]) => `<${tag}>${escapeBody(text)}</${tag}>`);
   return ["<task_notification>", ...lines, "</task_notification>"].join("\n");
 }
 
-function newestWords(
+function newestText(
   messages: readonly InboxEntry[],
   typed: readonly string[],
-  remarks: readonly string[],
+  instructions: readonly string[],
 ): Pick<InputOrigin, "text" | "from"> {
-  const line = typed.at(-1) ?? remarks.at(-1);
+  const line = typed.at(-1) ?? instructions.at(-1);
   const newest = messages.at(-1);
   if (line !== undefined || newest === undefined) return { text: line ?? "", from: PERSON_NAME };
   const { protocol, message } = newest;
   return { text: protocol === undefined ? message.text : proseOf(protocol), from: message.from };
 }
 
-/** Types that ask a model for an answer. */
-const ASKING: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
+/** Types that need an answer of a model. */
+const REQUEST_TYPES: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "shutdown_request",
   "plan_approval_request",
   "question_request",
 ]);
 
-/** The id of the newest message that asks for an answer, else of the newest that has one; and a shutdown request. */
+/** Returns the id of the newest message that needs an answer, else of the newest with an id; and a shutdown request. */
 function requestsOf(entries: readonly InboxEntry[]): Pick<InputOrigin, "requestId" | "shutdown"> {
   const protocols = entries.flatMap(({ protocol }) => protocol ?? []);
   const named = protocols.filter((protocol) => requestIdOf(protocol) !== undefined);
-  const newest = named.findLast(({ type }) => ASKING.has(type)) ?? named.at(-1);
+  const newest = named.findLast(({ type }) => REQUEST_TYPES.has(type)) ?? named.at(-1);
   const shutdown = protocols.findLast((protocol) => protocol.type === "shutdown_request");
   return defined({
     requestId: newest && requestIdOf(newest),

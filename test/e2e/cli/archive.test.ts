@@ -3,10 +3,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { TEAMS, teamsIn } from "../../support/built.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-test("an archive goes through a pipe from one `teams` into another, and no umask opens it", async () => {
+test("export and import › work through a pipe, and a saved archive is private under any umask", async () => {
   const { env, home } = privateTmux();
   const teams = teamsIn(env, home);
   await teams(["create", "review"]);

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { personInside, personOutside } from "../../support/person.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
-import { watchedPane } from "../../support/watched.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
+import { watchedPane } from "../../support/tmux/watched-pane.ts";
 
-it("attach attaches a terminal at the agent's pane, and ends when it is detached", async () => {
+it("attach › attaches the terminal to the agent's pane, and ends on detach", async () => {
   const t = privateTmux();
   const watched = await watchedPane(t);
   const person = personOutside(t, ["attach", "ada"]);
@@ -13,7 +13,7 @@ it("attach attaches a terminal at the agent's pane, and ends when it is detached
   expect(await person.code()).toBe(0);
 });
 
-it("attach prints the command on a terminal that tmux cannot draw on", async () => {
+it("attach › prints the command on a terminal that tmux cannot draw on", async () => {
   const t = privateTmux();
   const { pane } = await watchedPane(t);
   for (const TERM of ["dumb", ""]) {
@@ -25,7 +25,7 @@ it("attach prints the command on a terminal that tmux cannot draw on", async () 
   expect(t.tmux("list-clients")).toBe("");
 });
 
-it("attach inside another tmux prints what works there, and touches neither", async () => {
+it("attach › inside another tmux prints a working command, and attaches no client", async () => {
   const t = privateTmux();
   await watchedPane(t);
   const other = privateTmux();

@@ -10,14 +10,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 interface World {
   readonly t: PrivateTmux;
   readonly teams: ReturnType<typeof teamsIn>;
-  /** The command is refused with this code and exit status, in one sentence with a hint. */
+  /** Asserts that the command fails with this code and exit status, in one sentence with a hint. */
   refused(exit: number, code: string, ...words: string[]): Promise<{ message: string; hint: string }>;
 }
 
@@ -45,7 +45,7 @@ function world(): World {
   };
 }
 
-/** A directory with everything of the PATH but tmux. */
+/** A directory with every program of the PATH except this one. */
 function pathWithout(t: PrivateTmux, program: string): string {
   const directory = join(t.home, "bin");
   mkdirSync(directory);
@@ -67,8 +67,8 @@ const SHORT = {
   },
 };
 
-describe("what does not exist", () => {
-  it("is named with its nearest names (exit 3), and nothing is made", async () => {
+describe("an unknown team, agent, task or request", () => {
+  it("is reported with the nearest names and exit code 3, and creates nothing", async () => {
     const { t, teams, refused } = world();
     await refused(3, "TEAM_NOT_FOUND", "status");
     expect(existsSync(join(t.root, "teams"))).toBe(false);
@@ -92,9 +92,9 @@ describe("what does not exist", () => {
   });
 });
 
-describe("a name that cannot be", () => {
+describe("an invalid name", () => {
   it.each(["", "..", "///", "検査", "x".repeat(65)])(
-    "%j is no team (exit 2), and nothing is made",
+    "%j is rejected as a team name with exit code 2, and creates nothing",
     async (name) => {
       const { t, refused } = world();
       await refused(2, "INVALID_NAME", "create", "--", name);
@@ -103,7 +103,7 @@ describe("a name that cannot be", () => {
   );
 
   it.each(["", "a@b", "team-lead", "user", "sys\ntem", "x".repeat(65)])(
-    "%j is no agent (exit 2)",
+    "%j is rejected as an agent name with exit code 2",
     async (name) => {
       const { t, teams, refused } = world();
       await teams(["create", "crew"]);
@@ -115,7 +115,7 @@ describe("a name that cannot be", () => {
 });
 
 describe("a machine without tmux", () => {
-  it("is said where tmux was asked for (exit 6), and nothing is made", async () => {
+  it("fails with exit code 6 when tmux is asked for, and creates nothing", async () => {
     const { t, teams } = world();
     const temporary = join(t.home, "tmp");
     mkdirSync(temporary);
@@ -131,7 +131,7 @@ describe("a machine without tmux", () => {
     }
   });
 
-  it("has teammates in the process of their lead, and says so", async () => {
+  it("runs teammates in the lead's process, and says so", async () => {
     const { t, teams } = world();
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     const ended = await teams(["run", "--team", "crew", "--playbook", "short.json"], {
@@ -144,8 +144,8 @@ describe("a machine without tmux", () => {
   });
 });
 
-describe("files that cannot be read", () => {
-  it("a config that is not JSON is CORRUPT_FILE for every command, and stays as it is", async () => {
+describe("unreadable files", () => {
+  it("a config with invalid JSON fails every command as CORRUPT_FILE, and is not changed", async () => {
     const { t, teams, refused } = world();
     await teams(["create", "crew"]);
     const { config } = t.paths("crew");
@@ -164,7 +164,7 @@ describe("files that cannot be read", () => {
     expect((await teams(["ls"])).out).toContain("crew");
   });
 
-  it("settings of the user that are no JSON are CORRUPT_FILE, before anything is made", async () => {
+  it("user settings with invalid JSON fail as CORRUPT_FILE before anything is created", async () => {
     const { t, refused } = world();
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     writeFileSync(join(t.root, "settings.json"), "{nonsense");
@@ -179,7 +179,7 @@ describe("files that cannot be read", () => {
     ],
     ['{\n "version": 2,\n "agents": {}\n}', /play\.json:2: version/],
     ['{\n "version": 1,\n}', /play\.json:3: .*not JSON/],
-  ])("a playbook's mistake is told by line and field, for run and spawn alike", async (text, place) => {
+  ])("a playbook mistake is reported with line and field by run and spawn", async (text, place) => {
     const { t, teams, refused } = world();
     writeFileSync(join(t.home, "play.json"), text);
     const run = await refused(2, "INVALID_INPUT", "run", "--team", "crew", "--playbook", "play.json");
@@ -192,8 +192,8 @@ describe("files that cannot be read", () => {
   });
 });
 
-describe("a place that cannot be", () => {
-  it("a directory that is missing is said before anybody starts", async () => {
+describe("an impossible place or option", () => {
+  it("a missing directory is reported before any agent starts", async () => {
     const { t, teams, refused } = world();
     await teams(["create", "crew"]);
     const missing = join(t.home, "nowhere");
@@ -213,7 +213,7 @@ describe("a place that cannot be", () => {
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], fifos: [] });
   });
 
-  it("an option that would change nothing is refused, and a run is not begun", async () => {
+  it("an option without effect is rejected before the run starts", async () => {
     const { t, refused } = world();
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     const run = ["run", "--playbook", "short.json"];
@@ -224,7 +224,7 @@ describe("a place that cannot be", () => {
     await leaves(t, nothing());
   });
 
-  it("a runtime directory that is open to others is refused, and no team is left behind", async () => {
+  it("a runtime directory open to other users is rejected, and no team is left", async () => {
     const { t, teams, refused } = world();
     mkdirSync(join(t.runtime, "teams"));
     chmodSync(join(t.runtime, "teams"), 0o777);
@@ -238,7 +238,7 @@ describe("a place that cannot be", () => {
     expect((await teams(["status", "--json"])).json<{ members: object[] }>().members).toHaveLength(1);
   });
 
-  it("a report that is somebody else's is never replaced", async () => {
+  it("a report that no audit wrote is never replaced", async () => {
     const { t, refused } = world();
     execFileSync("git", ["init", "-q", t.home], { env: t.env });
     writeFileSync(join(t.home, "AUDIT.md"), "# mine\n");
@@ -251,7 +251,7 @@ describe("a place that cannot be", () => {
     await leaves(t, nothing());
   });
 
-  it("a window without room for a pane of the least size gets none", async () => {
+  it("a window too small for another pane is not split", async () => {
     const { t, teams } = world();
     const { pane } = t.session("tiny", { width: 30, height: 8 });
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
@@ -262,7 +262,7 @@ describe("a place that cannot be", () => {
     const after = t.tmux("display-message", "-p", "-t", pane, "#{window_layout}");
     expect(after).toBe(before);
     if (here.code === 0) {
-      // It lives in a window of the team's own then, and works.
+      // The teammate then runs in the team's own window.
       expect((await teams(["wait", "dev", "--timeout", "10"])).code).toBe(0);
       await teams(["kill", "dev", "--force"]);
     } else expect(here.error().code).toBe("TMUX_ERROR");
@@ -274,8 +274,8 @@ describe("a place that cannot be", () => {
   });
 });
 
-describe("what no model can be asked", () => {
-  it("a run without a goal, a model that is none, two models at once", async () => {
+describe("impossible model input", () => {
+  it("a run without a goal, with an invalid model or with two models is rejected", async () => {
     const { t, refused } = world();
     await refused(2, "INVALID_INPUT", "run", "--model", "claude-fake");
     await refused(2, "INVALID_MODEL", "run", "--model", "no such", "goal");

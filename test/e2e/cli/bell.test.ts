@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-it("a teammate that waits for a person rings: its window is marked for whoever looks at another (S63)", async () => {
+it("a waiting teammate › rings the bell, which flags its window for a user in another window (S63)", async () => {
   const t = privateTmux();
   const pane = t.tmux("new-session", "-d", "-s", "work", "-n", "mine", "-P", "-F", "#{pane_id}", "cat");
   const socket = t.tmux("display-message", "-p", "#{socket_path},#{pid},0");
@@ -21,7 +21,10 @@ it("a teammate that waits for a person rings: its window is marked for whoever l
   await teams(["kill", "dev", "--force"]);
 });
 
-/** A home whose settings call by a line in a file, and a playbook in which `dev` runs a command and puts a question. */
+/**
+ * A home whose notify setting appends to a file, and a playbook in which `dev` runs a command and asks a
+ * question.
+ */
 function calling() {
   const t = privateTmux();
   const said = join(t.home, "said");
@@ -41,8 +44,8 @@ function calling() {
   return { teams, lines, approve };
 }
 
-describe("who is waited for is called by the command of the settings (S63)", () => {
-  it("by a teammate itself where a person leads, for permissions and questions", async () => {
+describe("the notify command (S63)", () => {
+  it("is run by a teammate of a user's team for permissions and questions", async () => {
     const { teams, lines, approve } = calling();
     await teams(["create", "crew"]);
     const words = ["--prompt", "begin", "--model", "scripted:ask.json", "--teammate-mode", "process"];
@@ -57,7 +60,7 @@ describe("who is waited for is called by the command of the settings (S63)", () 
     await teams(["kill", "crew", "--force", "--purge"]);
   });
 
-  it("by a lead for what its side leaves open, once", async () => {
+  it("is run once by a lead for a request that it leaves open", async () => {
     const { teams, lines, approve } = calling();
     const words = ["--team", "crew", "--playbook", "ask.json", "--teammate-mode", "process", "--json"];
     const run = teams(["run", "go", ...words]);

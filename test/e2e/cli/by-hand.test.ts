@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type Finished, teamsIn } from "../../support/built.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { type Finished, teamsIn } from "../../support/processes/built-program.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PLAYBOOK = {
   version: 1,
@@ -64,7 +64,7 @@ const KEYS_OF_A_MEMBER = [
   "exit",
 ];
 
-it("a person leads a team by commands from inside tmux, each answer one object of JSON, and leaves nothing", async () => {
+it("a team led by hand › runs from spawn to delete through JSON commands, and leaves nothing", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
@@ -162,7 +162,7 @@ it("a person leads a team by commands from inside tmux, each answer one object o
   expect(t.tmux("list-windows", "-a", "-F", "#{window_name}")).toBe("mine");
 });
 
-it("attach switches the client of a person inside tmux, and prints the command outside (S6)", async () => {
+it("attach › switches the user's client inside tmux, and prints the command outside (S6)", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
@@ -190,7 +190,7 @@ async function approvals(
   return ((await ask()) as { approvals: { id: string; from: string }[] }).approvals;
 }
 
-it("wait does not take one for idle that has a message which it has not picked up", async () => {
+it("wait › does not report an agent with an unread message as idle", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const teams = teamsIn(t.env, t.home);

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 interface Status {
   readonly members: readonly { readonly name: string; readonly state: string; readonly paneId: string }[];
@@ -23,7 +23,7 @@ function place(): { readonly t: PrivateTmux; readonly teams: ReturnType<typeof t
   return { t, teams: teamsIn(t.env, t.home) };
 }
 
-/** The long command's pid, once it runs. */
+/** Returns the pid of the long command once it runs. */
 async function working(t: PrivateTmux, not = 0): Promise<number> {
   const file = join(t.home, "pid");
   const pid = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
@@ -32,7 +32,7 @@ async function working(t: PrivateTmux, not = 0): Promise<number> {
 
 const ended = (pid: number): Promise<unknown> => eventually("its end", () => startTimeOf(pid) === undefined);
 
-it("Esc in a teammate's pane, and teams interrupt, end its turn and what runs in it, and keep the agent", async () => {
+it("interrupt › ends the turn and its commands by Esc or by command, and keeps the agent", async () => {
   const { t, teams } = place();
   await teams(["create", "crew"]);
   const spawned = await teams([
@@ -46,7 +46,7 @@ it("Esc in a teammate's pane, and teams interrupt, end its turn and what runs in
   const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
 
   const first = await working(t);
-  // Keys with an escape in their name are none.
+  // Keys whose sequence begins with an escape do not interrupt.
   type("Up", "F1", "C-Left");
   type("-l", "half a line");
   await eventually("the line on the screen", () =>
@@ -61,7 +61,7 @@ it("Esc in a teammate's pane, and teams interrupt, end its turn and what runs in
     outcome: "idle",
   });
 
-  // The line is still there: it is the second long turn, which the command interrupts.
+  // The typed line was kept; it starts the second long turn, which the command interrupts.
   type("Enter");
   const second = await working(t, first);
   expect((await teams(["interrupt", "dev"])).out).toBe("dev was interrupted.\n");
@@ -80,7 +80,7 @@ it("Esc in a teammate's pane, and teams interrupt, end its turn and what runs in
   expect((await teams(["delete", "crew"])).code).toBe(0);
 });
 
-it("Esc in the lead's pane ends its turn; the run goes on, and gives the terminal back as it was", async () => {
+it("interrupt › ends the lead's turn by Esc, then the run continues and restores the terminal", async () => {
   const { t, teams } = place();
   const person = personInside(t, [
     ...["run", "--team", "crew", "--no-sidebar", "--playbook", "play.json"],
@@ -89,7 +89,7 @@ it("Esc in the lead's pane ends its turn; the run goes on, and gives the termina
   const first = await working(t);
   person.type("Escape");
   await ended(first);
-  // A turn that was interrupted is no result: the person who did it is waited for.
+  // An interrupted turn is not a result: the run waits for the user who interrupted it.
   await person.sees("interrupted");
   person.type("-l", "go on");
   person.type("Enter");
@@ -100,7 +100,7 @@ it("Esc in the lead's pane ends its turn; the run goes on, and gives the termina
   person.type("Enter");
   await person.sees("I heard and now");
   expect(await person.code()).toBe(0);
-  // `cat` has the terminal now: it shows what is typed, and takes it by the line.
+  // `cat` reads the terminal again: it echoes typed text and reads by line.
   person.type("-l", "abcx");
   person.type("BSpace", "Enter");
   await person.sees(/abc\s+abc$/m);

@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { scriptFile } from "../../support/run-ts.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const server = scriptFile("mcp-server");
+const server = scriptFile("mcp/server");
 
-/** Says to the lead what the tool answered. */
+/** Reports the tool's answer to the lead. */
 const PLAYBOOK = {
   version: 1,
   agents: {
@@ -21,7 +21,7 @@ const PLAYBOOK = {
   },
 };
 
-/** A project that brings servers, and a user who has one in the settings. */
+/** A project with MCP servers, and a user with one in the settings. */
 async function world() {
   const t = privateTmux();
   const project = join(t.home, "project");
@@ -42,7 +42,7 @@ async function world() {
   return { t, teams, spawn, lines, hears, screen };
 }
 
-it("a server of the settings gives a teammate its tools, and ends with it; one of a project that nobody trusts is not started (S70)", async () => {
+it("MCP servers › run with their teammate from the settings, but not from an untrusted project (S70)", async () => {
   const { t, teams, spawn, lines, hears, screen } = await world();
   expect((await teams([...spawn, "--allowed-tools", "mcp__own", "--prompt", "greet"])).code).toBe(0);
   await hears("It says: Hello Ada.");
@@ -52,7 +52,7 @@ it("a server of the settings gives a teammate its tools, and ends with it; one o
   await eventually("the server's end", () => lines("own").some((line) => line.startsWith("ended")));
 });
 
-it("the servers of a trusted project count, each that fails is named, and a call that no rule allows is asked for", async () => {
+it("MCP servers › run from a trusted project, failures are named, and calls without a rule ask", async () => {
   const { teams, spawn, lines, screen } = await world();
   expect((await teams(["trust"])).code).toBe(0);
   expect((await teams([...spawn, "--prompt", "greet"])).code).toBe(0);
@@ -70,7 +70,7 @@ it("the servers of a trusted project count, each that fails is named, and a call
   await eventually("the server's end", () => startTimeOf(pid) === undefined);
 });
 
-it("a lead's servers end with its run, also one that stays where nobody speaks to it any more", async () => {
+it("MCP servers › end with the lead's run, even if one ignores the end of its input", async () => {
   const { t, teams } = await world();
   expect((await teams(["delete", "crew"])).code).toBe(0);
   const log = join(t.home, "own");

@@ -1,21 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
-import { startTeams, TEAMS } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { countForks } from "../../support/forks.ts";
-import { markedProcesses } from "../../support/leftovers.ts";
-import { personOutside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
-import { watchedPane } from "../../support/watched.ts";
+import { markedProcesses } from "../../support/assertions/leftovers.ts";
+import { startTeams, TEAMS } from "../../support/processes/built-program.ts";
+import { countForks } from "../../support/processes/count-forks.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personOutside } from "../../support/tmux/terminal-user.ts";
+import { watchedPane } from "../../support/tmux/watched-pane.ts";
 
-it("peek -f draws in place on a terminal, fits it, and gives it back at Ctrl-C", async () => {
+it("peek -f › draws in place, fits the terminal, and restores it on Ctrl-C", async () => {
   const t = privateTmux();
   const watched = await watchedPane(t);
   const person = personOutside(t, ["peek", "ada", "-f"], { size: { width: 40, height: 10 } });
   await person.sees(/ready[\s\S]*ada · Ctrl-C stops watching/);
   watched.does(`seq 30; printf '検査%.0s' 1 2 3 4 5 6 7 8 9 10 11 12; echo; seq -s '' 30; echo short`);
-  // Nine rows have room above the foot; a long one is cut by the cells that it takes.
+  // Nine rows fit above the footer; long rows are cut by their width in cells.
   const screen = await person.sees(/^short$/m);
   expect(screen.trimEnd().split("\n").slice(-10)).toEqual([
     ...["25", "26", "27", "28", "29", "30"],
@@ -30,7 +30,7 @@ it("peek -f draws in place on a terminal, fits it, and gives it back at Ctrl-C",
   expect(person.screen().trim().replace(/^\^C/, "")).toBe("");
 });
 
-it("peek -f gives the terminal back while it is stopped, and goes on", async () => {
+it("peek -f › restores the terminal while it is stopped, and continues afterwards", async () => {
   const t = privateTmux();
   const watched = await watchedPane(t);
   const person = personOutside(t, ["peek", "ada", "-f"]);
@@ -39,8 +39,8 @@ it("peek -f gives the terminal back while it is stopped, and goes on", async () 
   signalProcess(peeking, "SIGTSTP");
   await eventually("the terminal as it was", () => person.screen().trim() === "");
   watched.does("echo meanwhile");
-  // It may still be on its way to its stop; whatever comes first, it goes on.
-  await eventually("it goes on", () => {
+  // The process may not have stopped yet; it continues in either order.
+  await eventually("peek to continue", () => {
     signalProcess(peeking, "SIGCONT");
     return person.screen().includes("meanwhile");
   });
@@ -49,7 +49,7 @@ it("peek -f gives the terminal back while it is stopped, and goes on", async () 
   expect(person.screen().trim().replace(/^\^C/, "")).toBe("");
 });
 
-it("peek -f on a terminal ends with the agent, and says how it ended below what was there before", async () => {
+it("peek -f › ends with the agent, and prints how it ended below the earlier output", async () => {
   const t = privateTmux();
   const watched = await watchedPane(t);
   const person = personOutside(t, ["peek", "ada", "-f"]);
@@ -61,7 +61,7 @@ it("peek -f on a terminal ends with the agent, and says how it ended below what 
   expect(person.screen().trim()).toBe("ready\nthe last words\nada has ended.");
 });
 
-it("peek -f on a dumb terminal writes row below row", async () => {
+it("peek -f › appends rows on a dumb terminal", async () => {
   const t = privateTmux();
   const watched = await watchedPane(t);
   const person = personOutside(t, ["peek", "ada", "-f"], { env: { TERM: "dumb" } });
@@ -73,7 +73,7 @@ it("peek -f on a dumb terminal writes row below row", async () => {
   expect(person.screen()).toContain("ready\none\n");
 });
 
-it("peek -f forks once a second at most, and ends with who reads it", async () => {
+it("peek -f › forks at most once a second, and ends when its reader closes the pipe", async () => {
   const t = privateTmux();
   const watched = await watchedPane(t);
   const forks = countForks(t);
@@ -102,12 +102,12 @@ function isUntouched(t: PrivateTmux, pane: string): boolean {
   return t.tmux("display-message", "-p", "-t", pane, "#{pane_pipe}#{pane_in_mode}") === "00";
 }
 
-/** The process of `teams peek` that this test has started. */
+/** Returns the pid of the `teams peek` that this test has started. */
 function peekOf(t: PrivateTmux): number {
   const words = (pid: number) => execFileSync("ps", ["-wwo", "args=", "-p", `${pid}`], { encoding: "utf8" });
   const found = markedProcesses(t).find(({ pid }) =>
     words(pid).startsWith(`${process.execPath} ${TEAMS} peek`),
   );
-  if (found === undefined) throw new Error("nobody peeks");
+  if (found === undefined) throw new Error("teams peek is not running");
   return found.pid;
 }

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-/** A team with one teammate, and the commands of somebody who has another runtime directory by now. */
+/** A team with one teammate, and commands run with another runtime directory. */
 async function moved(runtime: (home: string) => string) {
   const { ref, place, spawn } = await ledTeam();
   await spawn("dev");
@@ -16,22 +16,22 @@ async function moved(runtime: (home: string) => string) {
   return { ref, place, run: teamsIn(env, place.home), fifos: ref.paths.agent("dev").runtime };
 }
 
-describe("a runtime directory that is another than at the start", () => {
-  it("does not keep kill from removing the FIFOs of the start", async () => {
+describe("a runtime directory that changed after the start", () => {
+  it("kill still removes the FIFOs of the start", async () => {
     const { run, fifos } = await moved((home) => join(home, "elsewhere"));
     expect(readdirSync(fifos).sort()).toEqual(["bell", "life", "ready"]);
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
     expect(existsSync(fifos)).toBe(false);
   });
 
-  it("of which a record tells is left alone where it is not laid out as the agent's, or leads elsewhere by a link", async () => {
+  it("kill leaves recorded FIFOs alone if their path has another layout or leads through a link", async () => {
     const { run, place, ref, fifos } = await moved((home) => join(home, "elsewhere"));
     const elsewhere = join(place.home, "linked");
     const team = dirname(fifos);
     mkdirSync(join(elsewhere, "teams"), { recursive: true, mode: 0o700 });
     symlinkSync(dirname(team), join(elsewhere, "teams", dirname(team).split("/").at(-1) ?? ""));
     const { status } = ref.paths.agent("dev");
-    // A living one would say the true path again.
+    // A live agent would record the true path again.
     const pid = readStatus(ref, "dev")?.process.pid ?? 0;
     signalProcess(pid, "SIGKILL");
     await eventually("its end", () => startTimeOf(pid) === undefined);
@@ -45,7 +45,7 @@ describe("a runtime directory that is another than at the start", () => {
 });
 
 describe("a runtime directory that is a file", () => {
-  it("keeps nobody from what needs no FIFO, and a start names the variable that is wrong", async () => {
+  it("blocks only commands that need a FIFO, and the hint of spawn names XDG_RUNTIME_DIR", async () => {
     const { ref, run } = await moved((home) => {
       writeFileSync(join(home, "file"), "");
       return join(home, "file");

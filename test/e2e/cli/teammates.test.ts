@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
-import { refusesShutdown } from "../../support/turns.ts";
+import { refusesShutdown } from "../../support/model/playbook-turns.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 interface Status {
   readonly members: readonly {
@@ -33,7 +33,7 @@ const PLAYBOOK = {
   },
 };
 
-/** A team in a private home and a private tmux, led by commands. */
+/** A team in a private home and a private tmux server, led by commands. */
 async function team(): Promise<{ readonly tmux: PrivateTmux; readonly teams: ReturnType<typeof teamsIn> }> {
   const tmux = privateTmux();
   const teams = teamsIn(tmux.env, tmux.home);
@@ -44,7 +44,7 @@ async function team(): Promise<{ readonly tmux: PrivateTmux; readonly teams: Ret
 
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
 
-it("a teammate without a model says what it can play, and silence is said to be one", async () => {
+it("spawn without a model › warns about an unscripted name, and names the built-in role", async () => {
   const { teams } = await team();
   const silent = await teams(["spawn", "ada", "--teammate-mode", "process"]);
   expect(silent.code).toBe(0);
@@ -55,7 +55,7 @@ it("a teammate without a model says what it can play, and silence is said to be 
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
-it("names in commands that are to be copied are quoted for a shell", async () => {
+it("commands to copy › quote names for the shell", async () => {
   const { teams } = await team();
   const spawn = [...SPAWN, "--teammate-mode", "process"];
   const odd = await teams(["spawn", ...spawn, "--", "$(touch pwned)"]);
@@ -75,8 +75,8 @@ it("names in commands that are to be copied are quoted for a shell", async () =>
 describe.each([
   ["tmux", "pane"],
   ["process", "process"],
-])("a teammate in %s", (mode, place) => {
-  it("is spawned, spoken to, looked at and shut down by commands, and leaves nothing", async () => {
+])("a teammate in %s mode", (mode, place) => {
+  it("is spawned, addressed, viewed and shut down by commands, and leaves nothing", async () => {
     const { tmux, teams } = await team();
     const spawned = await teams(["spawn", "dev", ...SPAWN, "--teammate-mode", mode, "--prompt", "hello"]);
     expect(spawned).toMatchObject({ code: 0, err: "" });
@@ -96,7 +96,7 @@ describe.each([
     expect(readdirSync(join(tmux.root, "teams"))).toEqual([]);
   });
 
-  it("that refuses to shut down is left (exit 1), and ended by kill --force", async () => {
+  it("stays after it refuses a shutdown (exit 1), and ends by kill --force", async () => {
     const { teams } = await team();
     await teams(["spawn", "stubborn", ...SPAWN, "--teammate-mode", mode]);
     const refused = await teams(["shutdown", "stubborn", "--json"]);
@@ -115,7 +115,7 @@ describe.each([
 });
 
 describe("attach", () => {
-  it("prints the exact command where no terminal can be switched (S15)", async () => {
+  it("prints the exact command if it cannot switch a terminal (S15)", async () => {
     const { tmux, teams } = await team();
     await teams(["spawn", "dev", ...SPAWN]);
     const attach = await teams(["attach", "dev", "--json"]);
@@ -133,7 +133,7 @@ describe("attach", () => {
 });
 
 describe("sidebar --split", () => {
-  it("opens a pane at the right of the caller's, and closes it when it is there", async () => {
+  it("opens a pane on the right, and closes it on the second call", async () => {
     const { tmux, teams } = await team();
     const { pane } = tmux.session("mine", { width: 120, height: 30 });
     const panes = (): string[] => tmux.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_width}").split("\n");
@@ -149,15 +149,15 @@ describe("sidebar --split", () => {
     expect(panes()).toEqual([`${pane} 120`]);
   });
 
-  it("is refused outside of tmux, as is a sidebar without a terminal", async () => {
+  it("is refused outside tmux, as is a sidebar without a terminal", async () => {
     const { teams } = await team();
     expect((await teams(["sidebar", "--split"])).code).toBe(2);
     expect((await teams(["sidebar"])).err).toContain("status --watch");
   });
 });
 
-describe("a permission that is asked for", () => {
-  it("shows in approvals and status, is noted by wait, and is answered by approve (S61)", async () => {
+describe("a permission request", () => {
+  it("shows in approvals, status and wait, and is answered by approve (S61)", async () => {
     const { teams } = await team();
     await teams(["spawn", "dev", "--model", "scripted:play.json", "--prompt", "hello"]);
     const asked = await eventually("the request", async () => {
@@ -184,8 +184,8 @@ describe("a permission that is asked for", () => {
   });
 });
 
-describe("an agent that is killed by a signal", () => {
-  it("is crashed in status with the signal, ends a wait with exit 1, and can be removed (S33)", async () => {
+describe("a killed agent", () => {
+  it("is shown as crashed with its signal, ends a wait with exit 1, and can be removed (S33)", async () => {
     const { teams } = await team();
     const spawned = (await teams(["spawn", "dev", ...SPAWN, "--json"])).json<{ pid: number }>();
     await teams(["task", "add", "never done"]);
@@ -205,8 +205,8 @@ describe("an agent that is killed by a signal", () => {
   });
 });
 
-describe("a crash", () => {
-  it("waits for a person, whose yes starts the agent again, and whose no lets it go (S33)", async () => {
+describe("a crash request", () => {
+  it("restarts the agent when approved, and removes it when rejected (S33)", async () => {
     const { teams } = await team();
     const pidOf = async () =>
       (await teams(["status", "--json"])).json<Status>().members.find(({ name }) => name === "dev")?.pid;
@@ -238,8 +238,8 @@ describe("a crash", () => {
   });
 });
 
-describe("the process of a teammate", () => {
-  it("is one: a second is refused, and so is one in another agent's shell (S14)", async () => {
+describe("a teammate's process", () => {
+  it("is unique: a second start, or one in another agent's shell, is refused (S14)", async () => {
     const { teams } = await team();
     await teams(["spawn", "dev", "--prompt", "wait", "--teammate-mode", "process"]);
     const flags =
@@ -257,8 +257,8 @@ describe("the process of a teammate", () => {
   });
 });
 
-describe("a spawn that cannot be", () => {
-  it("is refused with its code, and leaves the team as it was (S13)", async () => {
+describe("an impossible spawn", () => {
+  it("is refused with its code, and leaves the team unchanged (S13)", async () => {
     const { tmux, teams } = await team();
     for (const [words, code, exit] of [
       [["spawn", "team-lead"], "INVALID_NAME", 2],

@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
-import { scriptFile } from "../../support/run-ts.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const serverFile = scriptFile("mcp-server");
+const serverFile = scriptFile("mcp/server");
 
-it("a cloned repository's hooks, env, allow rules, servers and agent files count only once it is trusted, its denials at once (S70)", async () => {
+it("trust › a cloned repository's hooks, env, allow rules, servers and agents need trust, its denials do not (S70)", async () => {
   const t = privateTmux();
   const repository = join(realpathSync(t.home), "cloned");
   const put = (name: string, value: unknown): void => {
@@ -65,7 +65,7 @@ it("a cloned repository's hooks, env, allow rules, servers and agent files count
   await teams(["reject", ask?.id ?? ""]);
   await own.received(2);
   expect(JSON.stringify(own.requests[0]?.body.system)).toContain("A text, and loaded.");
-  // Also where everything else is allowed, the denial is the repository's own.
+  // The repository's own denial applies even if everything else is allowed.
   expect(JSON.stringify(own.requests[1]?.body.messages)).toContain("The rule Bash(touch denied) denies it.");
   expect((await spawn("eve", "--agent-type", "evil")).code).toBe(2);
   expect([...brought, "allowed", "denied"].filter(made)).toEqual([]);

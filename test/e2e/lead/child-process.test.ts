@@ -6,17 +6,17 @@ import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
-import { TEAMS } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
+import { TEAMS } from "../../support/processes/built-program.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-it("a child's shell commands have neither its socketpair nor the variables of its start", async () => {
+it("process mode › hides the socketpair and start variables from shell commands", async () => {
   const command = "ls -l /proc/$$/fd > fds; env > variables";
   const { ref, spawn, place } = await ledTeam({ "*": [{ tools: [{ name: "Bash", input: { command } }] }] });
   await spawn({ name: "dev", prompt: "go" });
   const { pid } = readStatus(ref, "dev")?.process ?? { pid: 0 };
   const script = readPlace(ref, "dev")?.panePid ?? 0;
-  // The pair itself is there, with the launch script and with the agent.
+  // The launch script and the agent both hold the pair.
   const pair = readlinkSync(`/proc/${pid}/fd/3`);
   expect(pair).toMatch(/^socket:/);
   expect(readlinkSync(`/proc/${script}/fd/3`)).toBe(pair);
@@ -26,7 +26,7 @@ it("a child's shell commands have neither its socketpair nor the variables of it
   expect(readFileSync(join(place.home, "variables"), "utf8")).not.toContain("TEAMS_BELL_FD");
 });
 
-it("a child outlives the terminal in which it was started, and a Ctrl-C there", async () => {
+it("process mode › keeps an agent running after Ctrl-C and the end of its terminal", async () => {
   const { ref, place } = await ledTeam();
   const { session } = place.session("user");
   const words = [
@@ -39,7 +39,7 @@ it("a child outlives the terminal in which it was started, and a Ctrl-C there", 
     "--team",
     "crew",
   ];
-  // Without job control all that it starts is in the terminal's foreground, but what has left it.
+  // Without job control every child stays in the foreground process group unless it leaves it.
   const pane = place.tmux(
     ...["new-window", "-d", "-t", `${session}:`, "-P", "-F", "#{pane_id} #{pane_pid}", "-c", place.home],
     ...["--", "env", "-u", "TMUX", "-u", "TMUX_PANE"],
@@ -73,7 +73,7 @@ it("a child outlives the terminal in which it was started, and a Ctrl-C there", 
   expect(existsSync(ref.paths.agent("dev").exit)).toBe(false);
 });
 
-it("a child's log is cut where it has grown too large, and ends in its last words", async () => {
+it("process mode › truncates a log that grows too large, and keeps its last lines", async () => {
   const say = `${"It goes on and on. ".repeat(70_000)}And ends.`;
   const { ref, spawn } = await ledTeam({ "*": [{ say }] });
   await spawn({ name: "dev" });

@@ -6,12 +6,12 @@ import { livenessOf } from "../../../src/os/process/identity.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { getTask } from "../../../src/team/tasks/tasks.ts";
-import { TEAMS } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
-import type { PrivateTmux } from "../../support/tmux-server.ts";
+import { TEAMS } from "../../support/processes/built-program.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import type { PrivateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** A command in a pid namespace of its own, as in another container that shares the home. */
+/** Runs a command in its own pid namespace, as in another container that shares the home. */
 const CONTAINER = [
   "--fork",
   "--pid",
@@ -36,8 +36,8 @@ function inContainer({ env, home }: PrivateTmux, ...words: string[]): Promise<Sa
   });
 }
 
-describe.runIf(hasContainers)("From another container that shares the home (S77)", () => {
-  it("a member is neither judged nor ended nor robbed of its task, and is written to as ever", async () => {
+describe.runIf(hasContainers)("from another container that shares the home (S77)", () => {
+  it("a member is not judged or ended, keeps its task, and receives messages", async () => {
     const { ref, place, spawn } = await ledTeam({ dev: [{ say: "got it", repeat: true }] });
     await spawn("dev");
     const teams = (...words: string[]) => inContainer(place, ...words, "--team", "crew");
@@ -61,7 +61,7 @@ describe.runIf(hasContainers)("From another container that shares the home (S77)
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "in_progress" });
   });
 
-  it("one that agrees to end is ended; one that does not is sent no signal", async () => {
+  it("a teammate that agrees to a shutdown ends; a busy one gets no signal", async () => {
     const { ref, place, spawn } = await ledTeam({
       busy: [{ tools: [{ name: "Bash", input: { command: "touch working; sleep 300" } }] }],
     });

@@ -6,12 +6,14 @@ import type { ResumeReport } from "../../../src/operations/resume/resume.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** A PATH whose tmux kills the spawn that calls it for the third time: its panes are made, and neither tagged nor written down. */
+/**
+ * A PATH whose tmux kills the spawn at its third call: the pane exists, but is neither tagged nor recorded.
+ */
 function deadlyPath(t: PrivateTmux): string {
   const [bin, calls] = [join(t.home, "bin"), join(t.home, "calls")];
   const real = execFileSync("/bin/sh", ["-c", "command -v tmux"], { encoding: "utf8" }).trim();
@@ -27,7 +29,7 @@ exec ${real} "$@"
   return `${bin}:${t.env.PATH}`;
 }
 
-it("an agent whose spawner was killed between its pane and the note of it is a member with a pane like any other", async () => {
+it("spawn › adopts the agent when its spawner is killed before it records the pane", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   const teams = teamsIn(t.env, t.home);
@@ -42,7 +44,7 @@ it("an agent whose spawner was killed between its pane and the note of it is a m
   const { child, ended } = startTeams(["spawn", "dev", "--team", "crew"], env, t.home);
   expect(await ended).toBeNull();
   expect(child.signalCode).toBe("SIGKILL");
-  await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+  await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
   expect(existsSync(ref.paths.agent("dev").place)).toBe(false);
 
   const [dev = ""] = t

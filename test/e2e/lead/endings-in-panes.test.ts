@@ -11,15 +11,15 @@ import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type LedTeam, ledTeam } from "../../support/led-team.ts";
-import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Promise<void> {
   const behind: Promise<unknown>[] = [];
@@ -27,8 +27,8 @@ async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Pr
   await Promise.all(behind);
 }
 
-/** A team that is led by this test, its teammates in panes of a detached session. */
-async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, input: SpawnInput) {
+/** A team led by this test, with its teammates in panes of a detached session. */
+async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>, input: SpawnInput) {
   const led = await ledTeam(agents);
   const { ref, ctx, place } = led;
   await spawnInPanes(led, [input]);
@@ -41,19 +41,19 @@ async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, input:
     paneOf,
     screen,
     pidOf: (name: string): number => readStatus(ref, name)?.process.pid ?? 0,
-    /** Ends its process, and waits until its pane waits for a person. */
+    /** Ends the agent's process, and waits until its pane asks for a key. */
     crash: async (name: string, signal: NodeJS.Signals) => {
       const { pid } = readStatus(ref, name)?.process ?? { pid: 0 };
       signalProcess(pid, signal);
       await eventually("the record", () => readExit(ref, name)?.signal === signal);
-      await eventually("what to press", () => screen(name).includes("q + Enter closes this pane"));
+      await eventually("the key hint", () => screen(name).includes("q + Enter closes this pane"));
     },
-    /** What a person types there. */
+    /** Types the restart key in the pane, as a user does. */
     again: async (name: string) => {
       const before = readStatus(ref, name)?.process.pid;
       place.tmux("send-keys", "-t", paneOf(name), "r", "Enter");
-      await eventually("another start", () => readStatus(ref, name)?.process.pid !== before);
-      await eventually("its idleness", () => readStatus(ref, name)?.state === "idle");
+      await eventually("the restart", () => readStatus(ref, name)?.process.pid !== before);
+      await eventually("its idle state", () => readStatus(ref, name)?.state === "idle");
     },
     news: async (): Promise<string[]> =>
       (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
@@ -62,12 +62,12 @@ async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, input:
   };
 }
 
-describe("a crashed agent that a person started again in its pane", () => {
-  it("before anybody had looked is told to the lead, and goes on with what it had", async () => {
+describe("a crashed agent that a user restarted in its pane", () => {
+  it("is reported to the lead, and keeps its tasks when no check came in between", async () => {
     const { ref, ctx, crash, again, news, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
-    // It is ready before it has anything to show, and would have no last lines.
+    // It is ready before it shows anything, and would have no last lines.
     await eventually("its header", () => screen("dev").includes("team crew"));
     await crash("dev", "SIGSEGV");
     await again("dev");
@@ -86,7 +86,7 @@ describe("a crashed agent that a person started again in its pane", () => {
     expect(await reconcile(ctx)).toEqual([]);
     expect(await news()).toHaveLength(2);
 
-    // What a person wished is no crash.
+    // An end that the user asked for is not a crash.
     await crash("dev", "SIGINT");
     await again("dev");
     expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGINT" } }]);
@@ -95,7 +95,7 @@ describe("a crashed agent that a person started again in its pane", () => {
 });
 
 describe("an agent in a pane", () => {
-  it("that gets SIGKILL is known as crashed within two seconds by status and lead, and its tasks are free (S33)", async () => {
+  it("is reported as crashed within two seconds after SIGKILL, and its tasks are unassigned (S33)", async () => {
     const { ref, ctx, pidOf, news } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
@@ -112,7 +112,11 @@ describe("an agent in a pane", () => {
       await watch;
     });
     signalProcess(pidOf("dev"), "SIGKILL");
-    const [told] = await eventually("the news", async () => (await news()).length > 0 && news(), 2_000);
+    const [told] = await eventually(
+      "the notification",
+      async () => (await news()).length > 0 && news(),
+      2_000,
+    );
     expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./);
     const { members, tasks } = await teamStatus(ctx);
     expect(members[1]).toMatchObject({
@@ -124,7 +128,7 @@ describe("an agent in a pane", () => {
     expect(problems).toEqual([]);
   });
 
-  it("that gets SIGTERM and loses its terminal over that is written down as ended by SIGTERM (S40)", async () => {
+  it("is recorded as ended by SIGTERM when its terminal closes meanwhile (S40)", async () => {
     const stays = "trap '' HUP; trap 'touch asked' TERM; touch busy; while :; do sleep 0.1; done";
     const { ref, t, pidOf } = await inPanes(
       { dev: [{ tools: [{ name: "Bash", input: { command: stays } }] }] },
@@ -132,25 +136,25 @@ describe("an agent in a pane", () => {
     );
     await eventually("its work", () => existsSync(join(t.home, "busy")));
     signalProcess(pidOf("dev"), "SIGTERM");
-    // It has heard of the one before the other comes.
+    // The agent has received the first SIGTERM before the next one is sent.
     await eventually("the end of its command", () => existsSync(join(t.home, "asked")));
     signalProcess(readPlace(ref, "dev")?.panePid ?? 0, "SIGTERM");
     expect(await eventually("the record", () => readExit(ref, "dev"))).toMatchObject({ signal: "SIGTERM" });
   });
 
-  it("that a person ends by Ctrl-C has exited, in status, news and border alike, and its pane says what to press", async () => {
+  it("is reported as exited after Ctrl-C in status, notification and border, and its pane names the keys", async () => {
     const { ref, ctx, t, paneOf, screen, news } = await inPanes(
       { dev: [{ tools: [{ name: "Bash", input: { command: "touch busy; sleep 300" } }] }] },
       { name: "dev", prompt: "begin" },
     );
     await eventually("its work", () => existsSync(join(t.home, "busy")));
-    // The first is for what is typed, and ends nothing.
+    // The first Ctrl-C only discards the typed text.
     t.tmux("send-keys", "-t", paneOf("dev"), "half a line", "C-c");
     await eventually("a warning", () => screen("dev").includes("Ctrl-C once more ends this agent"));
     expect(livenessOfAgent(ref, "dev")).toBe("alive");
     expect(screen("dev")).not.toContain("half a line");
     t.tmux("send-keys", "-t", paneOf("dev"), "C-c");
-    await eventually("what to press", () => screen("dev").includes("q + Enter closes this pane"));
+    await eventually("the key hint", () => screen("dev").includes("q + Enter closes this pane"));
     await reconcile(ctx);
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", exit: { signal: "SIGINT" } });
     expect(await news()).toEqual([expect.stringMatching(/^dev ended \(SIGINT\)\./)]);
@@ -158,7 +162,7 @@ describe("an agent in a pane", () => {
     expect(t.tmux("show-options", "-p", "-v", "-t", paneOf("dev"), "@teams_state")).toBe("exited");
   });
 
-  it("whose inner script gets SIGKILL ends with its terminal, and has exited by its own word", async () => {
+  it("exits with its terminal, without an exit record, when its inner script is killed", async () => {
     const { ref, ctx, pidOf } = await inPanes({}, { name: "dev" });
     const [pid, outer] = [pidOf("dev"), readPlace(ref, "dev")?.panePid];
     const inner = processTable().find((row) => row.ppid === outer)?.pid ?? 0;
@@ -167,7 +171,7 @@ describe("an agent in a pane", () => {
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", alive: false, exit: null });
   });
 
-  it("that ends in the middle of a turn is told to the lead with how, and its last fifty lines (S34)", async () => {
+  it("is reported with its signal and its last fifty lines when it ends during a turn (S34)", async () => {
     const lines = Array.from({ length: 80 }, (_, i) => `line ${i}`);
     const fall = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 5" } };
     const { ref, ctx, news } = await inPanes(
@@ -183,7 +187,7 @@ describe("an agent in a pane", () => {
     expect(readExit(ref, "dev")?.lastLines).toHaveLength(50);
   });
 
-  it("that cannot even begin its turn is told with its exit code and the reason (S34)", async () => {
+  it("is reported with exit code and reason when its first turn cannot begin (S34)", async () => {
     const { ref, ctx, news } = await inPanes(
       {},
       { name: "dev", prompt: "begin", model: "scripted:nowhere.json" },
@@ -193,7 +197,7 @@ describe("an agent in a pane", () => {
     expect((await news())[0]).toMatch(/^dev crashed \(exit code 2\)\.\n[\s\S]*nowhere\.json/);
   });
 
-  it("that ignores the request and SIGTERM is gone by the deadline and reported, with all that it scattered (S40)", async () => {
+  it("is killed after the timeout with every process that it started, when it ignores SIGTERM (S40)", async () => {
     const scatter = [
       "setsid sh -c 'trap \"\" HUP TERM; while :; do sleep 1; done' &",
       "(setsid sh -c '(sleep 1001 &)' &)",
@@ -212,7 +216,7 @@ describe("an agent in a pane", () => {
       () => existsSync(join(t.home, "scattered")) && marked().length >= 8,
     );
     const [pid, pane] = [pidOf("dev"), paneOf("dev")];
-    // It hears nothing that can be ignored.
+    // A stopped process handles no signal but SIGKILL.
     signalProcess(pid, "SIGSTOP");
     expect(await killTeammates(ctx, ["dev"], { timeoutMs: 200 })).toEqual([
       { name: "dev", outcome: "killed", left: [] },

@@ -6,14 +6,14 @@ import type { Env } from "../../../src/os/env.ts";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I am there.", repeat: true }] } };
 
-/** One teammate in the team's window, at rest, and a person who looks at the session. */
+/** One idle teammate in the team's window, and a user attached to the session. */
 async function withDev() {
   const t = privateTmux();
   const { pane } = t.session();
@@ -33,20 +33,20 @@ async function withDev() {
   if (place?.paneId === undefined) throw new Error("dev has no pane");
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", place.paneId ?? "");
   await eventually(
-    "its idleness",
+    "its idle state",
     () => screen().includes("I am there.") && readStatus(ref, "dev")?.state === "idle",
   );
   return { t, ref, user: pane, call, done, place, dev: place.paneId };
 }
 
-/** What must be the same of a pane that is the user's, whatever is done to the team. */
+/** The properties of a user's pane that no command on the team may change. */
 function stateOf(t: PrivateTmux, pane: string): string {
   const format =
     "#{pane_id} #{pane_pid} #{pane_dead} #{window_name} #{window_layout} #{pane_title} #{history_size}";
   return `${t.tmux("display-message", "-p", "-t", pane, format)}\n${t.tmux("capture-pane", "-p", "-t", pane)}`;
 }
 
-/** Everything that a command may do to a teammate's pane. */
+/** Every command that may change a teammate's pane. */
 const COMMANDS = [
   "status",
   "peek dev",
@@ -57,15 +57,15 @@ const COMMANDS = [
   "kill dev",
 ];
 
-/** The pane of a window of the user's that is called as the team's is. */
+/** Opens a window of the user with the name of the team's window, and returns its pane. */
 const likeTheTeams = (t: PrivateTmux): string =>
   t.tmux(
     ...["new-window", "-d", "-n", "crew", "-t", "=work:", "-P", "-F", "#{pane_id}"],
     ...["--", "env", "cat"],
   );
 
-describe("A pane of the user's that looks like a teammate's (S39)", () => {
-  it("with its title, its name and all of its tags is not touched by anything that is done to that one", async () => {
+describe("a user's pane that looks like a teammate's (S39)", () => {
+  it("is left untouched when it has the same title, name and tags", async () => {
     const { t, user, call, done, dev } = await withDev();
     const twin = likeTheTeams(t);
     for (const line of t.tmux("show-options", "-p", "-t", dev).split("\n")) {
@@ -82,7 +82,7 @@ describe("A pane of the user's that looks like a teammate's (S39)", () => {
     await leaves(t, nothing(["work:cat", "work:cat"]));
   });
 
-  it("with the id that its pane had on a server that is gone is not touched by anything, nor by resume", async () => {
+  it("is left untouched when it has the pane id of a previous server, even by resume", async () => {
     const { t, call, done, dev, place, ref } = await withDev();
     await t.killServer();
     await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
@@ -101,7 +101,7 @@ describe("A pane of the user's that looks like a teammate's (S39)", () => {
     expect(stateOf(t, twin)).toBe(before);
   });
 
-  it("since the user's own program was started in the teammate's pane is the user's", async () => {
+  it("is left untouched when the user started another program in the teammate's pane", async () => {
     const { t, call, done, dev, ref } = await withDev();
     t.tmux("respawn-pane", "-k", "-t", dev, "env", "cat");
     await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
@@ -117,14 +117,11 @@ describe("A pane of the user's that looks like a teammate's (S39)", () => {
 });
 
 const MOVES: [string, (t: PrivateTmux, dev: string, user: string) => unknown][] = [
-  ["joined to a window of the user's", (t, dev, user) => t.tmux("join-pane", "-d", "-s", dev, "-t", user)],
+  ["joined to a user's window", (t, dev, user) => t.tmux("join-pane", "-d", "-s", dev, "-t", user)],
+  ["broken out into its own window", (t, dev) => t.tmux("break-pane", "-d", "-s", dev, "-n", "mine too")],
+  ["swapped with a user's pane", (t, dev, user) => t.tmux("swap-pane", "-d", "-s", dev, "-t", user)],
   [
-    "broken out into a window of its own",
-    (t, dev) => t.tmux("break-pane", "-d", "-s", dev, "-n", "mine too"),
-  ],
-  ["swapped with a pane of the user's", (t, dev, user) => t.tmux("swap-pane", "-d", "-s", dev, "-t", user)],
-  [
-    "moved to another session, renamed and under another title",
+    "moved to another session with another window name and title",
     (t, dev) => {
       const { pane } = t.session("elsewhere");
       t.tmux("move-pane", "-d", "-s", dev, "-t", pane);
@@ -134,8 +131,8 @@ const MOVES: [string, (t: PrivateTmux, dev: string, user: string) => unknown][] 
   ],
 ];
 
-describe("A teammate's pane that was", () => {
-  it.each(MOVES)("%s is followed by status, peek, attach, hide, show and kill", async (_, move) => {
+describe("a teammate's pane", () => {
+  it.each(MOVES)("stays reachable for status, peek, attach, hide, show and kill when %s", async (_, move) => {
     const { t, user, done, dev } = await withDev();
     await t.attach("=work");
     move(t, dev, user);
@@ -147,7 +144,7 @@ describe("A teammate's pane that was", () => {
     await done("attach dev");
     const client = t.tmux("list-clients", "-F", "#{client_name}");
     const looksAt = (): string => t.tmux("display-message", "-p", "-c", client, "#{pane_id}");
-    await eventually("the person's look", () => looksAt() === dev);
+    await eventually("the client in the pane", () => looksAt() === dev);
     for (const words of ["hide dev", "show dev"]) {
       await done(words);
       expect(t.tmux("display-message", "-p", "-t", dev, "#{pane_pid}")).toBe(pid);

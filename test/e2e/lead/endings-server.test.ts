@@ -8,17 +8,17 @@ import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const AGENTS = {
   ada: [{ tools: [{ name: "Bash", input: { command: "touch working; sleep 300" } }] }, { say: "it is done" }],
   dev: [{ say: "I am there.", repeat: true }],
 };
 
-/** A team in panes of the user's session, ada in the middle of a turn. */
+/** A team in panes of the user's session, with ada in the middle of a turn. */
 async function atWork() {
   const t = privateTmux();
   const { pane } = t.session();
@@ -40,7 +40,7 @@ async function atWork() {
   return { t, done, teams, ref: teamRef(teamsHome(t.env), "crew") };
 }
 
-/** What ends the server, and what takes the team away behind that. */
+/** The ways to end the server, each with the command that removes the team afterwards. */
 const WAYS: [string, string, (t: PrivateTmux) => Promise<unknown>][] = [
   ["ended by kill-server", "kill crew --purge", (t) => t.killServer()],
   [
@@ -54,8 +54,8 @@ const WAYS: [string, string, (t: PrivateTmux) => Promise<unknown>][] = [
   ],
 ];
 
-describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, away, end) => {
-  it("has ended with nothing left over, says so, and goes on with its turn behind resume", async () => {
+describe.each(WAYS)("a busy team whose tmux server is %s (S51)", (_, away, end) => {
+  it("is reported as exited, leaves no process, and continues its turn after resume", async () => {
     const { t, done, teams, ref } = await atWork();
     await end(t);
     const { members, tasks } = await eventually("their ends", async () => {
@@ -84,14 +84,14 @@ describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, away, en
       { name: "ada", outcome: "restarted", taskIds: [] },
       { name: "dev", outcome: "restarted", taskIds: ["1"] },
     ]);
-    // Nothing new was said to it.
+    // ada received no new message.
     const transcript = readStatus(ref, "ada")?.transcript ?? "";
     await eventually("the rest of its turn", () => readFileSync(transcript, "utf8").includes("it is done"));
     await done("kill crew --force --purge");
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it(`is taken away by ${away}, and nothing is left`, async () => {
+  it(`is removed by ${away} without leftovers`, async () => {
     const { t, done } = await atWork();
     await end(t);
     await eventually("their ends", async () =>

@@ -12,7 +12,7 @@ import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { ownIdentity, startTimeOf } from "../../../src/os/process/identity.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
@@ -22,15 +22,17 @@ import { readPlace, readStatus } from "../../../src/team/records/read-records.ts
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
-import { refusesShutdown } from "../../support/turns.ts";
-import { contextOf } from "../../support/worker.ts";
+import { refusesShutdown } from "../../support/model/playbook-turns.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf } from "../../support/worker/start-worker.ts";
 
-const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
-const BUSY: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] }];
-/** Leaves a command at work that goes on when the agent has ended. */
-const BEHIND: Turn[] = [
+const REFUSES: PlaybookTurn[] = [{ ...refusesShutdown("not done"), repeat: true }];
+const BUSY: PlaybookTurn[] = [
+  { tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] },
+];
+/** Leaves a command running that outlives the agent. */
+const BEHIND: PlaybookTurn[] = [
   { tools: [{ name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } }] },
 ];
 
@@ -57,8 +59,8 @@ async function killedOverRequest() {
 const names = (ref: TeamRef) => readTeam(ref).members.map(({ name }) => name);
 const former = (ref: TeamRef) => (readTeam(ref).former ?? []).map(({ name, how }) => `${name} ${how}`);
 
-describe("a shutdown", () => {
-  it("that is agreed ends the process, frees its tasks, tells the lead, and moves the member to former", async () => {
+describe("shutdown", () => {
+  it("ends the process, unassigns its tasks, notifies the lead and moves the member to former when agreed", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const pid = pidOf(ref);
@@ -75,17 +77,17 @@ describe("a shutdown", () => {
     expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
   });
 
-  it("that is agreed ends what the teammate had started in the background too", async () => {
+  it("also ends the teammate's background processes when agreed", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BEHIND });
     await spawn({ name: "dev", prompt: "begin" });
     const child = await pidIn(join(place.home, "behind"));
-    await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
     expect(runs(child)).toBe(true);
     expect(await shutdownTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(runs(child)).toBe(false);
   });
 
-  it("that is refused is reported with its reason and leaves the teammate", async () => {
+  it("reports the reason and leaves the teammate running when refused", async () => {
     const { ref, ctx, spawn } = await ledTeam({ dev: REFUSES });
     await spawn("dev");
     expect(await shutdownTeammates(ctx, ["dev"])).toEqual([
@@ -96,7 +98,7 @@ describe("a shutdown", () => {
     expect(await told(ref)).toEqual([]);
   });
 
-  it("that is not answered in time touches nothing", async () => {
+  it("changes nothing when the request times out", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
     await spawn({ name: "dev", prompt: "begin" });
     await eventually("its work", () => existsSync(join(place.home, "busy")));
@@ -108,7 +110,7 @@ describe("a shutdown", () => {
     expect(await told(ref)).toEqual([]);
   });
 
-  it("of one that is not running any more says so", async () => {
+  it("reports a teammate that has already ended as gone", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev", "ada");
     const pid = pidOf(ref);
@@ -123,7 +125,7 @@ describe("a shutdown", () => {
     expect(names(ref)).toEqual([LEAD_NAME]);
   });
 
-  it("of a peer whose process nobody here can see waits for its word", async () => {
+  it("waits for the answer of a member of another program", async () => {
     const { ref, ctx } = await ledTeam();
     await joinForeign(ref, "guest");
     expect(await shutdownTeammates(ctx, ["guest"], { timeoutMs: 200 })).toEqual([
@@ -141,7 +143,7 @@ describe("a shutdown", () => {
     expect(names(ref)).not.toContain("guest");
   });
 
-  it("is the lead's to ask for (S45)", async () => {
+  it("is refused to a teammate (S45)", async () => {
     const { ref, place } = await ledTeam();
     const ctx = contextOf(ref, "dev", { env: place.env });
     await expect(requestShutdown(ctx, ["dev"])).rejects.toMatchObject({ code: "NOT_LEAD" });
@@ -153,7 +155,7 @@ async function joinForeign(ref: TeamRef, name: string): Promise<void> {
 }
 
 describe("kill", () => {
-  it("asks first, and needs no signal where that is agreed", async () => {
+  it("asks first, and sends no signal when the teammate agrees", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const pid = pidOf(ref);
@@ -162,7 +164,7 @@ describe("kill", () => {
     expect(former(ref)).toEqual(["dev shutdown"]);
   });
 
-  it("ends one that refuses, past the asking, with all that it has started (S40)", async () => {
+  it("ends a busy teammate with its child processes after the timeout (S40)", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
     await spawn({ name: "dev", prompt: "begin" });
     const child = await pidIn(join(place.home, "busy"));
@@ -175,7 +177,7 @@ describe("kill", () => {
     expect(await told(ref)).toEqual(["dev was killed."]);
   });
 
-  it("that is stopped while it asks sends nobody a signal", async () => {
+  it("sends no signal when it is aborted while it asks", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
     await spawn({ name: "dev", prompt: "begin" });
     await pidIn(join(place.home, "busy"));
@@ -191,7 +193,7 @@ describe("kill", () => {
     expect(names(ref)).toEqual([LEAD_NAME, "dev"]);
   });
 
-  it("with force asks nobody; what it left in the inbox and the tasks stays (S47)", async () => {
+  it("--force › does not ask, and keeps the member's inbox and tasks (S47)", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "keep me" });
@@ -206,7 +208,7 @@ describe("kill", () => {
     expect(getTask(ref, "1").status).toBe("pending");
   });
 
-  it("of a crashed one takes away what it had asked for, so that nothing waits for nobody", async () => {
+  it("withdraws the open requests of a crashed teammate", async () => {
     const ctx = await killedOverRequest();
     const kinds = (await teamStatus(ctx)).approvals.map(({ kind }) => kind);
     expect(kinds).toEqual(["permission", "crash"]);
@@ -214,7 +216,7 @@ describe("kill", () => {
     expect((await teamStatus(ctx)).approvals).toEqual([]);
   });
 
-  it("of somebody who is no member, or by a teammate, touches nobody", async () => {
+  it("ends no member for an unknown name or for a teammate as caller", async () => {
     const { ref, ctx, spawn, place } = await ledTeam();
     await spawn("dev");
     await expect(killTeammates(ctx, ["dev", "nobody"])).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
@@ -225,7 +227,7 @@ describe("kill", () => {
 });
 
 describe("delete", () => {
-  it("is refused while a teammate lives, and changes nothing of it", async () => {
+  it("is refused while a teammate is alive, and changes nothing", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const before = readFileSync(ref.paths.config, "utf8");
@@ -237,7 +239,7 @@ describe("delete", () => {
     expect(runs(pidOf(ref))).toBe(true);
   });
 
-  it("with force ends them and leaves nothing, and not a byte of another team is touched (S44, S41)", async () => {
+  it("--force › ends the teammates, removes all files and leaves other teams untouched (S44, S41)", async () => {
     const { ref, ctx, spawn, place } = await ledTeam();
     const other = await ledTeam({}, "crew-two", place);
     await sendMessage(other.ref, { from: "user", to: LEAD_NAME, text: "hi" });
@@ -262,8 +264,8 @@ function snapshot(directory: string): Record<string, string> {
   return Object.fromEntries(files.map((path) => [relative(directory, path), readFileSync(path, "utf8")]));
 }
 
-describe("an agent that is killed by a signal (S33)", () => {
-  it("is noticed once by two that look at the same time: the lead is told once, its tasks are free", async () => {
+describe("an agent killed by a signal (S33)", () => {
+  it("is noticed once when several leads check at the same time, with one notification", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     await createTask(ref, { subject: "count" });
@@ -271,7 +273,7 @@ describe("an agent that is killed by a signal (S33)", () => {
     const pid = pidOf(ref);
     process.kill(pid, "SIGKILL");
     await eventually("the exit record", async () => (await memberOf(ref, ctx)).exit);
-    // Each a lead of its own, as two commands are: looks of one context follow each other.
+    // A separate context each, as two commands have: checks in one context are serialized.
     const three = [{ ...ctx }, { ...ctx }, { ...ctx }];
     const ends = (await Promise.all(three.map((own) => reconcile(own)))).flat();
     expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL", code: null } }]);
@@ -312,26 +314,26 @@ describe("an agent that is killed by a signal (S33)", () => {
       watching.abort();
       await watch;
     });
-    await eventually("the first look", () => looks > 0);
+    await eventually("the first check", () => looks > 0);
     await end(ref, () => {
       const before = looks;
-      return eventually("the next look", () => looks > before);
+      return eventually("the next check", () => looks > before);
     });
     await eventually("its end", () => ends.length === 1, 2_000);
-    await eventually("the news", async () => (await told(ref)).length === 1, 2_000);
+    await eventually("the notification", async () => (await told(ref)).length === 1, 2_000);
     return { ends, ref };
   }
 
-  it("is heard of by whoever watches the team, within two seconds", async () => {
+  it("is reported to a supervising lead within two seconds", async () => {
     const { ends } = await watched((ref) => process.kill(pidOf(ref), "SIGKILL"));
     expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL" } }]);
   });
 
-  it("is heard of as soon where its launch scripts were killed with it, and nobody wrote the end down", async () => {
+  it("is reported as quickly when its launch scripts were killed too and no exit was recorded", async () => {
     const { ends, ref } = await watched(async (team, nextLook) => {
       const [script = 0, inner = 0] = below(readPlace(team, "dev")?.panePid ?? 0);
       for (const pid of [script, inner]) process.kill(pid, "SIGKILL");
-      // What the machine does with many that are killed together: the agent is the last.
+      // When the machine kills many processes at once, the agent dies last.
       await nextLook();
       process.kill(pidOf(team), "SIGKILL");
     });
@@ -339,14 +341,14 @@ describe("an agent that is killed by a signal (S33)", () => {
     expect(await told(ref)).toEqual(["dev crashed."]);
   });
 
-  it("has its open questions closed", async () => {
+  it("has its open requests withdrawn", async () => {
     const ctx = await killedOverRequest();
     await eventually("the notice", async () => (await reconcile(ctx)).length === 1);
     expect((await teamStatus(ctx)).approvals).toMatchObject([{ kind: "crash", from: "dev" }]);
   });
 });
 
-/** A process and all below it, parents first. */
+/** A process and its descendants, parents first. */
 function below(pid: number): number[] {
   const children = processTable().filter(({ ppid }) => ppid === pid);
   return [pid, ...children.flatMap((child) => below(child.pid))];
@@ -362,8 +364,8 @@ const memberOf = async (
   return found;
 };
 
-describe("an agent that ends in the middle of a turn (S34)", () => {
-  it("is told to the lead with its exit code and its last lines", async () => {
+describe("an agent that ends during a turn (S34)", () => {
+  it("is reported to the lead with its signal and last lines", async () => {
     const kill = { name: "Bash", input: { command: "kill -TERM $PPID; sleep 5" } };
     const { ref, ctx, spawn } = await ledTeam({ dev: [{ say: "I do something foolish", tools: [kill] }] });
     await spawn({ name: "dev", prompt: "begin" });
@@ -375,8 +377,8 @@ describe("an agent that ends in the middle of a turn (S34)", () => {
   });
 });
 
-describe("an agreed shutdown that nobody waited for", () => {
-  it("is completed by whoever looks next", async () => {
+describe("an agreed shutdown that no command waited for", () => {
+  it("is completed by the next check", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const pid = pidOf(ref);
@@ -389,8 +391,8 @@ describe("an agreed shutdown that nobody waited for", () => {
   });
 });
 
-describe("the status of a team", () => {
-  it("has every field of the documented shape, and nothing else (S49)", async () => {
+describe("team status", () => {
+  it("has exactly the documented fields (S49)", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({
       dev: [{ say: "hm", usage: { input: 3, output: 4 } }],
     });
@@ -442,12 +444,12 @@ describe("the status of a team", () => {
   });
 });
 
-/** As a run has made it. */
+/** Records this process as the lead, as a run does. */
 const leadHere = (ref: TeamRef) =>
   updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
 
-describe("the end of a run", () => {
-  it("waits for whoever works or has something to read, and for what is on its way to the lead", async () => {
+describe("end of a run", () => {
+  it("waits for busy and interrupted members and for messages on their way to the lead", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
     expect(runState(ctx)).toEqual({
       teamExists: true,
@@ -458,7 +460,7 @@ describe("the end of a run", () => {
     });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
-    await eventually("the other's idleness", () => readStatus(ref, "ada")?.state === "idle");
+    await eventually("the idle state of the other", () => readStatus(ref, "ada")?.state === "idle");
     expect(runState(ctx)).toEqual({
       teamExists: true,
       busy: 1,
@@ -473,7 +475,7 @@ describe("the end of a run", () => {
       text: JSON.stringify({ type: "interrupt_request", from: LEAD_NAME }),
     });
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
-    await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
     await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
     expect(runState(ctx)).toEqual({
       teamExists: true,
@@ -484,9 +486,9 @@ describe("the end of a run", () => {
     });
     expect(isRunOver(runState(ctx))).toBe(false);
     expect(isRunOver(runState(ctx, 1))).toBe(true);
-    // A lead that is about to hear what all have said waits for what it has not seen.
+    // A lead that expects every report waits for each report that it has not seen.
     expect([areTeammatesWorking(ctx), areTeammatesWorking(ctx, 1)]).toEqual([true, false]);
-    // Of a team that is not this process's nothing is ended.
+    // The team does not belong to this process yet, so nothing is ended.
     expect(await endRun(ctx, { timeoutMs: 10_000 })).toEqual([]);
     await leadHere(ref);
     const reports = await endRun(ctx, { timeoutMs: 10_000 });
@@ -505,7 +507,7 @@ describe("the end of a run", () => {
     expect(await endRun(ctx, { timeoutMs: 1_000 })).toEqual([]);
   });
 
-  it("keeps the files where it is asked to", async () => {
+  it("keeps the team's files with `keep`", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     await leadHere(ref);

@@ -2,14 +2,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import { doneIn, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { iterm2 } from "../../support/iterm2.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { iterm2 } from "../../support/tmux/fake-iterm2.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
 
-it("a teammate lives in an iTerm2 window where that is asked for, and every command finds it there", async () => {
+it("iterm2 mode › runs a teammate in an iTerm2 window that every command finds", async () => {
   const { t, terminal, teams, done } = await crew();
   mkdirSync(t.root, { recursive: true });
   writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teammateMode: "iterm2" }));
@@ -44,7 +44,7 @@ it("a teammate lives in an iTerm2 window where that is asked for, and every comm
   await eventually("the window's end", () => terminal.sessions().length === 0);
 });
 
-it("outside of iTerm2, or without it2, it is refused with what to do", async () => {
+it("iterm2 mode › is refused with a hint outside iTerm2 or without it2", async () => {
   const { t, teams } = await crew();
   const words = ["spawn", "ada", ...SPAWN, "--teammate-mode", "iterm2", "--json"];
   const elsewhere = await teams(words, { env: { TERM_PROGRAM: "", ITERM_SESSION_ID: "" } });
@@ -53,7 +53,7 @@ it("outside of iTerm2, or without it2, it is refused with what to do", async () 
   expect([without.code, without.error().code]).toEqual([6, "CLI_NOT_FOUND"]);
 });
 
-/** A team that a person leads from a shell in iTerm2. */
+/** A team led by a user from a shell in iTerm2. */
 async function crew() {
   const t = privateTmux();
   const terminal = iterm2(t);

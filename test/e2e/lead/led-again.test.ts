@@ -7,19 +7,19 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { livenessOfAgent, readStatus } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, markedProcesses, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
 const says = (content: string) =>
   uses("SendMessage", { type: "message", recipient: LEAD_NAME, content, summary: "says it" });
 
-/** A lead that is killed while its teammate works, and what the one that follows it does. */
+/** The model of a lead that is killed while its teammate works, and of the lead that resumes the team. */
 const LEAD: readonly Line[] = [
   {
     when: /Count the words/,
@@ -56,7 +56,7 @@ interface Left {
   readonly env: Env;
 }
 
-/** A team whose lead was killed with a turn behind it. */
+/** A team whose lead was killed after its first turn. */
 async function leftTeam(mode: string): Promise<Left> {
   const t = privateTmux();
   const api = await startFakeMessagesApi(played({ [LEAD_NAME]: LEAD, ann: ANN }).script);
@@ -75,15 +75,15 @@ async function leftTeam(mode: string): Promise<Left> {
   return { t, ref, teams, requests: api.requests, sessionId: readTeam(ref).leadSessionId, env };
 }
 
-describe("a model that takes up a team whose lead was killed (S43, S49, S50)", () => {
+describe("run --resume after the lead was killed (S43, S49, S50)", () => {
   it.each([
-    ["goes on with that one's conversation", true],
-    ["begins one of its own where there is none", false],
-  ])("%s: rebound, with what came meanwhile, and the same teammate", async (_, goesOn) => {
+    ["continues the old conversation", true],
+    ["starts a new conversation if the old one is gone", false],
+  ])("%s, with new messages and the same teammate", async (_, goesOn) => {
     const { t, ref, teams, requests, sessionId } = await leftTeam("tmux");
     writeFileSync(join(t.home, "go"), "");
     await eventually("her report", () => unreadCount(ref, LEAD_NAME) >= 2);
-    // Whoever follows it in between takes nothing away.
+    // A command that resumes the team in between does not take the lead away.
     if (goesOn) expect((await teams(["resume"])).out).toContain("teams run --resume --team crew");
     else rmSync(readStatus(ref, LEAD_NAME)?.transcript ?? "");
     const asked = requests.length;
@@ -110,7 +110,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await leaves(t, nothing());
   });
 
-  it("gives a team back that a person made, with its open tasks, however often it leads it", async () => {
+  it("restores the manual lead of a user's team, with its open tasks, after every run", async () => {
     const t = privateTmux();
     const api = await startFakeMessagesApi(played({ [LEAD_NAME]: [] }).script);
     onTestFinished(() => api.close());
@@ -133,7 +133,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await leaves(t, nothing());
   });
 
-  it("waits in a terminal for what a person types, with the team as it is", async () => {
+  it("waits for input in a terminal, with the team running", async () => {
     const { t, ref, env } = await leftTeam("tmux");
     const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
     const person = personInside(t, ["run", "--resume", "--no-sidebar"], {
@@ -151,7 +151,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("takes the place of a sidebar that stands there still", async () => {
+  it("replaces the previous sidebar", async () => {
     const { t, env } = await leftTeam("process");
     const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
     const { pane } = t.session("left", { width: 160, height: 50 });
@@ -185,7 +185,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     });
     writeFileSync(join(t.home, "go"), "");
     await eventually(
-      "its words",
+      "its text",
       () => t.tmux("capture-pane", "-p", "-t", pane).includes("It has 3 words."),
       20_000,
     );
@@ -193,7 +193,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await leaves(t, nothing());
   });
 
-  it("leaves it as it is where it cannot lead it", async () => {
+  it("leaves the team as it is when the model refuses", async () => {
     const { t, ref, teams } = await leftTeam("tmux");
     const { pid } = readStatus(ref, "ann")?.process ?? {};
     writeFileSync(join(t.home, "go"), "");
@@ -217,7 +217,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("starts those that lived in its process there again, with their conversations", async () => {
+  it("restarts in-process teammates with their conversations", async () => {
     const { t, ref, teams, requests } = await leftTeam("in-process");
     writeFileSync(join(t.home, "go"), "");
     const asked = requests.length;
@@ -238,7 +238,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
   });
 });
 
-/** How often its process has begun to work. */
+/** Counts the starts of a member's agent. */
 function startsOf(ref: TeamRef, name: string): number {
   const lines = readFileSync(ref.paths.events, "utf8").split("\n");
   return lines.filter((line) => line.includes('"what":"started"') && line.includes(`"${name}@`)).length;
@@ -249,7 +249,7 @@ it.each([
   ["run --resume", ["run", "--resume", "--json"]],
   ["kill", ["kill", "--team", "crew"]],
   ["delete", ["delete", "crew"]],
-])("%s ends what a command of a lead goes on with that was killed", async (_, words) => {
+])("%s ends the running command of a killed lead", async (_, words) => {
   const t = privateTmux();
   const works = uses("Bash", { command: "touch working; setsid sleep 300 & sleep 300; touch done" });
   const agents = { [LEAD_NAME]: [{ tools: [works] }, { say: "Over." }] };

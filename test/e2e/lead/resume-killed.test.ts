@@ -4,21 +4,21 @@ import { type ResumeReport, resumeTeam } from "../../../src/operations/resume/re
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { agentsOf } from "../../support/agents.ts";
-import { atEveryStep } from "../../support/at-every-step.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
-import { script } from "../../support/run-ts.ts";
+import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { agentsOf } from "../../support/processes/agent-processes.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
-const resume = script("resume");
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
+const resume = script("team/resume-team");
 
-it("a resume that is killed at any step is gone on with by the next: one process, one conversation, every message once", async () => {
+it("resume killed at any step › the next resume leaves one process, one conversation and each message once", async () => {
   const outcomes = new Map<string, number>();
   const steps = await atEveryStep(async (n) => {
     const { ref, ctx, place, spawn } = await ledTeam({ dev: ECHO });
@@ -26,7 +26,7 @@ it("a resume that is killed at any step is gone on with by the next: one process
     await said(ref, ["I heard before"]);
     const session = readStatus(ref, "dev")?.sessionId;
     await kill(ref);
-    // As an imported one has none.
+    // An imported member has no place record.
     if (n % 2 === 0) rmSync(ref.paths.agent("dev").place);
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "after" });
     return {

@@ -6,22 +6,22 @@ import { describe, expect, it } from "vitest";
 import { resumeTeam } from "../../../src/operations/resume/resume.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { agentsOf } from "../../support/agents.ts";
-import { atEveryStep } from "../../support/at-every-step.ts";
-import { startTeams } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type LedTeam, ledTeam } from "../../support/led-team.ts";
-import { script } from "../../support/run-ts.ts";
+import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { agentsOf } from "../../support/processes/agent-processes.ts";
+import { startTeams } from "../../support/processes/built-program.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
-const spawn = script("spawn");
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
+const spawn = script("team/spawn-member");
 
-describe("a spawn that is killed at any step", () => {
-  it("leaves a member that resume starts with its prompt, or a name that is free again (S13)", async () => {
+describe("spawn killed at any step", () => {
+  it("leaves a member that resume starts with its prompt, or a free name (S13)", async () => {
     const outcomes = new Set<string>();
     const steps = await atEveryStep(async (n) => {
       const team = await ledTeam({ dev: ECHO });
@@ -50,7 +50,7 @@ describe("a spawn that is killed at any step", () => {
   }, 240_000);
 });
 
-/** @returns false where the one before has come up meanwhile, and has its name */
+/** @returns false if the previous start has come up meanwhile and holds the name */
 async function spawnsOver(team: LedTeam): Promise<boolean> {
   try {
     await team.spawn({ name: "dev", prompt: "begin" });
@@ -69,12 +69,12 @@ async function resumed({ ctx }: LedTeam): Promise<string> {
   return members[0]?.outcome ?? "none";
 }
 
-describe("Ctrl-C in a spawn", () => {
+describe("Ctrl-C during spawn", () => {
   it.each([
-    ["as soon as it is a member", (team: LedTeam) => readTeam(team.ref).members.length > 1],
-    ["once its pane is there", (team: LedTeam) => existsSync(team.ref.paths.agent("dev").place)],
-    ["once it has spoken", (team: LedTeam) => readStatus(team.ref, "dev") !== undefined],
-  ])("%s takes it back whole, or says that it stands, and ends 130", async (_when, isReached) => {
+    ["when it is a member", (team: LedTeam) => readTeam(team.ref).members.length > 1],
+    ["when its pane exists", (team: LedTeam) => existsSync(team.ref.paths.agent("dev").place)],
+    ["when it has reported", (team: LedTeam) => readStatus(team.ref, "dev") !== undefined],
+  ])("rolls back, or reports that the teammate stays, and exits with 130 %s", async (_when, isReached) => {
     const team = await ledTeam({ dev: ECHO });
     const { ref, place } = team;
     place.session();
@@ -85,7 +85,7 @@ describe("Ctrl-C in a spawn", () => {
     child.kill("SIGINT");
     const [code, err] = await Promise.all([ended, said]);
     if (readTeam(ref).members.length > 1) {
-      // It may have said so before the signal came, and was done.
+      // The spawn may have finished before the signal came.
       if (code === 0) return expect(err).toBe("");
       expect(code, err).toBe(130);
       expect(err).toMatch(/Interrupted after dev was ready: it stays.*teams kill dev/);

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
-import { git } from "../../support/git.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { git } from "../../support/files/git.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const SCRIBE = `---
 name: scribe
@@ -15,7 +15,7 @@ memory: project
 You are the scribe.
 `;
 
-it("a teammate in a worktree has the project's notes as its branch has them, its type's, and the trust and the person's rules of the main one", async () => {
+it("a teammate in a worktree › gets the notes of its branch and type, and the trust and user rules of the main worktree", async () => {
   const t = privateTmux();
   const repository = join(realpathSync(t.home), "repo");
   const here = join(repository, "app");
@@ -34,7 +34,7 @@ it("a teammate in a worktree has the project's notes as its branch has them, its
   put(join(notes, "MEMORY.md"), "Mind the gap.");
   const local = join(here, ".claude", "settings.local.json");
   put(local, JSON.stringify({ permissions: { allow: ["Bash(touch b)"] } }));
-  // What the main worktree says by now is not what the branch says.
+  // The main worktree now differs from the branch.
   put(join(repository, "CLAUDE.md"), "Not committed.");
 
   const uses = [
@@ -55,7 +55,7 @@ it("a teammate in a worktree has the project's notes as its branch has them, its
   const { cwd, worktree } = spawned.json<{ cwd: string; worktree: string }>();
   expect(cwd).toBe(join(worktree, "app"));
 
-  // Only the last call asks; what it is answered is a rule of the person's, not a change in the worktree.
+  // Only the last call asks; the saved answer is a rule of the user, not a change in the worktree.
   const [{ id }] = await eventually("the question", async () => {
     const { approvals } = (await teams(["approvals", "--json"])).json<{
       approvals: [{ id: string; summary: string }];

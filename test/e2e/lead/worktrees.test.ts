@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { type Finished, startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { GIT_IDENTITY, git } from "../../support/git.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { GIT_IDENTITY, git } from "../../support/files/git.ts";
+import { type Finished, startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 interface Spawned {
   readonly cwd: string;
@@ -21,8 +21,8 @@ interface Kept {
   readonly kept: string | null;
 }
 
-/** A person with a team and a repository of their own, in whose subdirectory `app` they are. */
-async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
+/** A user with a team, in the subdirectory `app` of their repository. */
+async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> = {}) {
   const t = privateTmux({ env: GIT_IDENTITY });
   const repository = join(realpathSync(t.home), "repo");
   const here = join(repository, "app");
@@ -54,7 +54,7 @@ async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
   const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
   const settings = (teamsSettings: object): void =>
     writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: teamsSettings }));
-  /** Starts a spawn whose set-up command goes on until it is ended. */
+  /** Starts a spawn whose set-up command runs until it is ended. */
   const inSetUp = async () => {
     const begun = join(t.home, "begun");
     settings({ worktreeSetup: `echo > '${begun}'; sleep 60 & wait` });
@@ -67,8 +67,8 @@ async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
 }
 
 describe("a teammate with a worktree", () => {
-  it("S66: two at once have two toplevels and branches, and each works in its own", async () => {
-    const writes: Turn = {
+  it("works on its own branch and top level when two start at once (S66)", async () => {
+    const writes: PlaybookTurn = {
       tools: [
         { name: "Bash", input: { command: "git rev-parse --show-toplevel --abbrev-ref HEAD > where.txt" } },
       ],
@@ -87,7 +87,7 @@ describe("a teammate with a worktree", () => {
     for (const one of [ada, ben]) {
       const file = join(one?.cwd ?? "", "where.txt");
       const wanted = `${one?.worktree}\n${one?.branch}\n`;
-      await eventually("its words", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
+      await eventually("its text", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
     }
     expect(git(p.repository, "status", "--porcelain")).toBe("");
     const { members } = await p.teams<{ members: { worktree: string | null }[] }>("status");
@@ -95,7 +95,7 @@ describe("a teammate with a worktree", () => {
     expect(new Set(members.map(({ worktree }) => worktree))).toEqual(own);
   });
 
-  it("begins with a named branch, with what is uncommitted, in a directory of the settings, behind a set-up command", async () => {
+  it("uses the named branch, uncommitted changes, configured directory and set-up command", async () => {
     const p = await person();
     const trees = join(p.t.home, "my trees");
     p.settings({
@@ -117,7 +117,7 @@ describe("a teammate with a worktree", () => {
     expect(own.branch).toBe("new/one");
   });
 
-  it("is not started where git or the set-up command fails, and nothing is left of it (S13, S66)", async () => {
+  it("is not started, and leaves nothing, when git or the set-up command fails (S13, S66)", async () => {
     const p = await person();
     const config = (): string => readFileSync(join(p.t.root, "teams/crew/config.json"), "utf8");
     const before = config();
@@ -142,7 +142,7 @@ describe("a teammate with a worktree", () => {
     expect([without.code, without.error().code]).toEqual([2, "INVALID_INPUT"]);
   });
 
-  it("interrupted in its set-up is taken back whole, and ends 130", async () => {
+  it("is rolled back with exit code 130 when interrupted during the set-up", async () => {
     const p = await person();
     const { child, ended } = await p.inSetUp();
     child.kill("SIGINT");
@@ -156,7 +156,7 @@ describe("a teammate with a worktree", () => {
     });
   });
 
-  it("whose start was killed in its set-up is known, and goes with the member that never lived", async () => {
+  it("is still known when its spawn was killed during the set-up, and is removed by kill", async () => {
     const p = await person();
     const { child, ended } = await p.inSetUp();
     child.kill("SIGKILL");
@@ -168,7 +168,7 @@ describe("a teammate with a worktree", () => {
     expect([p.branches(), existsSync(path)]).toEqual([["main"], false]);
   });
 
-  it("that is taken down keeps it, and goes on in it when it is resumed", async () => {
+  it("stays after down, and is used again after resume", async () => {
     const p = await person();
     const dev = await p.spawned("dev", "--worktree");
     await p.teams("down", "crew");
@@ -180,7 +180,7 @@ describe("a teammate with a worktree", () => {
     expect([p.branches(), existsSync(dev.worktree)]).toEqual([["main"], false]);
   });
 
-  it("a project's own set-up command does not run: it is named as ignored", async () => {
+  it("ignores, and names, a set-up command of the project's own settings", async () => {
     const p = await person();
     mkdirSync(join(p.here, ".claude"));
     const file = join(p.here, ".claude/settings.json");
@@ -191,7 +191,7 @@ describe("a teammate with a worktree", () => {
   });
 });
 
-it("status --git shows how far each is from where it began; without it git is never asked", async () => {
+it("status --git › shows the distance from the base; without the flag git never runs", async () => {
   const p = await person();
   const dev = await p.spawned("dev", "--worktree");
   await p.spawned("plain");
@@ -215,44 +215,41 @@ it("status --git shows how far each is from where it began; without it git is ne
   expect(failing.json<Members>().members[1]?.git).toEqual({ problem: expect.any(String) });
 });
 
-describe("S46: the end of a teammate with a worktree", () => {
+describe("ending a teammate with a worktree (S46)", () => {
   it.each([
     ["kill", ["kill", "dev"]],
     ["kill --force", ["kill", "dev", "--force"]],
     ["shutdown", ["shutdown", "dev"]],
-  ])(
-    "by %s takes one in which nothing is unsaved, with its branch; else it stays and is named",
-    async (_how, words) => {
-      const p = await person();
-      const end = async (): Promise<Kept | undefined> => {
-        const told = await p.teams<Record<string, { worktree: Kept }[]>>(...words);
-        return (told.kills ?? told.shutdowns)?.[0]?.worktree;
-      };
-      const clean = await p.spawned("dev", "--worktree");
-      expect(await end()).toEqual({ path: clean.worktree, branch: clean.branch, kept: null });
-      expect([existsSync(clean.worktree), p.branches()]).toEqual([false, ["main"]]);
+  ])("%s removes a clean worktree with its branch, and keeps and names a dirty one", async (_how, words) => {
+    const p = await person();
+    const end = async (): Promise<Kept | undefined> => {
+      const told = await p.teams<Record<string, { worktree: Kept }[]>>(...words);
+      return (told.kills ?? told.shutdowns)?.[0]?.worktree;
+    };
+    const clean = await p.spawned("dev", "--worktree");
+    expect(await end()).toEqual({ path: clean.worktree, branch: clean.branch, kept: null });
+    expect([existsSync(clean.worktree), p.branches()]).toEqual([false, ["main"]]);
 
-      const dirty = await p.spawned("dev", "--worktree");
-      p.commit(dirty.cwd, "two.txt");
-      writeFileSync(join(dirty.cwd, "one.txt"), "changed\n");
-      writeFileSync(join(dirty.cwd, "new.txt"), "new\n");
-      const why = "1 changed and 1 untracked files, 1 commit that is on no other branch or remote";
-      expect(await end()).toEqual({ path: dirty.worktree, branch: dirty.branch, kept: why });
-      expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
-      const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
-      const news = messages.filter(({ text }) =>
-        text.includes(`Its worktree was kept: ${dirty.worktree} (${why})`),
-      );
-      expect(news).toHaveLength(1);
+    const dirty = await p.spawned("dev", "--worktree");
+    p.commit(dirty.cwd, "two.txt");
+    writeFileSync(join(dirty.cwd, "one.txt"), "changed\n");
+    writeFileSync(join(dirty.cwd, "new.txt"), "new\n");
+    const why = "1 changed and 1 untracked files, 1 commit that is on no other branch or remote";
+    expect(await end()).toEqual({ path: dirty.worktree, branch: dirty.branch, kept: why });
+    expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
+    const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
+    const news = messages.filter(({ text }) =>
+      text.includes(`Its worktree was kept: ${dirty.worktree} (${why})`),
+    );
+    expect(news).toHaveLength(1);
 
-      const next = await p.spawned("dev", "--worktree");
-      expect([next.worktree, next.branch]).toEqual([`${dirty.worktree}-2`, `${dirty.branch}-2`]);
-      const text = await p.run(["kill", "dev"]);
-      expect(text.out).not.toContain("stays");
-    },
-  );
+    const next = await p.spawned("dev", "--worktree");
+    expect([next.worktree, next.branch]).toEqual([`${dirty.worktree}-2`, `${dirty.branch}-2`]);
+    const text = await p.run(["kill", "dev"]);
+    expect(text.out).not.toContain("stays");
+  });
 
-  it("a kill with --discard-worktree removes it with all that is in it, and its branch stays", async () => {
+  it("kill --discard-worktree removes the worktree with its changes, and keeps a branch with commits", async () => {
     const p = await person();
     const dev = await p.spawned("dev", "--worktree");
     p.commit(dev.cwd, "two.txt");
@@ -268,7 +265,7 @@ describe("S46: the end of a teammate with a worktree", () => {
     ]);
   });
 
-  it("of commits that no branch keeps a discard is refused, before anybody is asked to end", async () => {
+  it("kill --discard-worktree is refused before any request if commits are on no branch", async () => {
     const p = await person();
     const dev = await p.spawned("dev", "--worktree");
     git(dev.worktree, "checkout", "--quiet", "--detach");
@@ -280,7 +277,7 @@ describe("S46: the end of a teammate with a worktree", () => {
     expect(existsSync(dev.worktree)).toBe(true);
   });
 
-  it("stays while another member works in it", async () => {
+  it("keeps the worktree while another member works in it", async () => {
     const p = await person();
     const dev = await p.spawned("dev", "--worktree");
     await p.spawned("guest", "--cwd", dev.cwd);
@@ -289,7 +286,7 @@ describe("S46: the end of a teammate with a worktree", () => {
     expect(existsSync(dev.worktree)).toBe(true);
   });
 
-  it("the deletion of the team takes what was merged meanwhile, and names what stays (also purged)", async () => {
+  it("delete and purge remove merged worktrees and name those that stay", async () => {
     const p = await person();
     const [merged, open] = [await p.spawned("merged", "--worktree"), await p.spawned("open", "--worktree")];
     for (const one of [merged, open]) p.commit(one.cwd, `${one.branch.replaceAll("/", "-")}.txt`);
@@ -320,8 +317,11 @@ describe("S46: the end of a teammate with a worktree", () => {
   });
 });
 
-/** Runs a team in which the lead's model takes these turns, to its end. */
-async function ledBy(p: Awaited<ReturnType<typeof person>>, lead: readonly Turn[]): Promise<Finished> {
+/** Runs a team whose lead plays these turns, to its end. */
+async function ledBy(
+  p: Awaited<ReturnType<typeof person>>,
+  lead: readonly PlaybookTurn[],
+): Promise<Finished> {
   const playbook = join(p.t.home, "lead.json");
   const agents = { [LEAD_NAME]: lead, dev: [{ say: "ready" }] };
   writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
@@ -331,10 +331,10 @@ async function ledBy(p: Awaited<ReturnType<typeof person>>, lead: readonly Turn[
   return ended;
 }
 
-it("the result of a run names the worktree that stays at its end", async () => {
+it("run › reports the worktree that stays at its end", async () => {
   const p = await person();
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [agent] },
     { tools: [{ name: "Bash", input: { command: "cp one.txt {{dev.worktree_path}}/left.txt" } }] },
     { say: "done" },
@@ -346,13 +346,13 @@ it("the result of a run names the worktree that stays at its end", async () => {
   expect(existsSync(join(path, "left.txt"))).toBe(true);
 });
 
-it("a teammate of a running lead has its worktree where the settings say by then", async () => {
+it("worktreeDir › applies to the next teammate when it changes during a run", async () => {
   const p = await person();
   const trees = join(realpathSync(p.t.home), "trees");
   const file = join(p.t.root, "settings.json");
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" } };
   const settings = JSON.stringify({ teams: { worktreeDir: trees } });
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [{ name: "Bash", input: { command: `echo '${settings}' > '${file}'` } }] },
     { tools: [agent] },
     { tools: [{ name: "Bash", input: { command: `ls '${trees}' > '${p.t.home}/seen'` } }] },
@@ -362,11 +362,11 @@ it("a teammate of a running lead has its worktree where the settings say by then
   expect(readFileSync(join(p.t.home, "seen"), "utf8")).toBe("led-dev\n");
 });
 
-it("a lead's model gives its teammate a worktree by isolation, and TeamDelete names the one that stays", async () => {
+it("isolation: worktree › creates a worktree, and TeamDelete names it if it stays", async () => {
   const p = await person();
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
   const down = { type: "shutdown_request", recipient: "dev" };
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [{ name: "TeamCreate", input: { team_name: "led" } }, agent] },
     {
       on: { contains: "teammate_spawned" },

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
 const writes = (file: string) => uses("Write", { file_path: file, content: "text\n" });
 const says = (content: string) =>
   uses("SendMessage", { type: "message", recipient: LEAD_NAME, content, summary: "says it" });
 
-/** A run that nobody sits at, over the fake API. */
+/** A run without a terminal, over the fake API. */
 async function runOf(t: PrivateTmux, cast: Readonly<Record<string, readonly Line[]>>, ...words: string[]) {
   const api = await startFakeMessagesApi(played(cast).script);
   onTestFinished(() => api.close());
@@ -30,7 +30,7 @@ const systemOf = (requests: readonly { readonly body: { readonly system: unknown
   requests.map(({ body }) => JSON.stringify(body.system)).find((system) => system.includes(`You are ${who}`));
 
 it.each(["tmux", "in-process"])(
-  "a run without a person ends its team before its result, also when its lead does not (%s)",
+  "run without a terminal › ends its team before it prints the result, even if its lead does not (%s)",
   async (mode) => {
     const t = privateTmux();
     const cast = {
@@ -49,7 +49,7 @@ it.each(["tmux", "in-process"])(
     };
     const words = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "Look"];
     const { ended, requests } = await runOf(t, cast, ...words);
-    // What the lead was told, what became of the team, and the result behind it.
+    // The lead's prompt, the end of the team, and the result afterwards.
     expect(systemOf(requests, LEAD_NAME)).toContain("You run without a person");
     expect(ended.out).toMatch(
       /its lead left the team to this run[\s\S]*ann: shut down[\s\S]*All have greeted\.\s*$/,
@@ -58,7 +58,7 @@ it.each(["tmux", "in-process"])(
   },
 );
 
-it("a lead that only coordinates is denied what its teammates may do in the mode from before (S53)", async () => {
+it("delegate mode › denies the lead the edits that its teammates may make (S53)", async () => {
   const t = privateTmux();
   const cast = {
     [LEAD_NAME]: [
@@ -93,7 +93,7 @@ it("a lead that only coordinates is denied what its teammates may do in the mode
   await leaves(t, nothing());
 });
 
-it("a lead that waits hears of a teammate that answered nothing at all", async () => {
+it("waiting lead › is notified when a teammate ends its turn without an answer", async () => {
   const t = privateTmux();
   const cast = {
     [LEAD_NAME]: [
@@ -107,7 +107,7 @@ it("a lead that waits hears of a teammate that answered nothing at all", async (
   await leaves(t, nothing());
 });
 
-it("a plan that its lead leaves without an answer is said to wait for a person, whose word lets the run end (S16)", async () => {
+it("unanswered plan › is reported to the user, whose approval lets the run end (S16)", async () => {
   const t = privateTmux();
   const planner = uses("Agent", { name: "ann", prompt: "Plan it.", plan_mode_required: true });
   const plan = uses("Write", { file_path: "{{plan_file}}", content: "# Plan\nGreet." });
@@ -124,14 +124,14 @@ it("a plan that its lead leaves without an answer is said to wait for a person, 
     said += text;
   });
   const wait = /^teams: ann still waits for a word on its plan: teams approve (plan_approval-\S+), or/gm;
-  const [, id = ""] = await eventually("the word of it", () => [...said.matchAll(wait)][0]);
+  const [, id = ""] = await eventually("the note about the plan", () => [...said.matchAll(wait)][0]);
   expect((await teamsIn(t.env, t.home)(["approve", id])).code).toBe(0);
   expect(await ended).toBe(0);
   expect([...said.matchAll(wait)]).toHaveLength(1);
 });
 
 it.each(["tmux", "in-process"])(
-  "a run whose only working teammate waits for a yes goes on with it (%s)",
+  "run › continues after the approval that its only busy teammate waits for (%s)",
   async (mode) => {
     const t = privateTmux();
     const cast = {

@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { type FakeOptions, type FakeReply, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { filesWith, leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { filesWith, leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import {
+  type FakeOptions,
+  type FakeReply,
+  startFakeMessagesApi,
+} from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const KEY = "sk-ant-test-0f9e8d7c6b5a43210";
 
@@ -33,7 +37,7 @@ const CUT: FakeReply = {
   cutAfter: 5,
 };
 
-/** A lead that has one teammate count words, and ends its team by itself. */
+/** A lead that lets one teammate count words, and then ends its team. */
 const LEAD: readonly Line[] = [
   {
     when: /Count the words/,
@@ -113,8 +117,8 @@ async function world(
   return { t, team, run: (...words) => teams(["run", "--team", "crew", "--model", "claude-fake", ...words]) };
 }
 
-describe("a team led by a model that speaks the Messages API", () => {
-  it("works through a task, survives a server in trouble, prints its result and leaves nothing", async () => {
+describe("a team with a model of the Messages API", () => {
+  it("completes a task despite server errors, prints its result, and leaves nothing", async () => {
     const { t, run, team } = await world({ "team-lead": LEAD, counter: COUNTER });
     const ended = await run(
       "--permission-mode",
@@ -141,8 +145,8 @@ describe("a team led by a model that speaks the Messages API", () => {
     expect(filesWith(t.root, "This half sentence")).toEqual([]);
   });
 
-  it("keeps its key out of every file below the root, whoever says it (S75)", async () => {
-    // Without its last two lines the lead leaves the team to be kept, and looked at.
+  it("writes its key to no file below the root, whichever agent prints it (S75)", async () => {
+    // Without its last two lines the lead does not end the team, so --keep keeps it for this check.
     const { t, run } = await world({ "team-lead": LEAD.slice(0, 3), counter: COUNTER });
     const ended = await run(
       ...["--permission-mode", "bypassPermissions", "--teammate-mode", "process", "--keep", "-q"],
@@ -155,7 +159,7 @@ describe("a team led by a model that speaks the Messages API", () => {
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], locks: [] });
   });
 
-  it("ends with MODEL_ERROR and leaves nothing when the key is refused", async () => {
+  it("fails with MODEL_ERROR and leaves nothing when the key is rejected", async () => {
     const { t, run } = await world({}, { key: "sk-ant-another" });
     const ended = await run("--json", "Count the words");
     expect(ended.code).toBe(1);

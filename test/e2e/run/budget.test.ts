@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-function home(agents: Readonly<Record<string, readonly Turn[]>>) {
+function home(agents: Readonly<Record<string, readonly PlaybookTurn[]>>) {
   const own = privateTmux();
   const book = join(own.home, "book.json");
   writeFileSync(book, JSON.stringify({ version: 1, agents }));
@@ -25,7 +25,7 @@ function home(agents: Readonly<Record<string, readonly Turn[]>>) {
 const usage = { input: 90, output: 10 };
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-it("a run whose team has used up its budget stands until a command gives it more, and then comes to its end", async () => {
+it("token budget › pauses a run until a command raises the budget", async () => {
   const { own, book, teams, inState } = home({
     "team-lead": [{ tools: [bash("true")], usage }, { say: "the goal is reached" }],
   });
@@ -48,7 +48,7 @@ it("a run whose team has used up its budget stands until a command gives it more
   expect(out).toContain("the goal is reached");
 });
 
-it("a teammate's budget holds when its process was killed and is started again", async () => {
+it("token budget › still applies after a teammate was killed and restarted", async () => {
   const { book, teams, member, inState } = home({
     dev: [
       { tools: [bash("true")], usage },

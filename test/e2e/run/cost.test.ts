@@ -1,11 +1,15 @@
 import { expect, it, onTestFinished } from "vitest";
-import { doneIn, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type FakeReply, type FakeUsage, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import {
+  type FakeReply,
+  type FakeUsage,
+  startFakeMessagesApi,
+} from "../../support/model/fake-messages-api.ts";
+import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** Of each call of a teammate's model, by its model's id: haiku's prompt is a long one by what it has in the cache. */
+/** The usage of each call, by model id. The haiku prompt counts as long because of its cached tokens. */
 const USAGE: Readonly<Record<string, FakeUsage>> = {
   "claude-haiku-5-5": {
     input_tokens: 1_000,
@@ -28,12 +32,12 @@ interface Member {
   readonly costUsd: number;
 }
 
-it("tokens and cost of each teammate are those of its own calls, each kind at its rate (S36)", async () => {
+it("cost › each teammate shows the tokens and cost of its calls, each kind at its rate (S36)", async () => {
   const t = privateTmux();
   let calls = 0;
   const api = await startFakeMessagesApi(({ body }): FakeReply => {
     calls += 1;
-    // Opus calls a tool first, and so twice.
+    // Opus calls a tool first, so it is asked twice.
     const isFirst = body.model === "claude-opus-5" && body.messages.length === 1;
     const use = { type: "tool_use", id: `toolu_${calls}`, name: "TaskList", input: {} } as const;
     const blocks = isFirst ? [use] : [{ type: "text", text: "Done." } as const];

@@ -6,16 +6,16 @@ import { TAG } from "../../../src/backend/tmux/pane-tags.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
-const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/armed.cjs", import.meta.url));
-/** No timer of an idle process is faster (architecture.md, rule 0). */
+const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/log-wakeups.cjs", import.meta.url));
+/** The shortest timer that an idle process may have (architecture.md, rule 0). */
 const LEAST_MS = 5_000;
 
-/** One teammate works for minutes in a command; the other, the lead and the sidebar have nothing to do meanwhile. */
+/** One teammate runs a long command; the other, the lead and the sidebar are idle. */
 const PLAYBOOK = {
   version: 1,
   agents: {
@@ -33,16 +33,18 @@ const PLAYBOOK = {
   },
 };
 
-/** Who has nothing to do, and how its process is known. */
+/** The idle processes, and the arguments that identify them. */
 const WAITING: readonly (readonly [string, RegExp])[] = [
   ["the lead", /^run /],
   ["the teammate", /--agent-name calm /],
   ["the sidebar", /^sidebar/],
 ];
-/** Milliseconds: it waits for fifteen quiet seconds, and on a busy machine something late begins them anew. */
+/**
+ * Milliseconds: the test waits for fifteen quiet seconds, and a late event on a busy machine restarts them.
+ */
 const DEADLINE = 120_000;
 
-it("an idle lead, teammate and sidebar fork nothing, poll nothing and have no timer under 5 s", {
+it("idle lead, teammate and sidebar › fork nothing, poll nothing and have no timer under 5 s", {
   timeout: DEADLINE,
 }, async () => {
   const t = privateTmux();
@@ -65,19 +67,19 @@ it("an idle lead, teammate and sidebar fork nothing, poll nothing and have no ti
   await eventually("idle agents", () =>
     ["team-lead", "calm"].every((name) => readStatus(ref, name)?.state === "idle"),
   );
-  // A border is drawn a moment after the state that it shows, and is the last that a state brings with it.
+  // The border is the last change after a new state, and is drawn a moment later.
   const calmsPane = readStatus(ref, "calm")?.paneId ?? "";
   await eventually(
     "the border of an idle teammate",
     () => t.tmux("display-message", "-p", "-t", calmsPane, `#{${TAG.state}}`) === "idle",
   );
   const since = performance.timeOrigin + performance.now();
-  // From here on all wait anew, and find nothing to do.
+  // Each process now wakes up, finds no work, and waits again.
   for (const name of ["team-lead", "calm"]) expect(ring(readStatus(ref, name)?.bell ?? "")).toBe("rung");
   utimesSync(ref.paths.config, 1, 1);
   const found = await Promise.all(
     WAITING.map(async ([who, argv]) => {
-      const idle = await eventually(`quiet around ${who}`, () => quietPart(armed, argv, since), 60_000);
+      const idle = await eventually(`quiet time of ${who}`, () => quietPart(armed, argv, since), 60_000);
       return [who, idle] as const;
     }),
   );
@@ -87,7 +89,7 @@ it("an idle lead, teammate and sidebar fork nothing, poll nothing and have no ti
   await leaves(t, nothing(["work:cat"]));
 });
 
-/** A line of the preload's log; its own comment says what is there when. */
+/** A line of the preload's log; the preload documents the fields. */
 interface Entry {
   readonly at: number;
   readonly argv?: string;
@@ -99,10 +101,11 @@ interface Entry {
 }
 
 /**
- * What woke or forked in a process while its slow check waited for its first 5 s, and the fast timers and polls from before
- * that went on. That wait was whole when the timer of 10 s follows, which nothing that rings in between would let come.
- * undefined until it has come that far.
- * @param since the wait began after this, in milliseconds since the epoch
+ * Returns the wake-ups and forks of a process during the first 5 s wait of its slow check, with the fast
+ * timers and polls that continued from before.
+ * That wait was complete if the timer of 10 s follows: any event in between would have prevented it.
+ * @param since milliseconds since the epoch, after which the wait must begin
+ * @returns undefined until the wait is complete
  */
 function quietPart(directory: string, argv: RegExp, since: number): Entry[] | undefined {
   const log = logs(directory).find(([first]) => argv.test(first?.argv ?? "")) ?? [];
@@ -111,10 +114,10 @@ function quietPart(directory: string, argv: RegExp, since: number): Entry[] | un
   if (begin === undefined || end === undefined) return undefined;
   const until = begin.at + LEAST_MS;
   if (begin.at < since || end.at < until) return undefined;
-  // Node tells of that when its loop turns the next time.
+  // Node reports a cleared timer only in the next turn of its event loop.
   const over = new Set(log.flatMap((entry) => entry.over ?? []));
   return log.filter(({ at, timer = 0, ms = LEAST_MS, poll, fork }) => {
-    // Also in the look of the slow check itself.
+    // Forks of the slow check's own work count too.
     if (fork !== undefined) return at > begin.at && at < end.at;
     const isFast = poll !== undefined || ms < LEAST_MS;
     return isFast && (at < begin.at ? !over.has(timer) : at < until);

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, markedProcesses, nothing } from "../../support/leftovers.ts";
-import { type Person, personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { type Person, personInside } from "../../support/tmux/terminal-user.ts";
 
 const spawn = (name: string): object => ({ name: "Agent", input: { name, prompt: `begin, ${name}` } });
 const PLAYBOOK = {
@@ -33,19 +33,19 @@ function words(t: PrivateTmux, playbook: object = PLAYBOOK): readonly string[] {
 
 const atWork = (t: PrivateTmux) =>
   eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
-/** What the terminal shows now; not what has left it at the top. */
+/** The visible rows of the terminal, without its history. */
 const shown = (t: PrivateTmux, { pane }: Person): string => t.tmux("capture-pane", "-p", "-t", pane);
 const shows = (t: PrivateTmux, person: Person, text: string | RegExp) =>
   eventually(`${text} in:\n${shown(t, person)}`, () => shown(t, person).match(text));
 
-describe("a lead whose teammates live in its process", () => {
-  it("shows them by keys, talks to one, interrupts one, and gives its terminal back", async () => {
+describe("a lead with in-process teammates", () => {
+  it("shows, messages and interrupts them by keys, and restores its terminal", async () => {
     const t = privateTmux();
     const person = personInside(t, words(t));
     await atWork(t);
     await person.sees("Shift+Down shows them");
     await person.sees("They are there.");
-    // Who wants to see one from elsewhere is shown the lead's pane.
+    // Attach from another terminal leads to the lead's pane.
     const teams = teamsIn(t.env, t.home);
     const { command } = (await teams(["attach", "ann", "--json"])).json<{ command: string[] }>();
     expect(command.at(-1)).toBe(`=work:@0.${person.pane}`);
@@ -67,7 +67,7 @@ describe("a lead whose teammates live in its process", () => {
     await shows(t, person, /^○ bob +idle +Esc back/);
     person.type("Escape");
     await shows(t, person, "They are there.");
-    // All are idle now; but who interrupted one may have more to say to it.
+    // All agents are idle, but the user who interrupted one may type again.
     await person.endsRun();
     expect(await person.code()).toBe(130);
     expect(person.screen()).not.toContain("tasks of crew");
@@ -84,7 +84,7 @@ describe("a lead whose teammates live in its process", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("gives its terminal back for Ctrl-Z while somebody looks at a teammate, and takes it again at fg", async () => {
+  it("restores its terminal on Ctrl-Z in a teammate's view, and returns on fg", async () => {
     const t = privateTmux();
     const shell = ["env", "PS1=ready> ", "ENV=", "/bin/sh", "-i"];
     const pane = t.tmux(
@@ -108,7 +108,7 @@ describe("a lead whose teammates live in its process", () => {
     expect(t.tmux("display-message", "-p", "-t", pane, "#{alternate_on} #{wrap_flag}")).toBe("0 1");
     type("stty -a | grep -o '.icanon'", "Enter");
     await sees(/^ icanon/m);
-    // What is pasted for the shell is marked for nobody.
+    // Pasted text for the shell carries no bracketed-paste markers.
     t.tmux("set-buffer", "pasted");
     t.tmux("paste-buffer", "-p", "-t", pane);
     await sees(/ready> pasted\n*$/);
@@ -127,7 +127,7 @@ describe("a lead whose teammates live in its process", () => {
     await leaves(t, nothing());
   });
 
-  it("is gone back to by Esc from one that waits for an answer and works at nothing", async () => {
+  it("returns on Esc from a teammate that only waits for an answer", async () => {
     const t = privateTmux();
     const ask = { name: "AskUserQuestion", input: { question: "Which one?" } };
     const agents = { ...PLAYBOOK.agents, ann: [{ tools: [ask] }] };
@@ -143,7 +143,7 @@ describe("a lead whose teammates live in its process", () => {
     await person.code();
   });
 
-  it("goes on where no shell could bring it back from a Ctrl-Z, with the same keys", async () => {
+  it("keeps running with the same keys on Ctrl-Z without a shell", async () => {
     const t = privateTmux();
     const person = personInside(t, words(t));
     await atWork(t);
@@ -166,7 +166,7 @@ describe("a lead whose teammates live in its process", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("gives its terminal back when it is ended while somebody looks at a teammate", async () => {
+  it("restores its terminal when it is ended in a teammate's view", async () => {
     const t = privateTmux();
     const person = personInside(t, words(t));
     await atWork(t);
@@ -180,10 +180,10 @@ describe("a lead whose teammates live in its process", () => {
   });
 
   it.each([
-    ["killed", "SIGKILL", "crashed"],
-    ["left by its terminal", "SIGHUP", "exited"],
+    ["is killed", "SIGKILL", "crashed"],
+    ["loses its terminal", "SIGHUP", "exited"],
   ] as const)(
-    "takes them with it when it is %s; resume starts them again where there is a place (S43)",
+    "ends its teammates when it %s; resume restarts them in panes (S43)",
     async (_, signal, state) => {
       const t = privateTmux();
       const { child, ended } = startTeams(words(t), t.env, t.home);
@@ -207,7 +207,7 @@ describe("a lead whose teammates live in its process", () => {
         members: [{}, { name: "ann", alive: false }, { name: "bob", alive: false, state }],
       });
       const sleeps = markedProcesses(t).filter(({ name }) => name.startsWith("sleep"));
-      // What a killed lead could not end is ended by who takes the team up.
+      // Resume ends the commands that a killed lead could not end.
       if (signal === "SIGHUP") expect(sleeps).toEqual([]);
       const resumed = await teams(["resume", "--json"]);
       expect(resumed.json()).toMatchObject({
@@ -223,7 +223,7 @@ describe("a lead whose teammates live in its process", () => {
     },
   );
 
-  it("is the place where there is no tmux, and ends by itself with nothing left", async () => {
+  it("is the default without tmux, and leaves nothing", async () => {
     const t = privateTmux();
     const playbook = { ...PLAYBOOK, agents: { ...PLAYBOOK.agents, bob: [{ say: "I am bob." }] } };
     const bare = join(t.home, "bin");

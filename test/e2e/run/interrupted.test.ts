@@ -3,19 +3,19 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
-/** Minutes of work, by a command that ignores the hangup. */
+/** A long command that ignores the hangup. */
 const LONG = "trap '' HUP; touch working; sleep 300";
-/** The same beside one that leaves its session, where there is a way to. */
+/** The same, with a process that leaves its session if setsid exists. */
 const SCATTERED = `command -v setsid >/dev/null && setsid -f sleep 301; ${LONG}`;
 const SPAWN = { name: "Agent", input: { name: "worker", prompt: "work" } };
 
-/** Either the lead is in the middle of something, or its teammate. */
+/** Playbooks in which either the lead or its teammate is busy. */
 const PLAYBOOKS = {
   lead: { "team-lead": [{ tools: [SPAWN] }, { tools: [bash(LONG)] }], worker: [{ say: "I am there." }] },
   worker: { "team-lead": [{ tools: [SPAWN] }, { say: "It works." }], worker: [{ tools: [bash(SCATTERED)] }] },
@@ -30,7 +30,7 @@ function playing(t: PrivateTmux, busy: keyof typeof PLAYBOOKS): readonly string[
   return ["run", "--team", "crew", "--playbook", "long.json", "--permission-mode", "bypassPermissions"];
 }
 
-/** What a stream has said by now. */
+/** Collects the text of a stream. */
 function textOf(stream: Readable | null): () => string {
   let text = "";
   stream?.setEncoding("utf8").on("data", (piece: string) => {
@@ -43,8 +43,8 @@ async function atWork(t: PrivateTmux): Promise<void> {
   await eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
 }
 
-describe("a run that is interrupted in the middle", () => {
-  it("by Ctrl-C twice in its pane ends the team and everything that works for it, and exits 130", async () => {
+describe("an interrupted run", () => {
+  it("ends the team with all its processes and exits with 130 on two Ctrl-C", async () => {
     const t = privateTmux();
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
@@ -54,7 +54,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("by Ctrl-C once more while it ends leaves the team at work, for kill", async () => {
+  it("leaves the team running for kill on another Ctrl-C while it ends", async () => {
     const t = privateTmux();
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
@@ -75,7 +75,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("by %s ends the team, and exits 130", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("ends the team and exits with 130 on %s", async (signal) => {
     const t = privateTmux();
     const { child, ended } = startTeams([...playing(t, "lead"), "--json"], t.env, t.home);
     const out = textOf(child.stdout);
@@ -86,7 +86,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
-  it("by somebody who deletes its team has no result to take for success", async () => {
+  it("fails with TEAM_NOT_FOUND if another command deletes its team", async () => {
     const t = privateTmux();
     const teams = teamsIn(t.env, t.home);
     const turns = [{ tools: [bash("touch begun; until [ -e go ]; do sleep 0.05; done")] }];
@@ -101,7 +101,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
-  it("by teams interrupt without a terminal waits for what whoever did it has to say", async () => {
+  it("waits for the user's next message after teams interrupt", async () => {
     const t = privateTmux();
     const turns = [{ tools: [bash(LONG)] }, { on: { contains: "go on" }, say: "I went on." }];
     writeFileSync(join(t.home, "long.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
@@ -114,7 +114,7 @@ describe("a run that is interrupted in the middle", () => {
     expect((await running).json()).toMatchObject({ outcome: "completed", result: "I went on." });
   });
 
-  it("by SIGINT while it waits for a program that it runs ends the team, and exits 130", async () => {
+  it("ends the team and exits with 130 on SIGINT while it waits for a program", async () => {
     const t = privateTmux();
     const slow = join(t.home, "bin");
     mkdirSync(slow);
@@ -130,7 +130,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
-  it("by a terminal that closes, which is told twice, leaves the team as it is, for resume (S43)", async () => {
+  it("leaves the team for resume when its terminal closes, even if signalled twice (S43)", async () => {
     const t = privateTmux();
     const teams = teamsIn(t.env, t.home);
     const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
@@ -153,7 +153,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
-  it("by the end of its tmux server leaves the team's members and tasks, for resume (S51)", async () => {
+  it("leaves members and tasks for resume when its tmux server ends (S51)", async () => {
     const t = privateTmux();
     const teams = teamsIn(t.env, t.home);
     personInside(t, playing(t, "worker"));
@@ -172,7 +172,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
-  it("by the end of whoever reads its output ends the team too", async () => {
+  it("ends the team when the reader of its output exits", async () => {
     const t = privateTmux();
     const words = [process.execPath, TEAMS, ...playing(t, "lead")];
     const cut = '{ "$0" "$@"; echo "$?" >code; } | head -n 1';
@@ -181,7 +181,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
-  it("by Ctrl-C before anything was started leaves nothing half made", async () => {
+  it("leaves nothing on Ctrl-C before the first start", async () => {
     const t = privateTmux();
     const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
     await eventually("the team", () => existsSync(t.paths("crew").config));
@@ -191,8 +191,8 @@ describe("a run that is interrupted in the middle", () => {
   });
 });
 
-describe("a lead that is killed", () => {
-  it("leaves its teammates at work, a status that says so, and a team that kill and delete end (S43)", async () => {
+describe("a killed lead", () => {
+  it("leaves its teammates running, until kill and delete end the team (S43)", async () => {
     const t = privateTmux();
     const teams = teamsIn(t.env, t.home);
     const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
@@ -219,7 +219,7 @@ describe("a lead that is killed", () => {
     await leaves(t, nothing());
   });
 
-  it("by a server that is killed too leaves files that status reads and kill --purge removes (S51)", async () => {
+  it("leaves files that status reads and kill --purge removes, when its server is killed too (S51)", async () => {
     const t = privateTmux();
     const teams = teamsIn(t.env, t.home);
     const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
@@ -231,7 +231,7 @@ describe("a lead that is killed", () => {
       const { members } = (await teams(["status", "--json"])).json<{
         members: { name: string; state: string; exit: object | null }[];
       }>();
-      // Its launch script writes down how it ended a moment behind it.
+      // The launch script records the exit a moment later.
       return members.find(
         ({ name, state, exit }) => name === "worker" && state === "exited" && exit !== null,
       );

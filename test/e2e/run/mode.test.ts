@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Approval } from "../../../src/operations/approvals/approvals.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { personInside } from "../../support/person.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-it("a lead's own mode is changed while it runs, from its next call on", async () => {
+it("teams mode › changes a running lead's mode from its next call on", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   const tools = [bash("touch begun; until [ -e go ]; do sleep 0.05; done"), bash("touch ran")];
@@ -27,7 +27,7 @@ it("a lead's own mode is changed while it runs, from its next call on", async ()
   expect(await person.code()).toBe(0);
 });
 
-it("a teammate that was told to plan has its mode from before again with the approval, also in its next process (S64)", async () => {
+it("teams mode plan › restores the previous mode on approval, also after a restart (S64)", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
   const write = { name: "Write", input: { file_path: "{{plan_file}}", content: "# It" } };

@@ -2,13 +2,13 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/destinations.cjs", import.meta.url));
+const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/log-destinations.cjs", import.meta.url));
 const BYPASS = ["--permission-mode", "bypassPermissions", "--json"];
 
 const LEAD: readonly Line[] = [
@@ -22,7 +22,7 @@ const ADA: readonly Line[] = [
   { when: /Say it/, uses: [{ name: "Bash", input: { command: "echo it", description: "says it" } }] },
 ];
 
-/** What the processes of a run, and of commands behind it, wanted to reach. */
+/** Returns every destination that the processes of a run, and of later commands, tried to reach. */
 async function destinations(t: PrivateTmux, words: readonly string[], env: object) {
   const directory = join(t.home, "destinations");
   mkdirSync(directory);
@@ -39,7 +39,7 @@ async function destinations(t: PrivateTmux, words: readonly string[], env: objec
   return new Set(logs.flatMap((log) => log.trim().split("\n")).filter((line) => line !== "started"));
 }
 
-it("a run reaches its model's server and nothing else, whatever is written down of it", async () => {
+it("network › a run connects only to its model's server, even with record and debug", async () => {
   const api = await startFakeMessagesApi(played({ "team-lead": LEAD, ada: ADA }).script);
   onTestFinished(() => api.close());
   const { host } = new URL(api.url);
@@ -48,7 +48,7 @@ it("a run reaches its model's server and nothing else, whatever is written down 
   expect(await destinations(privateTmux(), words, env)).toEqual(new Set([`connect ${host}`]));
 });
 
-it("a run of a playbook reaches nothing at all", async () => {
+it("network › a run of a playbook connects to no server", async () => {
   const t = privateTmux();
   const agents = {
     "team-lead": [

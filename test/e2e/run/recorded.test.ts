@@ -8,17 +8,20 @@ import { parsePlaybook } from "../../../src/schema/playbook.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
-import { teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const DOCS = fileURLToPath(new URL("../../../docs/playbooks.md", import.meta.url));
 const KEY = "sk-ant-test-1a2b3c4d5e6f70819";
 const BYPASS = ["--permission-mode", "bypassPermissions"];
 
-/** Whatever differs from run to run is in it: a path, a task's id, a request's id; and braces, and a secret. */
+/**
+ * Contains everything that differs between runs: a path, a task id, a request id; and also braces and a
+ * secret.
+ */
 const LEAD: readonly Line[] = [
   {
     when: /Count the words/,
@@ -75,7 +78,7 @@ const counter = (home: string): readonly Line[] => [
 const KEPT = [...BYPASS, "--team", "crew", "--keep", "--json"];
 const WORKERS = ["ann", "bob", "cem"];
 
-/** Spawns three at once, and gives each another task when it has done its first. */
+/** Spawns three teammates at once, and gives each a second task when it has completed its first. */
 const MASTER: readonly Line[] = [
   {
     when: /Count the words/,
@@ -96,8 +99,9 @@ const MASTER: readonly Line[] = [
 ];
 
 /**
- * Writes a file, tells the lead, checks it when it is told to, and says so. While it is recorded each begins after the one before
- * has checked, since the lead's lines answer one of them at a time; played, all begin at once.
+ * Writes a file, notifies the lead, checks the file on request, and reports that. In the recorded run each
+ * worker waits for the check of the previous one, because the lead answers one at a time. In a replay all
+ * start at once.
  */
 const worker = (name: string, i: number): readonly Line[] => [
   {
@@ -133,7 +137,7 @@ function turnOf(i: number): string {
     : `[ -n "$TEAMS_PLAYBOOK_SPEED" ] || until [ -e ${before}-checked.txt ]; do sleep 0.05; done; `;
 }
 
-/** What a run has made: tasks, what was said in plain words, and files; in no order, since nobody promised one. */
+/** Returns the tasks, plain messages and files of a run, sorted because their order may differ. */
 function outcomeOf(t: PrivateTmux) {
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
   const { lines } = readJsonLines(ref.paths.journal, journalLine);
@@ -152,7 +156,7 @@ function outcomeOf(t: PrivateTmux) {
   };
 }
 
-/** Keeps a processor from others until the test is over. */
+/** Keeps a processor busy until the test is over. */
 function busy(): void {
   const child = spawn("/bin/sh", ["-c", "while :; do :; done"], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -165,8 +169,8 @@ async function replay(t: PrivateTmux, file: string): Promise<object> {
   return ended.json();
 }
 
-describe("a run that is recorded", () => {
-  it("by a model becomes a playbook that plays it elsewhere, without the model and without its secrets (S75)", async () => {
+describe("run --record", () => {
+  it("writes a playbook that replays without the model and without secrets (S75)", async () => {
     const t = privateTmux();
     const team = played({ "team-lead": LEAD, counter: counter(t.home) });
     const api = await startFakeMessagesApi(team.script);
@@ -192,7 +196,7 @@ describe("a run that is recorded", () => {
     expect(readFileSync(join(elsewhere.home, "text.txt"), "utf8")).toBe("one {{two}} three\n");
   });
 
-  it("with three teammates plays alike, however what they say comes together, on a machine that is busy", {
+  it("replays three teammates alike, in whatever order their messages arrive, on a busy machine", {
     timeout: 240_000,
   }, async () => {
     const t = privateTmux();
@@ -210,7 +214,7 @@ describe("a run that is recorded", () => {
     expect(recorded.tasks).toHaveLength(6);
     expect(recorded.messages).toHaveLength(12);
     busy();
-    // The slower the lead speaks, the more has come until it listens again.
+    // The slower the lead, the more messages wait for its next turn.
     for (const speed of ["1", "0.3", "20", "0.2", "1"]) {
       const elsewhere = privateTmux({ env: { TEAMS_PLAYBOOK_SPEED: speed } });
       const file = join(t.home, "mine.json");
@@ -220,7 +224,7 @@ describe("a run that is recorded", () => {
     }
   });
 
-  it("of a playbook with a plan to be approved plays the same again", async () => {
+  it("records a playbook with a plan approval, and replays it", async () => {
     const t = privateTmux();
     const [, example = ""] = [...readFileSync(DOCS, "utf8").matchAll(/```json\n([\s\S]*?)```/g)][1] ?? [];
     writeFileSync(join(t.home, "first.json"), example);
@@ -231,7 +235,7 @@ describe("a run that is recorded", () => {
     expect(await replay(elsewhere, join(t.home, "again.json"))).toMatchObject({ result: "Done as planned." });
   });
 
-  it("is refused before anything starts where it could not be written", async () => {
+  it("is refused before any start if the file cannot be written", async () => {
     const t = privateTmux();
     writeFileSync(join(t.home, "mine.json"), "mine");
     const teams = teamsIn(t.env, t.home);
@@ -245,7 +249,7 @@ describe("a run that is recorded", () => {
   });
 });
 
-it("a recording that cannot be written at the end fails a run that has its result, and says also with --json where its parts are", async () => {
+it("run --record › fails a finished run if the file cannot be written, and says where its parts are", async () => {
   const t = privateTmux();
   const takes = { name: "Bash", input: { command: "echo mine > rec.json" } };
   const agents = { "team-lead": [{ tools: [takes] }, { say: "" }] };
@@ -256,7 +260,7 @@ it("a recording that cannot be written at the end fails a run that has its resul
   const [, parts = ""] = /rec\.json has been made meanwhile.*: (\S+)\n$/.exec(silent.err) ?? [];
   expect(readdirSync(parts)).toEqual(["team-lead.jsonl"]);
   expect(readFileSync(join(t.home, "rec.json"), "utf8")).toBe("mine\n");
-  // Who reads no JSON learns that nothing is all there is.
+  // Without --json a note says that the result is empty.
   const ended = await teamsIn(t.env, t.home)([...words.slice(0, 3), ...BYPASS]);
   expect(ended).toMatchObject({ code: 0, err: "The lead said nothing at its end.\n" });
 });

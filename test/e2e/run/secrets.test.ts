@@ -3,38 +3,38 @@ import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { outputDirectory } from "../../../src/agent/background/output-file.ts";
 import { realPathOf } from "../../../src/os/files/real-path.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { unpacked } from "../../support/archive.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { scriptFile } from "../../support/run-ts.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
+import { unpacked } from "../../support/files/archive-files.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** Of variables that are secrets by their names; neither has a part that stands anywhere else. */
+/** Variables that count as secrets by their names; no part of their values occurs elsewhere. */
 const SECRETS = {
-  /** A private key is of several lines, each of which tells enough. */
+  /** A private key has several lines, and each line alone must be redacted. */
   SIGNING_KEY: "-----BEGIN KEY-----\npem1pem1pem1\npem2 pem2  pem2\n-----END KEY-----\n",
   DEPLOY_TOKEN: "sesame-7f3a9c1e-open",
   DB_PASSWORD: "hunter2hunter2\"and'more",
 };
-/** Of a variable that the user's settings give to all. */
+/** The value of a variable that the user's settings set for all agents. */
 const SETTING = "settings-9b2d-sesame";
 const TOKEN = SECRETS.DEPLOY_TOKEN;
 
-const mcpServer = scriptFile("mcp-server");
+const mcpServer = scriptFile("mcp/server");
 const bash = (command: string, more = {}) => ({ name: "Bash", input: { command, ...more } });
 const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD $SIGNING_KEY"';
-/** In two writes, between which a reader has the first. */
+/** Prints a secret in two writes, so that a reader sees the first part alone. */
 const SPLIT = `head=$(echo "$DEPLOY_TOKEN" | cut -c1-13); printf %s "$head"; sleep 0.3; echo "$DEPLOY_TOKEN" | cut -c14-`;
 
-const LEAKY: readonly Turn[] = [
+const LEAKY: readonly PlaybookTurn[] = [
   {
     say: "The token is {{env.DEPLOY_TOKEN}}, the password {{env.DB_PASSWORD}}, and {{env.OWN_SECRET}}.",
     tools: [
       bash(both),
       bash(`${both} >&2; exit 3`),
       bash(SPLIT),
-      // More than a result holds: the rest goes to a file.
+      // More than a result can hold: the rest goes to a file.
       bash(`${both}; seq 1 60000; ${both}`),
       bash(`${SPLIT}; ${both}`, { run_in_background: true }),
     ],
@@ -73,12 +73,12 @@ const LEAKY: readonly Turn[] = [
       { name: "AskUserQuestion", input: { question: "Is it {{env.DEPLOY_TOKEN}}?" } },
     ],
   },
-  // Cut off at the 200th character of an activity, in the middle of it.
+  // The secret is cut at the 200th character of the activity.
   { say: "x", tools: [bash(`: ${"x".repeat(185)} {{env.DEPLOY_TOKEN}}; sleep 0.2`)] },
   { say: "{{env.NO_SUCH_VARIABLE_OF_THE_MODEL}}" },
 ];
 
-const PLANNER: readonly Turn[] = [
+const PLANNER: readonly PlaybookTurn[] = [
   {
     tools: [
       {
@@ -91,7 +91,7 @@ const PLANNER: readonly Turn[] = [
   { say: "Done." },
 ];
 
-const LEAD: readonly Turn[] = [
+const LEAD: readonly PlaybookTurn[] = [
   {
     say: "I begin.",
     tools: [
@@ -123,7 +123,7 @@ const LEAD: readonly Turn[] = [
 ];
 
 it.each(["tmux", "process", "in-process"])(
-  "what tools, errors, hooks and models print of the keys in the environment is in no file of ours: teammates by %s (S75)",
+  "secrets printed by tools, errors, hooks and models › reach no file of the team (%s, S75)",
   async (mode) => {
     const own = privateTmux({ env: SECRETS });
     const teams = teamsIn(own.env, own.home);
@@ -157,17 +157,17 @@ it.each(["tmux", "process", "in-process"])(
         files.some((file) => file.includes(kind)),
         kind,
       ).toBe(true);
-    // The lead's and each teammate's.
+    // One log each of the lead and the two teammates.
     expect(readdirSync(join(root, "debug")).filter((name) => name.endsWith(".txt"))).toHaveLength(3);
     const texts = [...files.map(textOf), ...(await unpacked(readFileSync(archive)))];
     expect(texts.flatMap(leaksIn)).toEqual([]);
-    // That it was printed at all.
+    // The secrets were printed at all.
     const conversations = files.filter((file) => file.includes("teams-sessions"));
     expect(conversations.map((file) => readFileSync(file, "utf8")).join("")).toContain("[secret]");
   },
 );
 
-it("what is asked for, and what is answered, holds no key in any file of ours while it waits and afterwards (S75)", async () => {
+it("secrets in requests and answers › reach no file of the team (S75)", async () => {
   const own = privateTmux({ env: SECRETS });
   const teams = teamsIn(own.env, own.home);
   const done = async (...words: string[]) => {
@@ -176,7 +176,7 @@ it("what is asked for, and what is answered, holds no key in any file of ours wh
     return ended;
   };
   const content = "{{env.DEPLOY_TOKEN}}\n{{env.DB_PASSWORD}}\n";
-  const asks: readonly Turn[] = [
+  const asks: readonly PlaybookTurn[] = [
     { tools: [{ name: "AskUserQuestion", input: { question: "Is it {{env.DEPLOY_TOKEN}}?" } }] },
     { tools: [{ name: "Write", input: { file_path: "own.txt", content } }] },
     { tools: [bash(`${both} {{env.DEPLOY_TOKEN}}`)] },
@@ -190,7 +190,7 @@ it("what is asked for, and what is answered, holds no key in any file of ours wh
       const { approvals } = (await done("approvals", "--json")).json<{ approvals: Approval[] }>();
       return approvals.find((approval) => approval.kind === kind);
     });
-  // The file is the user's, and holds what the agent was told to write; so does the one beside it that becomes it.
+  // own.txt belongs to the user and holds what the agent was asked to write, as does its temporary file.
   const ours = () => filesBelow(own.home).filter((file) => !/^\.?own\.txt/.test(basename(file)));
   const leaks = () => ours().map(textOf).flatMap(leaksIn);
   for (const kind of ["question", "permission", "permission"]) {
@@ -221,7 +221,7 @@ function leaksIn({ name, text }: ReturnType<typeof textOf>): string[] {
   return PARTS.flatMap((part) => (text.includes(part) ? [`${name}: ${around(text, part)}`] : []));
 }
 
-/** What lies below a directory in which others are at work. */
+/** Lists the files below a directory in which other processes work. */
 function filesBelow(directory: string): string[] {
   return (unlessGone(() => readdirSync(directory)) ?? []).flatMap((name) => {
     const path = join(directory, name);
@@ -230,7 +230,7 @@ function filesBelow(directory: string): string[] {
   });
 }
 
-/** A lock or a file that is being written may be gone before it is looked into. */
+/** A lock or a file being written may be gone before it is read. */
 function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();

@@ -10,15 +10,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { personInside, personOutside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
 
 const KEY = "key-0123456789abcdef";
 
-/** Words of a run whose lead writes its goal and its terminal's kind into files. */
+/** Arguments of a run whose lead writes its goal and its TERM into files. */
 function run(t: PrivateTmux, ...more: readonly string[]): readonly string[] {
   const write = "printf %s {{input}} >goal.new; printenv TERM >term; mv goal.new goal";
   const lead = [{ tools: [{ name: "Bash", input: { command: write } }] }, { say: "Written down." }];
@@ -32,7 +32,7 @@ async function goalOf(t: PrivateTmux): Promise<string> {
   return readFileSync(join(t.home, "goal"), "utf8");
 }
 
-/** A PATH with what a run needs, and no tmux. */
+/** A PATH with the programs that a run needs, except tmux. */
 function pathWithoutTmux(t: PrivateTmux): string {
   const bin = join(t.home, "bin");
   mkdirSync(bin);
@@ -42,15 +42,15 @@ function pathWithoutTmux(t: PrivateTmux): string {
   return bin;
 }
 
-describe("a run in a session of its own", () => {
-  it("leads to a goal that was given on stdin", async () => {
+describe("run --detach", () => {
+  it("leads to a goal given on stdin", async () => {
     const t = privateTmux();
     const ended = await teamsIn(t.env, t.home)(run(t, "--detach", "-"), { stdin: "Count\nevery file.\n" });
     expect([ended.err, ended.code]).toEqual(["", 0]);
     expect(await goalOf(t)).toBe("Count\nevery file.");
   });
 
-  it("leaves its result to be read when its team and session have gone", async () => {
+  it("keeps its result readable after its team and session have ended", async () => {
     const t = privateTmux();
     const waits = { name: "Bash", input: { command: "until [ -e go ]; do sleep 0.1; done" } };
     const turns = [{ tools: [waits] }, { say: `Four files. The key is ${KEY}.` }];
@@ -59,9 +59,9 @@ describe("a run in a session of its own", () => {
     words.push("--permission-mode", "bypassPermissions");
     const env = { ...t.env, SOME_API_KEY: KEY };
     const { resultFile } = (await teamsIn(env, t.home)(words)).json<{ resultFile: string }>();
-    // Until then it says whose word it will be: nobody waits for one who was killed.
+    // Until then the file names its writer, so that no reader waits for a killed process.
     const begun = JSON.parse(readFileSync(resultFile, "utf8")) as object;
-    // The sidebar may be beside it by now.
+    // The sidebar may exist by now.
     const [lead] = t.tmux("list-panes", "-s", "-t", "=teams-crew:", "-F", "#{pane_pid}").split("\n");
     expect(begun).toMatchObject({
       kind: "started",
@@ -72,13 +72,13 @@ describe("a run in a session of its own", () => {
       const read = JSON.parse(readFileSync(resultFile, "utf8")) as { kind: string };
       return read.kind === "ended" && read;
     });
-    // Without what must be in no file (S75), and for nobody else's eyes.
+    // With secrets redacted (S75), and readable only by the user.
     expect(report).toMatchObject({ result: { team: "crew", result: "Four files. The key is [secret]." } });
     expect(statSync(resultFile).mode & 0o777).toBe(0o600);
     await leaves(t, nothing());
   });
 
-  it("is told of in words that reach it, also at another server, when nobody waits for it to begin", async () => {
+  it("names a working attach command when it is interrupted before the lead starts", async () => {
     const t = privateTmux();
     const { child, ended } = startTeams(run(t, "--detach", "go"), t.env, t.home);
     let said = "";
@@ -100,7 +100,7 @@ describe("a run in a session of its own", () => {
     expect(execFileSync("sh", ["-c", shown], { env: t.env, encoding: "utf8" })).toBe(`${lead}\n`);
   });
 
-  it("is detached from inside tmux too, and has a terminal of tmux's kind", async () => {
+  it("starts a separate session from inside tmux, with TERM set by tmux", async () => {
     const t = privateTmux();
     const person = personInside(t, run(t, "--detach", "go"), { env: { TERM: "vt100" } });
     expect(await person.code()).toBe(0);
@@ -110,7 +110,7 @@ describe("a run in a session of its own", () => {
     expect(t.tmux("list-panes", "-s", "-t", "=work:").split("\n")).toHaveLength(1);
   });
 
-  it("goes by the teammateMode of the settings where none is given", async () => {
+  it("uses teammateMode of the settings by default", async () => {
     const t = privateTmux();
     writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teammateMode: "iterm2" }));
     const teams = teamsIn({ ...t.env, TERM_PROGRAM: "", ITERM_SESSION_ID: "" }, t.home);
@@ -123,7 +123,7 @@ describe("a run in a session of its own", () => {
     expect(await goalOf(t)).toBe("go");
   });
 
-  it("leaves nothing in the temporary directory where tmux cannot be had", async () => {
+  it("leaves nothing in the temporary directory without tmux", async () => {
     const t = privateTmux();
     const temporary = join(t.home, "tmp");
     mkdirSync(temporary);
@@ -134,14 +134,14 @@ describe("a run in a session of its own", () => {
   });
 });
 
-it("a run in a terminal without tmux leads there", async () => {
+it("run › leads in the terminal itself without tmux", async () => {
   const t = privateTmux();
   const person = personOutside(t, run(t, "go"), { env: { PATH: pathWithoutTmux(t) } });
   expect(await person.code()).toBe(0);
   expect(person.screen()).toContain("Written down.");
 });
 
-it("a lead that asks the person at its terminal waits for what they say", async () => {
+it("AskUserQuestion › the lead waits for an answer from its terminal or a command", async () => {
   const t = privateTmux();
   const question = { name: "AskUserQuestion", input: { question: "Which colour?" } };
   const lead = [{ tools: [question] }, { say: "I wait." }, { say: "{{input}} it is." }];

@@ -6,12 +6,12 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { budgetsOf } from "../../../src/team/members/budget.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
 const spawns = (name: string, prompt: string) => uses("Agent", { name, prompt, description: "works" });
@@ -55,7 +55,7 @@ const ends: Line = {
 const LOOKS = "touch looking; until [ -e seen ]; do sleep 0.1; done";
 
 it.each(["tmux", "in-process"])(
-  "a lead deletes its team and leads the next one in the same run (%s)",
+  "TeamDelete and TeamCreate › a lead deletes its team and leads the next one in the same run (%s)",
   async (mode) => {
     const t = privateTmux();
     const ref = teamRef(teamsHome(t.env), "crew");
@@ -86,11 +86,11 @@ it.each(["tmux", "in-process"])(
       tasks: { list: [{ id: "1", subject: "of the second" }] },
     });
     expect(readTeam(ref)).toMatchObject({ displayName: "Second", description: "the next" });
-    // What the first one's ann has spent counts on.
+    // The budget still includes what the first ann has spent.
     expect(budgetsOf(ref, LEAD_NAME)).toMatchObject([{ limits: { maxTokens: 1_000_000 } }]);
     const spent = readStatus(ref, LEAD_NAME)?.tokens.input ?? 0;
     expect(budgetsOf(ref, LEAD_NAME)[0]?.spent.tokens).toBeGreaterThan(spent);
-    // Its lead watches it: a mode that another process gives to the lead is taken from the team's file.
+    // The lead supervises the new team: it reads a mode that another process sets.
     expect((await teams(["mode", LEAD_NAME, "acceptEdits"])).code).toBe(0);
     await eventually("the mode", () => readFileSync(ref.paths.events, "utf8").includes('"mode_changed"'));
     writeFileSync(join(t.home, "seen"), "");
@@ -101,7 +101,7 @@ it.each(["tmux", "in-process"])(
   },
 );
 
-it("a run whose team was deleted ends nothing of the one that somebody has made under its name", async () => {
+it("run › does not end a new team of the same name after its team was deleted", async () => {
   const t = privateTmux();
   const waits = uses("Bash", { command: "touch looking; until [ -e seen ]; do sleep 0.1; done" });
   const agents = { [LEAD_NAME]: [{ tools: [waits] }, { say: "Seen." }] };

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
-/** A home in which the directory itself allows a command, and a playbook that wants to run it. */
+/** A home whose directory settings allow a command, and a playbook that runs it. */
 function withSettings(): PrivateTmux {
   const t = privateTmux();
   mkdirSync(join(t.home, ".claude"), { recursive: true });
@@ -19,8 +19,8 @@ function withSettings(): PrivateTmux {
 
 const RUN = ["run", "--team", "crew", "--playbook", "touch.json", "--no-sidebar"];
 
-describe("a directory that brings settings of its own (S70)", () => {
-  it("is asked about before the run begins; a yes lets them count, and the terminal is the lead's then", async () => {
+describe("a directory with its own settings (S70)", () => {
+  it("is confirmed before the run; yes applies the settings, and the lead gets the terminal", async () => {
     const t = withSettings();
     const person = personInside(t, RUN);
     await person.sees("[y/N]");
@@ -32,7 +32,7 @@ describe("a directory that brings settings of its own (S70)", () => {
     expect(existsSync(join(t.home, "ran"))).toBe(true);
   });
 
-  it("is not trusted by a no: its rule allows nothing, and the pane names what was ignored", async () => {
+  it("is not trusted on no: its rule allows nothing, and the pane names what was ignored", async () => {
     const t = withSettings();
     const person = personInside(t, RUN);
     await person.sees("[y/N]");

@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { TEAMS } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { TEAMS } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const ask = { name: "AskUserQuestion", input: { question: "What next?" } };
 const write = (file: string) => ({ name: "Write", input: { file_path: file, content: "kept" } });
@@ -28,7 +28,7 @@ const PLAYBOOK = {
   },
 };
 
-it("a person switches the lead to coordinating and back, asks for tasks and status, and gives further goals", async () => {
+it("typed commands › switch delegate mode, list tasks and status, and take further goals", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const words = ["run", "--playbook", "play.json", "--permission-mode", "bypassPermissions", "--no-sidebar"];
@@ -45,7 +45,7 @@ it("a person switches the lead to coordinating and back, asks for tasks and stat
   person.type("second goal", "Enter");
   await person.sees("It was refused.");
   expect(existsSync(join(t.home, "refused.md"))).toBe(false);
-  // Shift+Tab, as a terminal names it.
+  // Shift+Tab, by tmux's key name.
   person.type("BTab");
   await person.sees("permission mode is now bypassPermissions");
   person.type("/etc/hosts is the third", "Enter");
@@ -57,7 +57,7 @@ it("a person switches the lead to coordinating and back, asks for tasks and stat
 it.each([
   ["/exit", ["/exit", "Enter"]],
   ["Ctrl-D", ["C-d"]],
-])("a run without a goal waits for one after another, until %s ends it", async (_, keys) => {
+])("run without a goal › waits for goals until %s ends it", async (_, keys) => {
   const t = privateTmux();
   const says = (text: string) => ({ kind: "message" as const, blocks: [{ type: "text" as const, text }] });
   const api = await startFakeMessagesApi([says("Which file?"), says("Three words.")]);
@@ -70,12 +70,12 @@ it.each([
   expect(api.requests).toEqual([]);
   person.type("count the words", "Enter");
   await person.sees("Which file?");
-  // A line that is dropped is no goal, and ends nothing.
+  // A discarded line is not a goal, and ends nothing.
   person.type("some other", "C-c");
   await person.sees("Ctrl-C once more ends the team");
   person.type("the first one", "Enter");
   await person.sees("Three words.");
-  // Nor does the next, which has nothing to do with it.
+  // The next Ctrl-C ends nothing either: it is unrelated to the first.
   person.type("C-c");
   await person.sees(/(Ctrl-C once more[\s\S]*){2}/);
   person.type(...keys);
@@ -90,7 +90,7 @@ it.each([
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("a run with --delegate gives its teammates the mode that it was given, and itself only coordinates (S53)", async () => {
+it("run --delegate › gives teammates the given mode, and only coordinates itself (S53)", async () => {
   const t = privateTmux();
   const playbook = {
     version: 1,
@@ -119,12 +119,12 @@ it("a run with --delegate gives its teammates the mode that it was given, and it
   const person = personInside(t, [...words, "the goal"]);
   await person.sees("Ended well.");
   expect(await person.code()).toBe(0);
-  // It was so from its first call on.
+  // The mode applied from the first call on.
   expect(person.screen()).not.toContain("permission mode is now");
   expect([existsSync(join(t.home, "lead.md")), existsSync(join(t.home, "ada.md"))]).toEqual([false, true]);
 });
 
-it("what is typed while the lead speaks stands below its words, and is shown as waiting", async () => {
+it("typing while the lead answers › appears below its text, marked as queued", async () => {
   const t = privateTmux();
   const words = "one two three four five six seven eight nine ten ".repeat(4).trim();
   const slow = { kind: "message" as const, blocks: [{ type: "text" as const, text: words }], paceMs: 250 };
@@ -148,7 +148,7 @@ it("what is typed while the lead speaks stands below its words, and is shown as 
   expect(await person.code()).toBe(0);
 });
 
-it("a run with --quiet says all the same that it waits for a permission, and takes the answer", async () => {
+it("run --quiet › still shows a permission request, and takes the answer", async () => {
   const t = privateTmux();
   const agents = { "team-lead": [{ tools: [write("asked.md")] }, { say: "Written." }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
@@ -160,7 +160,7 @@ it("a run with --quiet says all the same that it waits for a permission, and tak
   expect(person.screen()).toMatch(/\nWritten\.\s*$/);
 });
 
-it("a run is drawn on a terminal that does not know its size, and ends there", async () => {
+it("run › works on a terminal without a known size", async () => {
   const t = privateTmux();
   const agents = { "team-lead": [{ say: "All is done." }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
@@ -175,7 +175,7 @@ it("a run is drawn on a terminal that does not know its size, and ends there", a
   expect(screen()).toContain("All is done.");
 });
 
-it("a line that is too long is said to be so when it is pasted, and what is taken of it is still to be sent or dropped", async () => {
+it("overlong pasted text › is reported, and its kept part can be sent or discarded", async () => {
   const t = privateTmux();
   const agents = { "team-lead": [{ tools: [ask] }, { say: "I wait for a word." }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));

@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-it("a run reads a page of a host that it is allowed, as text, and none of another", async () => {
+it("WebFetch › reads a page of an allowed host as text, and of no other host", async () => {
   const asked: string[] = [];
   const server = createServer(({ headers, url }, response) => {
     asked.push(`${headers.host?.split(":")[0]}${url}`);

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { personInside } from "../../support/person.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 interface Member {
   readonly name: string;
@@ -13,7 +13,7 @@ interface Member {
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-/** A team led by hand, whose one teammate asks for two commands, one after the other, with the sidebar open. */
+/** A team led by hand whose teammate asks for two commands in turn, with the sidebar open. */
 async function asking() {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
@@ -39,15 +39,15 @@ async function asking() {
   return { t, teams, person, made: (name: string) => existsSync(join(t.home, name)) };
 }
 
-describe("what waits for a person (S61)", () => {
-  it("is answered from the sidebar, with a note that reaches the agent", async () => {
+describe("a request in the sidebar (S61)", () => {
+  it("can be answered with a note that reaches the agent", async () => {
     const { teams, person, made } = await asking();
     await person.sees(/asks for permission\s+Bash\(touch first\)/);
     person.type("a");
     await person.sees("approve dev:");
     person.type("-l", "but gently");
     person.type("Enter");
-    // What it does stands in its row a moment before the question can be answered.
+    // Its row shows the command a moment before the request can be answered.
     await person.sees(/asks for permission\s+Bash\(touch second\)/);
     expect(made("first")).toBe(true);
     person.type("r", "Enter");
@@ -61,7 +61,7 @@ describe("what waits for a person (S61)", () => {
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 
-  it("is in the sidebar within a second", async () => {
+  it("appears within a second", async () => {
     const { t, teams, person } = await asking();
     await person.sees(/asks for permission\s+Bash\(touch first\)/);
     const { requests } = t.paths("crew");
@@ -75,7 +75,7 @@ describe("what waits for a person (S61)", () => {
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 
-  it("is a crash too, whose yes there starts the teammate again, and whose no lets it go (S33)", async () => {
+  it("for a crash restarts the teammate when approved, and removes it when rejected (S33)", async () => {
     const { teams, person } = await asking();
     const crash = async () => {
       const { members } = (await teams(["status", "--json"])).json<{ members: Member[] }>();
@@ -91,7 +91,7 @@ describe("what waits for a person (S61)", () => {
     await person.sees("dev has left the team");
   });
 
-  it("is answered once: what somebody else was first with stands", async () => {
+  it("takes only the first answer", async () => {
     const { teams, person, made } = await asking();
     await person.sees(/asks for permission\s+Bash\(touch first\)/);
     const [first] = (await teams(["approvals", "--json"])).json<{ approvals: { id: string }[] }>().approvals;

@@ -5,14 +5,14 @@ import { processTable } from "../../../src/os/process/process-table.ts";
 import { readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
-/** Two teammates, one with a task, under a lead that waits in a command until it is ended. */
+/** Two teammates, one with a task, and a lead that waits in a command until the test ends it. */
 const PLAYBOOK = {
   version: 1,
   agents: {
@@ -39,7 +39,7 @@ function panes(t: PrivateTmux, format = "#{pane_id} #{pane_width} #{pane_current
   return t.tmux("list-panes", "-t", "=work:mine", "-F", format).split("\n");
 }
 
-it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it, run closes what is left of it", async () => {
+it("sidebar › opens beside the lead, its keys go to panes, hide and close, and run removes it", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "wall.json"), JSON.stringify(PLAYBOOK));
   const words = [
@@ -90,7 +90,7 @@ it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it
   const split = await teams(["sidebar", "--split", "--json"], { env: t.inside(pane) });
   expect(split.json()).toMatchObject({ team: "crew", open: true });
   expect(panes(t)).toHaveLength(2);
-  // tmux shares a window's new width in proportion: the sidebar takes back what it had.
+  // tmux scales a window's panes in proportion: the sidebar resets its width.
   const sidebarIs = (width: number, window: number) =>
     eventually(`a sidebar of ${width} columns in ${window}`, () => {
       const [lead, own] = panes(t, "#{pane_width} #{window_width}");
@@ -112,7 +112,7 @@ it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("the sidebar, and /status of the lead, say of one at work for how long nothing was heard of it", async () => {
+it("stuck agents › sidebar and /status show how long a busy agent has reported nothing", async () => {
   const t = privateTmux();
   mkdirSync(t.root, { recursive: true });
   writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: { stuckAfter: 0.1 } }));
@@ -129,15 +129,15 @@ it("the sidebar, and /status of the lead, say of one at work for how long nothin
   const person = personInside(t, run);
   const sidebar = await eventually("the sidebar", () => panes(t, "#{pane_id}")[1]);
   const shown = () => t.tmux("capture-pane", "-p", "-t", sidebar);
-  // At the latest with its slow check: nothing else happens.
-  await eventually("the word", () => /● ada.*\n +stuck\? nothing for/.test(shown()), 20_000);
+  // At the latest with the slow check: no other event occurs.
+  await eventually("the note", () => /● ada.*\n +stuck\? nothing for/.test(shown()), 20_000);
   person.type("/status", "Enter");
   await person.sees(/ada +running .*stuck\? nothing for \d+ s: Bash/);
   writeFileSync(join(t.home, "go"), "");
   expect(await person.code()).toBe(0);
 });
 
-it("run --no-sidebar splits nothing", async () => {
+it("run --no-sidebar › splits no window", async () => {
   const t = privateTmux();
   const playbook = { version: 1, agents: { "team-lead": [{ delayMs: 300, say: "That is all." }] } };
   writeFileSync(join(t.home, "short.json"), JSON.stringify(playbook));
@@ -149,7 +149,7 @@ it("run --no-sidebar splits nothing", async () => {
   await leaves(t, nothing(["other:cat", "work:cat"]));
 });
 
-it("the sidebar frees the tasks of an agent that was killed with all that could have told of it (S56)", async () => {
+it("sidebar › unassigns the tasks of an agent killed with its launch scripts (S56)", async () => {
   const { ref, spawn, place: t } = await ledTeam();
   const { pane } = t.session();
   await spawn("dev");
@@ -163,14 +163,14 @@ it("the sidebar frees the tasks of an agent that was killed with all that could 
   const agent = readStatus(ref, "dev")?.process.pid ?? 0;
   const scripts = ancestorsOf(agent, readPlace(ref, "dev")?.panePid ?? 0);
   for (const pid of [...scripts, agent]) process.kill(pid, "SIGKILL");
-  // Sooner than the slow check would find it.
+  // Sooner than the slow check would notice it.
   await eventually("its task", () => getTask(ref, "1").status === "pending", 4_000);
   expect(readExit(ref, "dev")).toBeUndefined();
-  await eventually("the news", () => shown().includes("crashed"));
+  await eventually("the notification", () => shown().includes("crashed"));
   t.tmux("send-keys", "-t", paneId, "q");
 });
 
-/** The processes above one, up to and with the given one, that one first. */
+/** Lists the ancestors of a process up to `top`, topmost first. */
 function ancestorsOf(pid: number, top: number): number[] {
   const parents = new Map(processTable().map((row) => [row.pid, row.ppid]));
   const above: number[] = [];

@@ -7,21 +7,21 @@ import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { markedProcesses } from "../../support/leftovers.ts";
-import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+import { markedProcesses } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
-const tells = (recipient: string, content: string): Turn => ({
+const bash = (command: string): PlaybookTurn => ({ tools: [{ name: "Bash", input: { command } }] });
+const tells = (recipient: string, content: string): PlaybookTurn => ({
   tools: [{ name: "SendMessage", input: { type: "message", recipient, content, summary: "says it" } }],
 });
-/** Minutes of work, by a command that nothing but SIGKILL ends. */
+/** A long task in a command that only SIGKILL ends. */
 const STUBBORN = "trap '' TERM HUP; touch working; while :; do sleep 1; done";
 
 describe.each(PLACES)("teammates in %s", (place) => {
@@ -45,7 +45,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     }
   });
 
-  it("talk to each other and to the lead, which reads only summaries of what they said", async () => {
+  it("exchange messages with each other and the lead, which reads only summaries", async () => {
     const team = await supervisedTeam(place, {
       ann: [tells("bob", "the secret word is swordfish"), { say: "I told bob." }],
       bob: [{ on: { contains: "swordfish" }, ...tells(LEAD_NAME, "bob knows it") }],
@@ -62,7 +62,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect((await team.inbox()).join()).not.toContain("swordfish");
   });
 
-  it("handle every message that is sent around the change from working to idle, once (S22)", async () => {
+  it("handle each message once when messages arrive around the change to idle (S22)", async () => {
     const team = await supervisedTeam(place, { bob: [{ say: "Heard.", repeat: true }] });
     await team.spawn("bob");
     const sent = Array.from({ length: 100 }, (_, i) => `message ${i} ends`);
@@ -72,16 +72,16 @@ describe.each(PLACES)("teammates in %s", (place) => {
       return sent.every((text) => all.includes(text));
     });
     await team.idle("bob");
-    // As a turn reads it; what it is about stands beside it once more.
+    // As a turn reads it; its summary repeats it in the same line.
     const read = transcriptOf(team.ref, "bob").matchAll(/\\n(message \d+ ends)\\n/g);
     expect([...read].map(([, text]) => text)).toEqual(sent);
   });
 
-  it("do nothing of a plan before its approval; a rejection goes back to planning (S64)", async () => {
-    const write = (content: string): Turn => ({
+  it("act on a plan only after approval; a rejection continues the planning (S64)", async () => {
+    const write = (content: string): PlaybookTurn => ({
       tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content } }],
     });
-    const submit: Turn = { tools: [{ name: "ExitPlanMode", input: {} }] };
+    const submit: PlaybookTurn = { tools: [{ name: "ExitPlanMode", input: {} }] };
     const team = await supervisedTeam(place, {
       bob: [write("First, touch done."), submit, write("Better: touch done."), submit, bash("touch done")],
     });
@@ -97,7 +97,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     await eventually("the work", () => existsSync(join(team.t.home, "done")));
   });
 
-  it("ask for a permission, and go on with the answer (S61)", async () => {
+  it("ask for permission, and continue with the answer (S61)", async () => {
     const team = await supervisedTeam(
       place,
       { bob: [bash("touch made"), bash("touch unwanted"), { say: "So be it." }] },
@@ -117,7 +117,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect(["made", "unwanted"].map((file) => existsSync(join(team.t.home, file)))).toEqual([true, false]);
   });
 
-  it("agree to a shutdown and leave, or refuse it and stay", async () => {
+  it("leave after an agreed shutdown, and stay after a refused one", async () => {
     const refuse = {
       type: "shutdown_response",
       request_id: "{{request_id}}",
@@ -139,12 +139,12 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect(members.map(({ name }) => name)).toEqual([LEAD_NAME, "bob"]);
     expect(former).toMatchObject([{ name: "ann", how: "shutdown" }]);
     await eventually("her files gone", () => !existsSync(team.ref.paths.agent("ann").run));
-    await eventually("the news", async () =>
+    await eventually("the notification", async () =>
       (await team.inbox()).some((text) => text.includes("ann has shut down.")),
     );
   });
 
-  it("are ended past the deadline with all that they started, and their tasks come free (S40, S56)", async () => {
+  it("are killed after the timeout with their child processes, and their tasks are unassigned (S40, S56)", async () => {
     const team = await supervisedTeam(place, { bob: [bash(STUBBORN)] });
     await team.spawn("bob");
     await addTask(team.ref, LEAD_NAME, { subject: "endless", description: "", owner: "bob" });
@@ -161,7 +161,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect(listTasks(team.ref)[0]?.owner).toBeUndefined();
   });
 
-  it("can be ended by a command in another process", async () => {
+  it("can be killed by a command in another process", async () => {
     const team = await supervisedTeam(place, { bob: [bash(STUBBORN)] });
     await team.spawn({ name: "bob", prompt: "Begin." });
     await eventually("the work", () => existsSync(join(team.t.home, "working")));
@@ -170,16 +170,16 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect([code, json()]).toMatchObject([0, { kills: [{ name: "bob", outcome: "killed", left: [] }] }]);
     expect(markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"))).toEqual([]);
     expect(readTeam(team.ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
-    // Once, although the lead watches.
+    // Only once, although the lead supervises as well.
     const news = (await team.inbox()).filter((text) => text.includes("teammate_terminated"));
     expect(news).toEqual([expect.stringContaining("bob was killed.")]);
   });
 
-  it("crash alone: the lead is told with the last lines, their tasks come free, the others go on (S34)", async () => {
+  it("crash alone: the lead gets the last lines, their tasks are unassigned, others continue (S34)", async () => {
     const team = await supervisedTeam(place, { ann: [{ say: "Still here.", repeat: true }] });
     await team.spawn("ann", { name: "bob", model: "scripted:no-such-play.json" });
     await team.send("bob", "Begin.");
-    const news = await eventually("the news", async () =>
+    const news = await eventually("the notification", async () =>
       (await team.inbox()).find((text) => text.includes("bob crashed")),
     );
     expect(news).toContain("exit code");
@@ -194,7 +194,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     await eventually("ann", () => transcriptOf(team.ref, "ann").includes("Still here."));
   });
 
-  it("are interrupted in the middle of a command, and take the next message", async () => {
+  it("can be interrupted during a command, and handle the next message", async () => {
     const team = await supervisedTeam(place, {
       bob: [
         bash("touch working; sleep 300"),

@@ -4,26 +4,26 @@ import { killTeammates } from "../../../src/operations/ending/kill.ts";
 import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { eventually } from "../../support/eventually.ts";
-import { seeded } from "../../support/seeded.ts";
-import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+import { seeded } from "../../support/random/seeded-random.ts";
+import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"].map((letter) => `agent-${letter}`);
 const TASKS = Array.from({ length: 24 }, (_, i) => String(i + 1));
-/** Rounds in which somebody is disturbed; the rest is left to them. */
+/** The first rounds, in which a random member is disturbed; later rounds run undisturbed. */
 const DISTURBED = 8;
 const SEED = 20_261_122;
-/** Milliseconds: fifteen starts of a process on a busy machine. */
+/** Milliseconds: fifteen process starts on a busy machine. */
 const DEADLINE = 120_000;
 
-/** Whoever is asked for a task claims it and completes it. */
-const work = (id: string): Turn => ({
+/** Claims and completes the task that a message asks for. */
+const work = (id: string): PlaybookTurn => ({
   on: { contains: `please do ${id}.` },
   delayMs: 10 * (Number(id) % 5),
   tools: ["in_progress", "completed"].map((status) => ({
@@ -33,8 +33,8 @@ const work = (id: string): Turn => ({
   repeat: true,
 });
 
-/** Also where the request comes together with other messages. */
-const agree: Turn = {
+/** Agrees even if the request arrives together with other messages. */
+const agree: PlaybookTurn = {
   on: { contains: "shutdown" },
   tools: [
     {
@@ -46,7 +46,7 @@ const agree: Turn = {
 };
 
 it.each(PLACES)(
-  "a team of eight in %s, disturbed at random, completes every task once",
+  "eight teammates in %s › complete every task once despite random interruptions",
   { timeout: DEADLINE },
   async (place) => {
     const random = seeded(SEED);
@@ -68,7 +68,7 @@ it.each(PLACES)(
     };
     for (let round = 0; open().length > 0; round += 1) {
       const left = open();
-      // Some are asked for whatever, be it done long ago.
+      // Some requests name tasks that are completed already.
       const wanted = [...Array.from({ length: 4 }, () => one(left).id), one(TASKS), one(TASKS)];
       for (const id of wanted) await team.send(one(NAMES), `please do ${id}.`);
       await sendMessage(ref, { from: one(NAMES), to: one(NAMES), text: `round ${round}: how is it going?` });
@@ -82,7 +82,7 @@ it.each(PLACES)(
   },
 );
 
-/** Its turn may end by itself just then. */
+/** The turn may have ended at the same moment. */
 function unlessLate(error: unknown): void {
   if (!(error instanceof TeamError && error.code === "TIMEOUT")) throw error;
 }

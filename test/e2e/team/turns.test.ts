@@ -7,23 +7,23 @@ import { setPermissionMode } from "../../../src/operations/permission-mode.ts";
 import { downTeam } from "../../../src/operations/resume/down.ts";
 import { resumeTeam } from "../../../src/operations/resume/resume.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { TYPED_MARK } from "../../../src/worker/turn/turn-input.ts";
-import { eventually } from "../../support/eventually.ts";
-import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
-const tellsLead = (content: string): Turn => ({
+const bash = (command: string): PlaybookTurn => ({ tools: [{ name: "Bash", input: { command } }] });
+const tellsLead = (content: string): PlaybookTurn => ({
   tools: [
     { name: "SendMessage", input: { type: "message", recipient: LEAD_NAME, content, summary: "tells" } },
   ],
 });
-/** As a turn of its own: what fits nothing ends one. */
-const behind = (contains: string, turn: Turn): Turn => ({ on: { contains }, ...turn });
+/** Plays this turn for a message that contains a text; an unmatched message ends the turn. */
+const behind = (contains: string, turn: PlaybookTurn): PlaybookTurn => ({ on: { contains }, ...turn });
 
-describe.each(PLACES)("the turns of teammates in %s", (place) => {
-  it("wait for the answer to a question, which is the next turn (S63)", async () => {
+describe.each(PLACES)("turns of teammates in %s", (place) => {
+  it("wait for the answer to a question, which becomes the next turn (S63)", async () => {
     const ask = { name: "AskUserQuestion", input: { question: "Which of the two?" } };
     const team = await supervisedTeam(place, {
       bob: [{ tools: [ask] }, behind("the second", tellsLead("it is the second"))],
@@ -37,7 +37,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     await team.idle("bob");
   });
 
-  it("go on with what they asked leave for when their mode is changed", async () => {
+  it("continue with a pending permission request when the mode changes", async () => {
     const team = await supervisedTeam(
       place,
       { bob: [bash("touch made"), { say: "Made." }] },
@@ -52,7 +52,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     expect(listApprovals(team.ref)).toEqual([]);
   });
 
-  it("are made longer by a TeammateIdle hook, once for each rest, under the right name (S65)", async () => {
+  it("continue after a TeammateIdle hook, once per idle period and under the right name (S65)", async () => {
     const team = await supervisedTeam(place, {
       bob: [{ say: "Done." }, behind("sum it up", tellsLead("the sum of it"))],
     });
@@ -68,7 +68,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     expect(notices).toHaveLength(1);
   });
 
-  it("hold subagents, whose result comes back into them", async () => {
+  it("run subagents, and receive their results", async () => {
     const look = { prompt: "Look.", description: "looks", subagent_type: "Explore" };
     const team = await supervisedTeam(place, {
       bob: [
@@ -81,7 +81,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     await eventually("the result", async () => (await team.inbox()).includes("another has seen it"));
   });
 
-  it("wait while a budget is spent, and go on when it is raised", async () => {
+  it("wait while the budget is spent, and continue when it is raised", async () => {
     const team = await supervisedTeam(place, {
       bob: [
         { say: "Dear.", usage: { input: 900, output: 100 } },
@@ -99,7 +99,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     await eventually("the second turn", async () => (await team.inbox()).includes("there is more"));
   });
 
-  it("begin with what a person types to them, marked as theirs", async () => {
+  it("begin with text that the user types, marked as typed", async () => {
     const team = await supervisedTeam(place, { bob: [behind("is it now", tellsLead("it is noon"))] });
     await team.spawn("bob");
     await team.idle("bob");
@@ -109,7 +109,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     expect(conversation).toContain(JSON.stringify(`${TYPED_MARK}what is it now?`));
   });
 
-  it("go on in the same conversation behind an end that was wished, and a resume", async () => {
+  it("continue the same conversation after down and resume", async () => {
     const team = await supervisedTeam(place, {
       bob: [{ say: "The word is plover." }, behind("the word", tellsLead("I still know it"))],
     });

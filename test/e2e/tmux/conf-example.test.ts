@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { identityOf } from "../../../src/os/process/identity.ts";
-import { TEAMS, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../tmux.conf.example", import.meta.url));
 const PLAYBOOK = {
@@ -19,7 +19,7 @@ const PLAYBOOK = {
   },
 };
 
-it("the keys of tmux.conf.example open what they say: sidebar, overview, message, approvals, the next that waits", async () => {
+it("tmux.conf.example › its keys open sidebar, overview, message, approvals and the next waiting agent", async () => {
   const bin = join(temporaryDirectory("tt-bin-"), "bin");
   const calls = join(bin, "calls");
   mkdirSync(bin);
@@ -36,7 +36,7 @@ it("the keys of tmux.conf.example open what they say: sidebar, overview, message
     env: { PATH: path, SHELL: "/bin/sh", PS1: "$ " },
   });
   const { pane } = t.session("work", { width: 160, height: 50 });
-  // Sooner than every quarter of a minute.
+  // The default interval is 15 seconds.
   t.tmux("set-option", "-g", "status-interval", "1");
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const teams = teamsIn(t.env, t.home);
@@ -49,7 +49,7 @@ it("the keys of tmux.conf.example open what they say: sidebar, overview, message
     );
   const press = async (key: string): Promise<void> => {
     terminal.type("C-b", "T");
-    // What comes in one piece with them is looked up before.
+    // Keys in the same read are looked up before the key table changes.
     await eventually("the keys", () => t.tmux("list-clients", "-F", "#{client_key_table}") === "teams");
     terminal.type(key);
   };
@@ -64,7 +64,7 @@ it("the keys of tmux.conf.example open what they say: sidebar, overview, message
   // The last row is the status line.
   await shows(/crew 1 needs-input · 1 waits\s*$/);
   terminal.type("C-c");
-  // Its program clears the screen too, before it draws it anew.
+  // The command clears the screen too, before it redraws, so its end must be checked.
   const [watching] = /^\d+(?= status --watch)/m.exec(readFileSync(calls, "utf8")) ?? [];
   await eventually("its end", () => identityOf(Number(watching)) === undefined);
   await eventually("the popup's end", () => !terminal.screen().includes("MEMBER"));
@@ -88,7 +88,7 @@ it("the keys of tmux.conf.example open what they say: sidebar, overview, message
   await press("s");
   await eventually("the sidebar's end", () => panes().length === 1);
   await press("n");
-  await shows("teams: nobody waits for you");
+  await shows("teams: no agent waits for you");
   const again = ["spawn", "ada", "--prompt", "begin", "--model", "scripted:play.json"];
   await teams(again, { env: t.inside(pane) });
   const waits = "#{m:needs-input,#{@teams_state}}";

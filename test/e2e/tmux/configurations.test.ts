@@ -4,18 +4,18 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { belongings } from "../../support/belongings.ts";
-import { doneIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { said } from "../../support/said.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { doneIn } from "../../support/processes/built-program.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { userState } from "../../support/tmux/user-state.ts";
 
 const NAMES = ["ada", "bob", "cyd"] as const;
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 const SPAWN = ["--model", "scripted:play.json", "--prompt", "hello"] as const;
 
-/** A shell that rejects everything: nothing that is started may depend on the user's. */
+/** A login shell that rejects every command: no start may depend on the user's shell. */
 const REFUSING_SHELL = fileURLToPath(new URL("../../fixtures/shells/refuses.sh", import.meta.url));
 
 interface Member {
@@ -24,15 +24,15 @@ interface Member {
   readonly paneId: string;
 }
 
-describe("the whole life of a team, led by hand from a pane that a person looks at", () => {
+describe("the whole life of a team led by hand from an attached pane", () => {
   it.each(["defaults", "habits", "keeps", "bare", "no-shell", "refuses", "sizes", "status", "hooks"])(
-    "changes nothing of the user's under the configuration “%s” (S1, S3, S7, S67)",
+    "changes nothing of the user under the configuration “%s” (S1, S3, S7, S67)",
     async (config) => {
       await liveAndEnd(privateTmux({ config, env: { REFUSING_SHELL } }));
     },
   );
 
-  it("changes nothing of the user's where the path of the socket has blanks (S7, S67)", async () => {
+  it("changes nothing of the user when the socket path contains blanks (S7, S67)", async () => {
     await liveAndEnd(privateTmux({ sockets: "it's my “tmux” dir" }));
   });
 });
@@ -41,7 +41,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   const { pane } = t.session("mine");
   t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
   t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");
-  // A window that was resized by hand keeps that size whoever looks.
+  // A window resized by hand keeps its size for every client.
   const other = t.tmux(
     "new-window",
     "-d",
@@ -60,7 +60,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   t.tmux("set-buffer", "-b", "kept", "mine");
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   await t.attach("=mine:");
-  const before = belongings(t);
+  const before = userState(t);
   const teams = doneIn(t.inside(pane), t.home);
   await teams("create", "crew");
   await Promise.all(NAMES.map((name) => teams("spawn", name, ...SPAWN)));
@@ -77,7 +77,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
 
   const ref = teamRef(teamsHome(t.env), "crew");
   await teams("send", "ada", "a word");
-  await eventually("ada's answer", () => said(ref, "ada").includes("I heard a word"));
+  await eventually("ada's answer", () => transcriptTexts(ref, "ada").includes("I heard a word"));
   await teams("wait", "--idle");
   expect((await teams("peek", "ada")).out).toContain("I heard a word");
 
@@ -94,13 +94,13 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   await eventually("ada alone", () => show("#{window_panes}") === "1");
   await teams("kill", "crew", "--force");
   await teams("delete", "crew");
-  expect(belongings(t)).toEqual(before);
-  // Nobody asked the user's shell for anything, and nothing was typed into one.
+  expect(userState(t)).toEqual(before);
+  // The user's shell was never called, and no keys were typed into a shell.
   expect(existsSync(join(t.home, "asked-of-the-shell"))).toBe(false);
   await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat", "mine:cat"]));
 }
 
-/** A layout without its checksum and its panes' numbers. */
+/** Removes the checksum and the pane numbers from a layout. */
 function sizesOf(layout: string): string {
   return layout.slice(5).replaceAll(/,\d+(?=[,\]}]|$)/g, "");
 }

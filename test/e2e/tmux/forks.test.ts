@@ -4,11 +4,11 @@ import { expect, it } from "vitest";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { countForks } from "../../support/forks.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { countForks } from "../../support/processes/count-forks.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const NAMES = ["ada", "bob", "cyd", "dan"] as const;
 
@@ -23,17 +23,17 @@ const PLAYBOOK = {
   },
 };
 
-/** Milliseconds of the slow check's third wait: it begins after fifteen seconds in which nothing rang. */
+/** Milliseconds of the third wait of the slow check, which begins after fifteen seconds without a bell. */
 const THIRD_WAIT = 20_000;
 
-/** A team in somebody's tmux, whose every fork is counted. */
+/** A team in the user's tmux server, with every fork counted. */
 function counted() {
   const t = privateTmux();
   const { pane } = t.session();
   const forks = countForks(t);
   const teams = teamsIn({ ...t.inside(pane), ...forks.env }, t.home);
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
-  /** Runs it, and gives the calls of tmux that this very command has made, and how many processes in all. */
+  /** Runs a command, and returns its tmux calls and the number of all its forks. */
   const costOf = async (...words: string[]): Promise<{ readonly calls: string[]; readonly all: number }> => {
     const argv = new RegExp(`^${words.join(" ").replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
     const before = { calls: forks.tmux(argv).length, all: forks.all(argv) };
@@ -44,7 +44,7 @@ function counted() {
   return { t, forks, costOf };
 }
 
-it("each operation costs no more calls of tmux than it needs, and idling none", {
+it("tmux calls › each operation makes only the calls that it needs, and an idle team none", {
   timeout: 120_000,
 }, async () => {
   const { t, forks, costOf } = counted();
@@ -60,7 +60,7 @@ it("each operation costs no more calls of tmux than it needs, and idling none", 
   const count = async (operation: string, ...words: string[]): Promise<void> => {
     const { calls, all } = await costOf(...words);
     costs[operation] = calls.length;
-    // A spawn makes FIFOs, and takes a picture of the user's shell.
+    // A spawn also makes FIFOs and records a snapshot of the user's shell.
     if (!operation.startsWith("spawn")) expect([operation, all - calls.length]).toEqual([operation, 0]);
   };
   for (const name of NAMES) await count(`spawn ${name}`, "spawn", name, "--model", "scripted:play.json");
@@ -77,7 +77,7 @@ it("each operation costs no more calls of tmux than it needs, and idling none", 
   const teammates = /--agent-name/;
   const waits = (): number => forks.timers(teammates).filter((ms) => ms === THIRD_WAIT).length;
   const before = { calls: forks.tmux(teammates).length, all: forks.all(teammates), waits: waits() };
-  // From here on all wait anew, and find nothing to do.
+  // Each teammate now wakes up, finds no work, and waits again.
   for (const name of NAMES) expect(ring(readStatus(ref, name)?.bell ?? "")).toBe("rung");
   await eventually("fifteen quiet seconds of each", () => waits() >= before.waits + NAMES.length, 60_000);
   costs["tmux in idle"] = forks.tmux(teammates).length - before.calls;
@@ -96,14 +96,14 @@ it("each operation costs no more calls of tmux than it needs, and idling none", 
     wait: 0,
     "tmux in idle": 0,
     "anything in idle": 0,
-    // No look: the condition of each command says whose pane it is.
+    // No listing: each command's condition names the owner of the pane.
     "kill of one": 1,
     "kill of the others": 1,
   });
   await leaves(t, { ...nothing(["work:cat"]), teams: expect.any(Array) });
 });
 
-it("a lead's team costs it three calls for the starts of one turn, one for all ends, and one that waits", async () => {
+it("tmux calls › a run makes three for the starts of one turn, one for all ends, and one watch", async () => {
   const { costOf } = counted();
   const { calls } = await costOf("run", "--team", "crew", "--playbook", "play.json", "--json");
   const verbs = calls.map((call) => /^-u -S \S+ (\S+( -S)?)/.exec(call)?.[1] ?? call);

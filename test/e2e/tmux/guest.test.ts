@@ -1,16 +1,16 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { belongings } from "../../support/belongings.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, leftoversOf, nothing, panesOf } from "../../support/leftovers.ts";
-import { personInside, personOutside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, leftoversOf, nothing, panesOf } from "../../support/assertions/leftovers.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
+import { userState } from "../../support/tmux/user-state.ts";
 
 const NAMES = ["ada", "bob", "cyd", "dan", "eve"] as const;
 
-/** A lead with five teammates that say hello, and are shut down. */
+/** A lead that starts five teammates; they say hello and are shut down. */
 const PLAYBOOK = {
   version: 1,
   agents: {
@@ -27,28 +27,28 @@ function playing(t: PrivateTmux, ...more: string[]): string[] {
   return ["run", "--team", "crew", "--playbook", "five.json", ...more];
 }
 
-describe("a whole run in somebody's tmux", () => {
+describe("a whole run in the user's tmux", () => {
   it.each(["bare", "habits", "keeps", "no-shell"])(
-    "changes nothing of the user's under the configuration “%s”, and leaves nothing (S7, S67)",
+    "changes nothing of the user under the configuration “%s”, and leaves nothing (S7, S67)",
     async (config) => {
       const t = privateTmux({ config });
       const { pane } = t.session("mine");
       t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
       t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");
-      const before = belongings(t);
+      const before = userState(t);
       const teams = teamsIn(t.inside(pane), t.home);
       const ended = await teams(playing(t, "--json", "--verbose"));
       expect(ended.code, ended.err).toBe(0);
       expect(ended.json()).toMatchObject({ outcome: "completed", result: "All are there." });
       for (const name of NAMES) expect(ended.err).toContain(`${name}: shut down`);
-      expect(belongings(t)).toEqual(before);
+      expect(userState(t)).toEqual(before);
       await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
     },
   );
 });
 
-describe("spawning while a person works", () => {
-  it("leaves window, layout and active pane as they are, and every key where it was typed (S4, S5)", async () => {
+describe("spawning while the user types", () => {
+  it("keeps window, layout and active pane, and every key reaches its pane (S4, S5)", async () => {
     const t = privateTmux();
     const { pane } = t.session("mine");
     t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
@@ -72,7 +72,7 @@ describe("spawning while a person works", () => {
       terminal.type(key);
       typed += key;
       expect(shown()).toBe(looksAt);
-      // What was typed is sent by a forked tmux each: there is time for the spawns in between.
+      // Each key is sent by a forked tmux, so the spawns have time in between.
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect((await spawning).map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
@@ -85,7 +85,7 @@ describe("spawning while a person works", () => {
     await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
   });
 
-  it("opens the panes in the session of the caller, whoever looks at another one (S6)", async () => {
+  it("opens the panes in the caller's session, even if the user views another one (S6)", async () => {
     const t = privateTmux();
     const { pane } = t.session("a");
     t.session("b");
@@ -103,8 +103,8 @@ describe("spawning while a person works", () => {
   });
 });
 
-describe("run in a pane", () => {
-  it("leads there with the sidebar beside it, prints the result, and gives the pane its size back", async () => {
+describe("run inside tmux", () => {
+  it("leads in the caller's pane with a sidebar, prints the result, and restores the pane's size", async () => {
     const t = privateTmux();
     const person = personInside(t, playing(t));
     await person.sees("All are there.");
@@ -115,8 +115,8 @@ describe("run in a pane", () => {
   });
 });
 
-describe("run in a terminal that is no tmux", () => {
-  it("leads in the first pane of a session that the terminal attaches to, and prints the result after it", async () => {
+describe("run in a terminal outside tmux", () => {
+  it("leads in the first pane of an attached session, and prints the result afterwards", async () => {
     const t = privateTmux();
     const person = personOutside(t, playing(t));
     await person.sees("team-lead");
@@ -141,7 +141,7 @@ describe("run in a terminal that is no tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("says why when the lead fails, and exits as it did", async () => {
+  it("reports why the lead failed, and exits with its status", async () => {
     const t = privateTmux();
     const broken = {
       version: 1,
@@ -155,7 +155,7 @@ describe("run in a terminal that is no tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("leads in the terminal itself where tmux can draw on none of its kind", async () => {
+  it("leads in the terminal itself if tmux cannot draw on it", async () => {
     const t = privateTmux();
     const person = personOutside(t, playing(t), { env: { TERM: "dumb" } });
     expect(await person.code()).toBe(0);
@@ -163,7 +163,7 @@ describe("run in a terminal that is no tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("says that the terminal cannot show it, ends the team, and leaves nothing, where tmux does not know its kind", async () => {
+  it("reports an unknown terminal, ends the team, and leaves nothing", async () => {
     const t = privateTmux();
     const person = personOutside(t, playing(t), { env: { TERM: "nosuch" } });
     expect(await person.code()).toBe(1);
@@ -172,7 +172,7 @@ describe("run in a terminal that is no tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("goes on when the person detaches, and says how to come back", async () => {
+  it("continues when the user detaches, and says how to attach again", async () => {
     const t = privateTmux();
     const stays = {
       version: 1,
@@ -195,7 +195,7 @@ describe("run in a terminal that is no tmux", () => {
     await person.sees("teams attach --team crew");
     expect((await teamsIn(t.env, t.home)(["status", "--json"])).json()).toMatchObject({ leadAlive: true });
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
-    await eventually("the first one's word", () =>
+    await eventually("the hint of the first Ctrl-C", () =>
       t.tmux("capture-pane", "-p", "-t", "=teams-crew:").includes("Ctrl-C once more ends the team"),
     );
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
@@ -203,7 +203,7 @@ describe("run in a terminal that is no tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("--detach returns at once; attach shows the lead, which ends by itself", async () => {
+  it("--detach › returns at once, and attach shows the lead until it ends", async () => {
     const t = privateTmux();
     mkdirSync(join(t.home, "it's “here”"));
     const teams = teamsIn(t.env, join(t.home, "it's “here”"));
@@ -220,7 +220,7 @@ describe("run in a terminal that is no tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("--detach says what keeps the lead from beginning, and leaves no session", async () => {
+  it("--detach › reports why the lead cannot start, and leaves no session", async () => {
     const t = privateTmux();
     const teams = teamsIn(t.env, t.home);
     await teams(["create", "crew"]);

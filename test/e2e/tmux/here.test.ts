@@ -1,18 +1,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { belongings } from "../../support/belongings.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
+import { userState } from "../../support/tmux/user-state.ts";
 
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 
-it("--here takes room from the caller's pane alone, and gives it back exactly, whatever was resized meanwhile (S4)", async () => {
+it("spawn --here › takes room only from the caller's pane, and restores it exactly after resizes (S4)", async () => {
   const { t, pane, resized, teams } = await inThree();
-  const before = belongings(t);
+  const before = userState(t);
   const size = (id: string) =>
     t.tmux("display-message", "-p", "-t", id, "#{pane_width}x#{pane_height}").split("x");
   const spawn = async (name: string): Promise<string> => {
@@ -27,7 +27,8 @@ it("--here takes room from the caller's pane alone, and gives it back exactly, w
   expect([ada, bob, cyd].map((id) => size(id)[1]).sort()).toEqual(["15", "16", "16"]);
   expect(t.tmux("display-message", "-p", "-t", "=mine:", "#{pane_id}")).toBe(pane);
 
-  // The terminal's corner, far below what has room for all, and back; then the border between lead and stack.
+  // The terminal shrinks far below the room that all panes need, and grows again; then the border between
+  // lead and stack moves.
   await resized(40, 12);
   await resized(200, 50);
   t.tmux("resize-pane", "-t", ada, "-x", "30");
@@ -37,27 +38,27 @@ it("--here takes room from the caller's pane alone, and gives it back exactly, w
   expect(Math.abs(Number(size(ada)[1]) - Number(size(cyd)[1]))).toBeLessThanOrEqual(1);
   await teams("hide", "cyd");
   await teams("shutdown", "ada");
-  expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
-  // Nothing of the team's stands there any more: what the user parts from now on stays so.
+  expect(userState(t).windows?.split("\n")[0]).toBe(before.windows);
+  // No pane of the team is left here, so later resizes of the user must remain.
   t.tmux("resize-pane", "-t", pane, "-x", "70");
-  const { windows } = belongings(t);
+  const { windows } = userState(t);
   await teams("kill", "crew", "--force");
   await teams("delete", "crew");
-  expect(belongings(t)).toEqual({ ...before, windows: windows?.split("\n")[0] });
+  expect(userState(t)).toEqual({ ...before, windows: windows?.split("\n")[0] });
   await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
 });
 
-it("the last one beside the caller that is hidden gives the room back, exactly", async () => {
+it("hide › restores the room exactly when the last pane in the caller's window is hidden", async () => {
   const { t, resized, teams } = await inThree();
-  const before = belongings(t);
+  const before = userState(t);
   await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
   await resized(40, 12);
   await resized(200, 50);
   await teams("hide", "ada");
-  expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
+  expect(userState(t).windows?.split("\n")[0]).toBe(before.windows);
 });
 
-it("--here says where it put one instead, and why", async () => {
+it("spawn --here › says where it put the teammate instead, and why", async () => {
   const { t, pane, teams } = await inThree();
   t.tmux("resize-pane", "-Z", "-t", pane);
   const ada = await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
@@ -70,20 +71,20 @@ it("--here says where it put one instead, and why", async () => {
   expect(cyd.json()).toMatchObject({ notHere: null });
 });
 
-it("sidebar --split gives its room back exactly, whatever was resized meanwhile", async () => {
+it("sidebar --split › restores its room exactly after resizes", async () => {
   const { t, resized, teams } = await inThree();
-  const before = belongings(t);
+  const before = userState(t);
   await teams("sidebar", "--split");
-  expect(belongings(t).windows).not.toBe(before.windows);
+  expect(userState(t).windows).not.toBe(before.windows);
   await resized(40, 12);
   await resized(200, 50);
   await teams("sidebar", "--split");
-  expect(belongings(t)).toEqual(before);
+  expect(userState(t)).toEqual(before);
 });
 
-it("nothing but --here, sidebar --split and run's sidebar ever touches a window of the user's", async () => {
+it("a user's window › is changed only by --here, sidebar --split and the sidebar of run", async () => {
   const { t, pane, teams } = await inThree();
-  // tmux runs the hook also for windows that are gone: so it looks at the pane itself.
+  // tmux runs the hook for closed windows too, so the hook checks the pane itself.
   const state = "#{window_panes} #{pane_width}x#{pane_height}";
   const isOther = `#{!=:${state},${t.tmux("display-message", "-p", "-t", pane, state)}}`;
   const hook = `if-shell -F -t ${pane} "${isOther}" "set-option -s @touched yes"`;
@@ -125,7 +126,7 @@ it("nothing but --here, sidebar --split and run's sidebar ever touches a window 
   await eventually("the user's panes alone", () => t.tmux("list-panes", "-t", pane).split("\n").length === 3);
 });
 
-it("run --here with its sidebar gives the room of both back", async () => {
+it("run --here › restores the room of teammates and sidebar", async () => {
   const t = privateTmux();
   const agents = {
     "team-lead": [
@@ -150,7 +151,7 @@ it("run --here with its sidebar gives the room of both back", async () => {
   const person = personInside(t, words, { size: { width: 200, height: 50 } });
   const lefts = () => t.tmux("list-panes", "-t", person.pane, "-F", "#{pane_left} #{pane_width}").split("\n");
   await eventually("lead, stack and sidebar", () => lefts().length === 4);
-  // Lead, two teammates one above the other, sidebar.
+  // The lead, two stacked teammates and the sidebar.
   expect(lefts()).toEqual(["0 82", "83 82", "83 82", "166 34"]);
   writeFileSync(join(t.home, "go"), "");
   expect(await person.code()).toBe(0);
@@ -159,7 +160,7 @@ it("run --here with its sidebar gives the room of both back", async () => {
   await leaves(t, nothing(["work:cat"]));
 });
 
-/** A person's window of three panes that somebody looks at, and the program in the first of them. */
+/** An attached window of the user with three panes, and the program in the first. */
 async function inThree() {
   const t = privateTmux();
   const { pane } = t.session("mine");

@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
 
-it("a teammate is hidden and shown by commands, and written down as such; attach shows it first", async () => {
+it("hide, show and attach › move a pane and record that it is hidden", async () => {
   const { tmux, teams, user } = await team("ada", "bob");
   const pane = paneOf(tmux, "ada");
   expect((await teams(["hide", "ada"])).out).toBe("ada is in a window of its own.\n");
@@ -25,7 +25,7 @@ it("a teammate is hidden and shown by commands, and written down as such; attach
   expect(attach).toContain(`.${pane}`);
   expect(hiddenIn(tmux)).toEqual([]);
   expect(tmux.tmux("list-panes", "-a", "-F", "#{window_panes} #{pane_id}")).toContain(`2 ${pane}`);
-  // What ended is not hidden any more.
+  // A teammate that ended is not hidden any more.
   expect((await teams(["hide", "ada"])).code).toBe(0);
   expect((await teams(["kill", "ada", "--force"])).code).toBe(0);
   expect(hiddenIn(tmux)).toEqual([]);
@@ -34,7 +34,7 @@ it("a teammate is hidden and shown by commands, and written down as such; attach
   expect(tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).toBe(user);
 });
 
-it("the team's windows are laid out by name", async () => {
+it("layout › arranges the team's windows by a layout name", async () => {
   const { tmux, teams } = await team("ada", "bob");
   const layout = () => tmux.tmux("display-message", "-p", "-t", paneOf(tmux, "ada"), "#{window_layout}");
   expect((await teams(["layout", "even-vertical"])).out).toBe("1 window: even-vertical.\n");
@@ -55,7 +55,7 @@ it("the team's windows are laid out by name", async () => {
   }
 });
 
-it("the border of a crashed teammate says so, until it is started again", async () => {
+it("pane border › shows a crash until the teammate is restarted", async () => {
   const { tmux, teams } = await team("ada");
   const pane = paneOf(tmux, "ada");
   const border = () =>
@@ -67,13 +67,13 @@ it("the border of a crashed teammate says so, until it is started again", async 
   signalProcess(members.find(({ name }) => name === "ada")?.pid ?? 0, "SIGSEGV");
   await eventually("its crash", () => border().trim() === "ada crashed");
   const shown = () => tmux.tmux("capture-pane", "-p", "-t", pane);
-  await eventually("what to press", () => shown().includes("r + Enter starts it again"));
+  await eventually("the key hint", () => shown().includes("r + Enter starts it again"));
   tmux.tmux("send-keys", "-t", pane, "r", "Enter");
   await eventually("what it does", () => border().trim() === "ada idle");
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
-it("one without a pane is neither hidden nor shown", async () => {
+it("hide and show › are refused for a teammate without a pane", async () => {
   const { teams } = await team();
   expect((await teams(["spawn", "dot", ...SPAWN, "--teammate-mode", "process"])).code).toBe(0);
   for (const word of ["hide", "show"]) {
@@ -82,7 +82,7 @@ it("one without a pane is neither hidden nor shown", async () => {
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
-/** A team that a person leads from a pane, with its teammates at work in panes. */
+/** A team led by a user from a pane, with busy teammates in panes. */
 async function team(...names: readonly string[]) {
   const tmux = privateTmux();
   const { pane: user } = tmux.session();

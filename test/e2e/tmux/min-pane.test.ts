@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 it.each([
   [{ columns: 40, rows: 10 }, 1],
   [{ columns: 60, rows: 10 }, 2],
-])("three teammates stand in panes no smaller than the settings say: %j (S8)", async (minPane, expected) => {
+])("minPane › three teammates get panes of at least %j (S8)", async (minPane, expected) => {
   const t = privateTmux();
   const size = ["-x", "100", "-y", "24"];
   const format = ["-P", "-F", "#{pane_id}"];

@@ -2,22 +2,22 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { doneIn, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { said } from "../../support/said.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 const RUNS = "#(touch pwned)";
 const TEAM = `Crew ${RUNS} #[fg=red]`;
 const HOSTILE = [RUNS, "#{pane_id}", "#[fg=red]x"];
 const NAMES = [".dots.", "a:b", "a b", "100%", "k=v", "-rf", `it's "q"`, "検査", "🦊", ...HOSTILE];
-/** Milliseconds: it starts some sixty programs. */
+/** Milliseconds: the test starts some sixty programs. */
 const PATIENCE = 120_000;
 
 it(
-  "twelve of odd and hostile names stand two in a window, are written to, attached, hidden and ended by them (S8, S30, S74)",
+  "twelve odd and hostile names › work in panes, messages, attach, hide, show and kill (S8, S30, S74)",
   async () => {
     const t = privateTmux();
     const { pane: user } = t.session("work", { width: 80, height: 24 });
@@ -46,7 +46,9 @@ it(
     const outside = teamsIn(t.env, hostile);
     await Promise.all(NAMES.map((name) => teams("send", "--", name, `to ${name} ${RUNS}`)));
     for (const name of NAMES) {
-      await eventually(`${name}'s answer`, () => said(ref, name).includes(`I heard to ${name} ${RUNS}`));
+      await eventually(`${name}'s answer`, () =>
+        transcriptTexts(ref, name).includes(`I heard to ${name} ${RUNS}`),
+      );
     }
     const attached = await Promise.all(NAMES.map((name) => outside(["attach", "--json", "--", name])));
     const targets = attached.map((one) => one.json<{ command: string[] }>().command.at(-1));
@@ -54,7 +56,7 @@ it(
     for (const name of HOSTILE) {
       expect((await teams("attach", "--json", "--", name)).json()).toMatchObject({ switched: true });
       expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(paneOf(name));
-      // In the border of its pane, and the team's in the status line.
+      // The border of the pane shows the member's name, and the status line the team's.
       await eventually(`${name} on the screen`, () => person.screen().includes(` ${name} idle`));
       expect(person.screen().split("\n").at(-1)).toContain(TEAM);
     }

@@ -8,18 +8,18 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { agentsOf } from "../../support/agents.ts";
-import { doneIn, startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { said } from "../../support/said.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { agentsOf } from "../../support/processes/agent-processes.ts";
+import { doneIn, startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const ECHO = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 const MODEL = ["--model", "scripted:play.json"];
 
-/** A team in panes, led by commands from the user's own. */
+/** A team in panes, led by commands from the user's pane. */
 async function inPanes(...names: readonly string[]) {
   const t = privateTmux();
   const { pane } = t.session();
@@ -29,11 +29,11 @@ async function inPanes(...names: readonly string[]) {
   const done = doneIn(t.inside(pane), t.home);
   await done("create", "crew");
   for (const name of names) await done("spawn", name, ...MODEL, "--prompt", `to ${name}`);
-  /** Waits until it has said so much, and is idle. */
+  /** Waits until the agent has said this many texts and is idle. */
   const hasSaid = (name: string, count: number): Promise<unknown> =>
     eventually(
       `${name}'s ${count} turns`,
-      () => said(ref, name).length === count && readStatus(ref, name)?.state === "idle",
+      () => transcriptTexts(ref, name).length === count && readStatus(ref, name)?.state === "idle",
     );
   await Promise.all(names.map((name) => hasSaid(name, 1)));
   return {
@@ -43,14 +43,14 @@ async function inPanes(...names: readonly string[]) {
     done,
     hasSaid,
     pidOf: (name: string) => readStatus(ref, name)?.process.pid ?? 0,
-    said: (name: string) => said(ref, name),
+    said: (name: string) => transcriptTexts(ref, name),
   };
 }
 
 const panesIn = (t: PrivateTmux): string[] =>
   t.tmux("list-panes", "-a", "-F", "#{window_name}:#{@teams_agent_id}").split("\n").sort();
 
-it("after kill-server the status says so, and resume rebuilds panes, conversations, messages and tasks (S51)", async () => {
+it("resume after kill-server › rebuilds panes, conversations, messages and tasks (S51)", async () => {
   const { t, ref, run, hasSaid, said } = await inPanes("ada", "dev");
   await run(["task", "add", "count"]);
   await run(["task", "update", "1", "--owner", "dev", "--status", "in_progress"]);
@@ -89,7 +89,7 @@ it("after kill-server the status says so, and resume rebuilds panes, conversatio
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("a pane that was closed by hand is exited, keeps nobody from spawning, and comes back by resume (S9)", async () => {
+it("a pane closed by hand › is shown as exited, blocks no spawn, and returns by resume (S9)", async () => {
   const { t, ref, done, hasSaid, pidOf, said } = await inPanes("ada", "dev");
   const [ada, dev] = [pidOf("ada"), pidOf("dev")];
   t.tmux("kill-pane", "-t", readPlace(ref, "dev")?.paneId ?? "");
@@ -128,14 +128,14 @@ it("a pane that was closed by hand is exited, keeps nobody from spawning, and co
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("two who resume at once start each of the dead once, also one whose pane waits for a person", async () => {
+it("two resumes at once › start each dead member once, even if its pane waits for a key", async () => {
   const { t, ref, pidOf, hasSaid, done } = await inPanes("ada", "bob", "dev");
   const names = ["ada", "bob", "dev"];
   const bob = pidOf("bob");
   for (const name of ["ada", "dev"]) signalProcess(pidOf(name), "SIGSEGV");
   const held = () => t.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n");
   await eventually(
-    "the crashed panes' words",
+    "the key hints of the crashed panes",
     () =>
       held().filter((id) => t.tmux("capture-pane", "-p", "-t", id).includes("r + Enter starts it again"))
         .length === 2,
@@ -173,7 +173,7 @@ it("two who resume at once start each of the dead once, also one whose pane wait
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("a lead that was killed leaves its teammates at work; resume takes its place, with what was written to it (S43, S50)", async () => {
+it("a killed lead › leaves its teammates running, and resume takes over with its messages (S43, S50)", async () => {
   const t = privateTmux();
   const spawn = { name: "Agent", input: { name: "worker", prompt: "work" } };
   const agents = {
@@ -220,11 +220,11 @@ it("a lead that was killed leaves its teammates at work; resume takes its place,
   expect((await teams(["resume", "--json"])).json<ResumeReport>().lead).toBe("yours");
   expect(readTeam(ref).leadSessionId).toBe(now.leadSessionId);
   expect((await teams(["send", "worker", "go on"])).code).toBe(0);
-  await eventually("its answer", () => said(ref, "worker").at(-1) === "I heard go on");
+  await eventually("its answer", () => transcriptTexts(ref, "worker").at(-1) === "I heard go on");
   expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
 });
 
-it("one whose pane was closed a moment ago, and that is still at its end, is not taken for a living one", async () => {
+it("resume › restarts a member whose pane was just closed and whose agent is still ending", async () => {
   const { t, ref, done } = await inPanes();
   const long = { name: "Bash", input: { command: "trap '' HUP; touch working; sleep 300" } };
   writeFileSync(

@@ -8,14 +8,14 @@ import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { removeStaleFifos } from "../../../src/team/repair/stale-fifos.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PLAYBOOK = { version: 1, agents: { dev: [{ say: "I heard {{input}}", repeat: true }] } };
 
-it("an agent in a pane outlives its runtime directory; crashed, it starts again in its pane without one (S78)", async () => {
+it("a deleted runtime directory › an agent in a pane survives it, and restarts in its pane without it (S78)", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
@@ -41,18 +41,19 @@ it("an agent in a pane outlives its runtime directory; crashed, it starts again 
   signalProcess(first?.pid ?? 0, "SIGKILL");
   const own = readPlace(ref, "dev")?.paneId ?? "";
   const shown = () => t.tmux("capture-pane", "-p", "-t", own);
-  await eventually("the epitaph", () => shown().includes("r + Enter starts it again"));
+  await eventually("the end notice", () => shown().includes("r + Enter starts it again"));
   expect(await removeStaleFifos(ref)).toEqual([]);
 
   loseRuntime();
   t.tmux("send-keys", "-t", own, "r", "Enter");
-  const again = await eventually("another start", () => {
+  const again = await eventually("the restart", () => {
     const now = readStatus(ref, "dev")?.process;
     return now?.pid !== first?.pid && now;
   });
   expect(ring(bell)).toBe("rung");
   await hears("second");
-  // Its script holds another, which nobody can see any more. On macOS a FIFO tells of no end.
+  // The launch script holds another lifeline, which no process can reach. On macOS a FIFO does not report its
+  // end.
   const watched = process.platform === "linux" ? watchLifeline(lifeline) : undefined;
   signalProcess(again.pid, "SIGKILL");
   await watched?.ended;

@@ -6,9 +6,9 @@ import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/proces
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PLAYBOOK = {
   version: 1,
@@ -21,12 +21,12 @@ const PLAYBOOK = {
   },
 };
 
-/** A lead outside of tmux whose teammate works in a pane, and what watches that pane's server. */
+/** A lead outside tmux with a teammate in a pane, and the watch on that pane's server. */
 async function led() {
   const t = privateTmux();
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
-  // As a lead in an agent's shell is started: its marks must not reach a server.
+  // The environment of a lead started in an agent's shell: its markers must not reach a server.
   const env = { ...t.env, TEAMS_INSTANCE: "somebody", CLAUDECODE: "1" };
   const words = ["--team", "crew", "--playbook", "play.json", "--permission-mode", "bypassPermissions"];
   const { child, ended } = startTeams(["run", ...words], env, t.home);
@@ -38,7 +38,7 @@ async function led() {
   return { t, ref, child, ended, watch, shown: () => shown, teams: teamsIn(t.env, t.home) };
 }
 
-/** The clients of this test's server that wait. */
+/** Returns the waiting tmux clients of this test. */
 function waiting(t: PrivateTmux): number[] {
   const marker = `TEAMS_TEST=${t.env.TEAMS_TEST}`;
   return processTable().flatMap(({ pid, name }) =>
@@ -46,26 +46,30 @@ function waiting(t: PrivateTmux): number[] {
   );
 }
 
-describe("a lead outside of tmux", () => {
-  it("is told of the end of the server that its teammates live in (S30)", async () => {
+describe("a lead outside tmux", () => {
+  it("reports the end of its teammates' server (S30)", async () => {
     const { t, ended, shown, child } = await led();
     await t.killServer();
-    await eventually("the news", () => shown().includes("the tmux server of the teammates' panes has ended"));
+    await eventually("the notification", () =>
+      shown().includes("the tmux server of the teammates' panes has ended"),
+    );
     await eventually("the teammate's end", () => /ada (crashed|ended)/.test(shown()));
     expect(waiting(t)).toEqual([]);
     child.kill("SIGINT");
     await ended;
   });
 
-  it("hears of a server that was killed by SIGKILL as well (S30)", async () => {
+  it("reports a server killed by SIGKILL (S30)", async () => {
     const { watch, shown, child, ended } = await led();
     signalProcess(watch.server.pid, "SIGKILL");
-    await eventually("the news", () => shown().includes("the tmux server of the teammates' panes has ended"));
+    await eventually("the notification", () =>
+      shown().includes("the tmux server of the teammates' panes has ended"),
+    );
     child.kill("SIGINT");
     await ended;
   });
 
-  it("takes a signal of its channel for what it is, and waits on", async () => {
+  it("waits again after a stray signal on its channel", async () => {
     const { t, ref, watch, shown, child, ended } = await led();
     t.tmux("wait-for", "-S", watch.channel);
     const next = await eventually("another client", () => {
@@ -78,7 +82,7 @@ describe("a lead outside of tmux", () => {
     await ended;
   });
 
-  it("leaves no client waiting when it ends, and the server nothing of its marks", async () => {
+  it("leaves no waiting client after its end, and no marker in the server", async () => {
     const { t, child, ended, watch } = await led();
     expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|CLAUDECODE/);
     const server = Number(t.tmux("display-message", "-p", "#{pid}"));
@@ -91,7 +95,7 @@ describe("a lead outside of tmux", () => {
     expect(waiting(t)).toEqual([]);
   });
 
-  it("that was killed leaves one, which the next command ends", async () => {
+  it("leaves one waiting client when killed, which the next command ends", async () => {
     const { t, ref, child, ended, teams, watch } = await led();
     child.kill("SIGKILL");
     await ended;

@@ -4,18 +4,18 @@ import { expect, it } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
-import { TEAMS, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { said } from "../../support/said.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const NAMES = ["ada", "bob", "cyd", "dan"] as const;
 
-it("four teammates run while the user's shell still starts up: none of it is waited for, nothing is typed into one (S1)", async () => {
+it("a slow login shell › delays no teammate, and no text is typed into a shell (S1)", async () => {
   const t = privateTmux({ config: "set -g default-shell /bin/bash", env: { SHELL: "/bin/bash" } });
   const { pane } = t.session();
-  // A start-up file that takes as long as this test wants.
+  // A start-up file that runs until the test ends it.
   writeFileSync(join(t.home, ".bashrc"), 'until [ -e "$HOME/go" ]; do sleep 0.05; done\n');
   writeFileSync(
     join(t.home, "play.json"),
@@ -27,14 +27,14 @@ it("four teammates run while the user's shell still starts up: none of it is wai
   const spawning = Promise.all(NAMES.map((name) => teams(["spawn", name, ...words])));
   const ref = teamRef(teamsHome(t.env), "crew");
   for (const name of NAMES) {
-    await eventually(`${name}'s turn`, () => said(ref, name).includes("I heard hello; exit 1"));
+    await eventually(`${name}'s turn`, () => transcriptTexts(ref, name).includes("I heard hello; exit 1"));
     const { paneId = "", instance } = readPlace(ref, name) ?? {};
     const show = (format: string) => t.tmux("display-message", "-p", "-t", paneId, format);
     expect(show("#{pane_start_command}")).toMatch(new RegExp(`^"?/bin/sh \\S+ outer ${instance} `));
     const argv = argvOf(readStatus(ref, name)?.process.pid);
     expect(argv.slice(0, 6)).toEqual([TEAMS, "agent", "--agent-id", `${name}@crew`, "--agent-name", name]);
     expect(argv).toContain(readTeam(ref).leadSessionId);
-    // What is typed into a terminal stands on it.
+    // Text typed into a terminal would be visible on it.
     expect(t.tmux("capture-pane", "-p", "-S", "-", "-t", paneId)).not.toMatch(
       /agent-id|\/bin\/sh|exit 1[^\s]/,
     );
@@ -45,7 +45,7 @@ it("four teammates run while the user's shell still starts up: none of it is wai
   await leaves(t, nothing(["work:cat"]));
 });
 
-it("the user's shell starts up behind a teammate's start, from which it would take a processor", async () => {
+it("the shell snapshot › is taken after a teammate's start, so that both do not compete for a processor", async () => {
   const t = privateTmux({ env: { SHELL: "/bin/bash" } });
   const { pane } = t.session();
   const teams = teamsIn(t.inside(pane), t.home);
@@ -60,7 +60,7 @@ it("the user's shell starts up behind a teammate's start, from which it would ta
   expect(readFileSync(seen, "utf8")).toBe("ready\n");
 });
 
-/** The words of a process behind its interpreter. */
+/** Returns the arguments of a process without its interpreter. */
 function argvOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1, -1);
 }

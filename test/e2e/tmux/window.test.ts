@@ -2,13 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import { doneIn, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
 
-it("a teammate with a window of its own is treated as one by every command, and comes back in one", async () => {
+it("spawn --window › every command respects the separate window, and resume opens it again", async () => {
   const { t, user, teams, done, windows } = await crew();
   const mine = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
   await done("spawn", "ada", "--window", ...SPAWN);
@@ -49,7 +49,7 @@ it("a teammate with a window of its own is treated as one by every command, and 
   }
 });
 
-it("outside of tmux each has a window in the team's session", async () => {
+it("spawn --window › outside tmux opens a window in the team's session", async () => {
   const { t, teams } = await crew();
   for (const name of ["ada", "bob"]) {
     expect(
@@ -62,13 +62,13 @@ it("outside of tmux each has a window in the team's session", async () => {
   expect(panes).toEqual(["teams-crew ada@crew 1", "teams-crew bob@crew 1", "work mine 1"]);
 });
 
-it("one place is given at most", async () => {
+it("spawn --window › is rejected together with --here", async () => {
   const { teams } = await crew();
   const refused = await teams(["spawn", "ada", "--window", "--here", ...SPAWN, "--json"]);
   expect(refused.error().code).toBe("INVALID_INPUT");
 });
 
-/** A team that a person leads from a pane. */
+/** A team led by a user from a pane. */
 async function crew() {
   const t = privateTmux();
   const { pane: user } = t.session();
@@ -77,7 +77,7 @@ async function crew() {
   writeFileSync(join(t.home, "play.json"), JSON.stringify(playbook));
   const done = doneIn(t.inside(user), t.home);
   await done("create", "crew");
-  /** `<window>: <whose panes>`, of windows with teammates in them. */
+  /** Lists windows with teammates as `<window>: <teammate>`. */
   const windows = () => {
     const lines = t.tmux("list-panes", "-a", "-F", "#{window_name}:#{s/@.*//:@teams_agent_id}").split("\n");
     const agents = new Map<string, string>();

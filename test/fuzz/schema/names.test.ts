@@ -12,7 +12,7 @@ import {
   teamDir,
 } from "../../../src/schema/names.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { cases } from "../../support/fuzz.ts";
+import { cases } from "../../support/random/arbitraries.ts";
 
 // Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

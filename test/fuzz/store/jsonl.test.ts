@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../../src/store/jsonl.ts";
-import { cases, json, spoilt } from "../../support/fuzz.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { cases, json, spoilt } from "../../support/random/arbitraries.ts";
 
 // Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

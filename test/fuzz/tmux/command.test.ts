@@ -3,9 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { literal, type TmuxCommand } from "../../../src/tmux/command.ts";
-import { eventually } from "../../support/eventually.ts";
-import { cases } from "../../support/fuzz.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { cases } from "../../support/random/arbitraries.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** Text that a shell, tmux's command language, its formats or its styles would interpret. */
 const ODD = [

@@ -9,8 +9,8 @@ import { systemClock } from "../../../src/os/clock.ts";
 import { agentTypesIn } from "../../../src/runtime/agent/load-agent-types.ts";
 import { loadSettings } from "../../../src/settings/settings.ts";
 import { setTrust } from "../../../src/settings/trust.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { writeTree } from "../../support/tree.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { writeTree } from "../../support/files/write-tree.ts";
 
 /** Creates a root and a project with these files; a text that begins with `-> ` makes a symlink. */
 function files(texts: Readonly<Record<string, string>>) {
@@ -65,7 +65,7 @@ describe("agent type files", () => {
     ],
     ["an unknown mode", type("name: x\npermissionMode: plann"), "its permissionMode is not default,"],
     ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
-    ["an invalid model name", type("name: x\nmodel: a b"), "cannot be a model's name"],
+    ["an invalid model name", type("name: x\nmodel: a b"), "is not a valid model name"],
     ["an unknown place for notes", type("name: x\nmemory: team"), "its memory is not user,"],
   ])("with %s are reported and hide no other file", async (_title, text, problem) => {
     const { root, project } = files({

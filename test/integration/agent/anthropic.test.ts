@@ -9,7 +9,7 @@ import {
   type FakeReply,
   type FakeScript,
   startFakeMessagesApi,
-} from "../../support/fake-messages-api.ts";
+} from "../../support/model/fake-messages-api.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(async () => {

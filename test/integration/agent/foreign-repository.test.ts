@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listFiles } from "../../../src/agent/tools/list-files.ts";
-import { git } from "../../support/git.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test.each(["a bare repository among its files", "an unpacked .git directory"])(
   "listFiles › runs no program configured by %s (S70)",

@@ -5,8 +5,8 @@ import { Hooks } from "../../../src/agent/hooks/hooks.ts";
 import { type HookEvent, hooksSetting } from "../../../src/agent/hooks/settings.ts";
 import type { Env } from "../../../src/os/env.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
-import { eventually } from "../../support/eventually.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 interface Given {
   readonly event?: HookEvent;

@@ -7,14 +7,14 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { connectServers, type McpOptions } from "../../../src/agent/mcp/servers.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tool.ts";
-import { eventually } from "../../support/eventually.ts";
-import { scriptFile } from "../../support/run-ts.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-const server = scriptFile("mcp-server");
-const manyTools = scriptFile("mcp-many-tools");
-const badTool = scriptFile("mcp-bad-tool");
-const noTools = scriptFile("mcp-no-tools");
+const server = scriptFile("mcp/server");
+const manyTools = scriptFile("mcp/many-tools");
+const badTool = scriptFile("mcp/bad-tool");
+const noTools = scriptFile("mcp/no-tools");
 
 /** Connects to the servers and closes them when the test ends. */
 async function connect(servers: McpOptions["servers"], more: Partial<McpOptions> = {}) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { decidePermission } from "../../../src/agent/permissions/decide.ts";
 import { readShellLine } from "../../../src/agent/permissions/shell-line.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 /** Creates a project with symlinks, as a clone can contain them; returns a function that decides on a command there. */
 function project(links: Readonly<Record<string, string>>) {

@@ -6,8 +6,8 @@ import { isReadDenied } from "../../../src/agent/permissions/search-filter.ts";
 import { type IsReadDenied, loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
 import { loadSkills, skillsSection, skillTool } from "../../../src/agent/prompts/skills.ts";
 import type { ToolContext } from "../../../src/agent/tool.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { writeTree } from "../../support/tree.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { writeTree } from "../../support/files/write-tree.ts";
 
 /** Creates a root and a project in one home directory, with these files; a text that begins with `-> ` makes a symlink. */
 function files(texts: Readonly<Record<string, string>>) {

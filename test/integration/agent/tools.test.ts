@@ -28,7 +28,7 @@ import {
 } from "../../../src/agent/tools/grep-search.ts";
 import { readTool } from "../../../src/agent/tools/read.ts";
 import { writeTool } from "../../../src/agent/tools/write.ts";
-import { git } from "../../support/git.ts";
+import { git } from "../../support/files/git.ts";
 
 let cwd: string;
 let context: ToolContext;
@@ -69,7 +69,7 @@ describe("Read tool", () => {
     put("short", "x");
     put("wide", "y".repeat(5000));
     expect((await use(readTool, { file_path: "empty" })).content).toContain("is empty");
-    expect((await use(readTool, { file_path: "short", offset: 9 })).content).toContain("has 1 lines");
+    expect((await use(readTool, { file_path: "short", offset: 9 })).content).toContain("its last line is 1");
     expect((await use(readTool, { file_path: "wide" })).content).toMatch(
       /^ {5}1\ty{2000}… \(5000 characters\)$/,
     );
@@ -241,7 +241,7 @@ describe("Edit tool", () => {
     expect((await use(editTool, { file_path: "c", ...change })).content).toContain("does not exist");
     writeFileSync(at("latin"), Buffer.from([0x78, 0xe9]));
     await use(readTool, { file_path: "latin" });
-    expect((await use(editTool, { file_path: "latin", ...change })).content).toContain("not UTF-8");
+    expect((await use(editTool, { file_path: "latin", ...change })).content).toContain("not valid UTF-8");
   });
 });
 
@@ -378,7 +378,7 @@ describe("Grep tool", () => {
   test("explains why a pattern is not a regular expression", async () => {
     const query = { pattern: "a[", path: cwd, ignoreCase: false, multiline: false };
     expect(await searchOurselves(query, context)).toEqual({
-      flaw: '"a[" is not a regular expression: Unterminated character class. Escape what is meant as it is.',
+      flaw: '"a[" is not a regular expression: Unterminated character class. Escape characters that are meant literally.',
     });
   });
 
@@ -417,7 +417,7 @@ describe("Grep tool", () => {
       "--\na.txt:6 x\n(3 to 4 of 5; narrow the search, or continue with offset 4)",
     );
     expect((await use(grepTool, { ...further, offset: 4 })).content).toBe("a.txt-7");
-    expect((await use(grepTool, { ...further, offset: 9 })).content).toBe("There are 5; there are no more.");
+    expect((await use(grepTool, { ...further, offset: 9 })).content).toBe("There are no results after 5.");
     expect((await use(grepTool, { pattern: "x", type: "md" })).content).toBe("Nothing matches.");
     expect(await use(grepTool, { pattern: "x", type: "wizardry" })).toMatchObject({
       isError: true,

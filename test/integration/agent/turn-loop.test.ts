@@ -29,10 +29,14 @@ import { builtinTools } from "../../../src/agent/tools/builtin-tools.ts";
 import type { AgentPermissions, PermissionAsk } from "../../../src/agent/turn/permitted-call.ts";
 import type { TurnResult } from "../../../src/agent/turn/turn.ts";
 import { secretsOf } from "../../../src/os/redact.ts";
-import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
+import { type PlaybookTurn, parsePlaybook } from "../../../src/schema/playbook.ts";
 import { NO_TOKENS } from "../../../src/schema/tokens.ts";
-import { type FakeBlock, type FakeRequest, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { expectValidRequest } from "../../support/valid-request.ts";
+import { expectValidRequest } from "../../support/assertions/valid-request.ts";
+import {
+  type FakeBlock,
+  type FakeRequest,
+  startFakeMessagesApi,
+} from "../../support/model/fake-messages-api.ts";
 
 let home: string;
 let cwd: string;
@@ -54,7 +58,7 @@ function input(text: string, keys: readonly string[] = []): TurnInput {
 }
 
 interface Given extends Partial<AgentOptions> {
-  readonly turns?: readonly Turn[];
+  readonly turns?: readonly PlaybookTurn[];
   readonly allow?: Partial<AgentPermissions>;
 }
 
@@ -436,7 +440,7 @@ describe("Agent.run, interrupts", () => {
 
   test("ends the turn during the model's answer and keeps its partial text", async () => {
     const controller = new AbortController();
-    const turns: Turn[] = [{ say: "one two three four five six" }, { say: "next" }];
+    const turns: PlaybookTurn[] = [{ say: "one two three four five six" }, { say: "next" }];
     const ada = agent({
       turns,
       onEvent: (event) => {

@@ -135,13 +135,13 @@ describe("WebFetch tool", () => {
       more();
     });
     const { content } = await get(url);
-    expect(content).toContain("Only its first part was read");
+    expect(content).toContain("Only the first part was read");
     await expect.poll(() => left).toBe(true);
   });
 
   test.each([
     ["nested too deeply to read", `${"<b>".repeat(20_000)}x`, "(200, text/html)\n\n..."],
-    ["nested 400,000 levels deep", "<div>".repeat(400_000), "could not be turned into text"],
+    ["nested 400,000 levels deep", "<div>".repeat(400_000), "could not be converted to text"],
     [
       "with a cell that spans a thousand million columns",
       `<table><tr><td colspan="1000000000" rowspan="1000000000">cell</table>`,

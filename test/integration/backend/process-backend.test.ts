@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { processBackend } from "../../../src/backend/process-backend.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
-import { eventually } from "../../support/eventually.ts";
-import { end, placesOf, requestFor } from "../../support/spawns.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { end, placesOf, requestFor } from "../../support/backend/spawn-requests.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** Announces itself, then answers each ring on descriptor 3 with one, and writes how often it was rung. */
+/** Announces its readiness, answers each ring on descriptor 3 with a ring, and prints the number of rings. */
 const RINGS_BACK = `
 import { renameSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
@@ -24,10 +24,10 @@ renameSync(status + ".tmp", status);
 writeFileSync(ready, "x");
 `;
 
-test("A child and a parent that stays ring each other through descriptor 3, and its loss means nothing", async () => {
+test("process backend › parent and child ring each other over descriptor 3, and the child survives its loss", async () => {
   const t = privateTmux();
-  const heard: string[] = [];
-  const backend = processBackend({ onChildBell: (instance) => heard.push(instance) });
+  const rings: string[] = [];
+  const backend = processBackend({ onChildBell: (instance) => rings.push(instance) });
   onTestFinished(() => backend.release());
   const file = join(t.home, "rings-back.mjs");
   writeFileSync(file, RINGS_BACK);
@@ -36,7 +36,7 @@ test("A child and a parent that stays ring each other through descriptor 3, and 
   const [place] = placesOf(await backend.spawn([request], { kind: "session" }));
   if (place === undefined) throw new Error("no place");
   expect(backend.ringChild(request.instance)).toBe(true);
-  await eventually("the answer", () => heard.includes(request.instance));
+  await eventually("the answer", () => rings.includes(request.instance));
   expect(await backend.capture(place, 5)).toEqual(["rung 1"]);
   backend.release();
   await eventually(
@@ -49,7 +49,7 @@ test("A child and a parent that stays ring each other through descriptor 3, and 
   await end(place);
 });
 
-test("A child is in a session of its own, so that no signal of the caller's terminal reaches it", async () => {
+test("process backend › starts a child in its own session, out of reach of the caller's terminal signals", async () => {
   const t = privateTmux();
   const [place] = placesOf(await processBackend().spawn([requestFor(t, "one")], { kind: "session" }));
   const row = processTable().find(({ pid }) => pid === place?.panePid);
@@ -57,7 +57,7 @@ test("A child is in a session of its own, so that no signal of the caller's term
   if (place !== undefined) await end(place);
 });
 
-test("A second start of the same name begins with an empty log", async () => {
+test("process backend › starts an agent with an empty log, even if the name had one before", async () => {
   const t = privateTmux();
   const backend = processBackend();
   const first = requestFor(t, "one");

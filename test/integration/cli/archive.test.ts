@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
-/** A home with one team that has a task and a message. */
+/** Returns a CLI whose home has one team with a task and a message. */
 async function home(): Promise<Cli> {
   const teams = cliIn();
   await teams(["create", "My Review"]);
@@ -19,14 +19,14 @@ const archives = (teams: Cli): string[] =>
 const tasksOf = async (teams: Cli, team: string): Promise<unknown> =>
   (await teams(["task", "list", "--team", team, "--json"])).json();
 
-describe("export and import", () => {
-  it("save a team under its name and the time, and make it again", async () => {
+describe("teams export and import", () => {
+  it("save a team to a file named after team and time, and restore it", async () => {
     const teams = await home();
     const tasks = await tasksOf(teams, "my-review");
     const saved = await teams(["export", "my-review", "--json"]);
     const { file, files } = saved.json<{ file: string; files: number }>();
     expect(file).toMatch(/\/my-review-\d{8}-\d{6}\.tar\.gz$/);
-    // Config, task, inbox, journal and events; the manifest is none of them.
+    // Config, task, inbox, journal and events; the manifest is not counted.
     expect(files).toBe(5);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await teams(["delete", "my-review"]);
@@ -36,7 +36,7 @@ describe("export and import", () => {
     expect((await teams(["inbox", "team-lead"])).out).toContain("hello");
   });
 
-  it("go through a pipe, and call the team as asked", async () => {
+  it("work through a pipe, and name the imported team as asked", async () => {
     const teams = await home();
     const { bytes, out } = await teams(["export", "-o", "-"]);
     expect(out).toBe("");
@@ -49,7 +49,7 @@ describe("export and import", () => {
     expect(third.json()).toMatchObject({ team: "other-2" });
   });
 
-  it("say what lets its members do everything, since an archive may be somebody else's", async () => {
+  it("warn about members that may act without asking, since the archive may come from elsewhere", async () => {
     const teams = await home();
     const config = join(teams.root, "teams", "my-review", "config.json");
     const bold = JSON.parse(readFileSync(config, "utf8"));
@@ -60,7 +60,7 @@ describe("export and import", () => {
     expect(made.out).toContain("These may do everything without asking, as before: team-lead.");
   });
 
-  it("name the way on: a team with agents is resumed", async () => {
+  it("suggest teams resume for a team with agents", async () => {
     const teams = await home();
     const ref = teamRef({ root: teams.root, runtime: join(teams.directory, "runtime") }, "my-review");
     await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
@@ -69,7 +69,7 @@ describe("export and import", () => {
     expect(made.out).toMatch(/\nNext: teams resume copy\n$/);
   });
 
-  it("say of an archive that cannot be written which, and what helps", async () => {
+  it("name the missing directory of an archive, with a hint", async () => {
     const teams = await home();
     const { message, hint } = (await teams(["export", "-o", "nowhere/x.tar.gz", "--json"])).error();
     const directory = join(teams.directory, "nowhere");
@@ -77,7 +77,7 @@ describe("export and import", () => {
     expect(hint).toBe(`Make it: mkdir -p ${directory}; or name another file with -o.`);
   });
 
-  it("replace the file that is named, or none", async () => {
+  it("replace the named file only if the export succeeds", async () => {
     const teams = await home();
     const file = join(teams.directory, "x.tar.gz");
     writeFileSync(file, "old");
@@ -94,7 +94,7 @@ describe("export and import", () => {
     expect(readdirSync(teams.directory).filter((name) => name.includes(".tmp"))).toEqual([]);
   });
 
-  it("refuse a terminal, a directory, and a file that is not there", async () => {
+  it("refuse a terminal, a directory and a missing file", async () => {
     const teams = await home();
     for (const [words, options] of [
       [["export", "-o", "-"], { terminal: true }],
@@ -110,7 +110,7 @@ describe("export and import", () => {
     expect(archives(teams)).toEqual([]);
   });
 
-  it("are no teammate's way to a team of its own", async () => {
+  it("refuse an import by a teammate", async () => {
     const teams = await home();
     const { bytes } = await teams(["export", "-o", "-"]);
     const env = { TEAMS_AGENT: "dev@my-review" };
@@ -119,8 +119,8 @@ describe("export and import", () => {
   });
 });
 
-describe("delete --backup", () => {
-  it("saves the team first and says where", async () => {
+describe("teams delete --backup", () => {
+  it("saves the team first and prints the archive's path", async () => {
     const teams = await home();
     const ended = await teams(["delete", "my-review", "--backup"]);
     const [name = ""] = archives(teams);
@@ -132,7 +132,7 @@ describe("delete --backup", () => {
     expect(await tasksOf(teams, "my-review")).toMatchObject({ tasks: [{ subject: "Read it" }] });
   });
 
-  it("deletes nothing when it cannot save", async () => {
+  it("deletes nothing if it cannot save", async () => {
     const teams = await home();
     const task = join(teams.root, "tasks", "my-review", "1.json");
     writeFileSync(task, "{");

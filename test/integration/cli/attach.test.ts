@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../../src/team/config/config.ts";
 import { writePlace } from "../../../src/team/records/read-records.ts";
-import { cliIn } from "../../support/cli.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
-import { watchedMember, watchedTeam } from "../../support/watched.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { watchedMember, watchedTeam } from "../../support/tmux/watched-pane.ts";
 
-/** Names that a shell, a format or a target of tmux would take for something else (S30). */
+/** Names with a meaning for a shell, a tmux format or a tmux target (S30). */
 const NAMES = ["a.b:c", "two words", "100%", "=first", "--json", 'it\'s "$HOME"', "#{pane_id}", "検査", "🚀"];
 
-describe("attach", () => {
+describe("teams attach", () => {
   it.each(NAMES)("goes to the pane of %s", async (name) => {
     const { t, attach, ref } = await start();
     const { pane } = await watchedMember(t, ref, name);
@@ -21,7 +21,7 @@ describe("attach", () => {
     expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(pane);
   });
 
-  it("prints the command and says why, where it cannot show it here", async () => {
+  it("prints the command and the reason if it cannot show the pane here", async () => {
     const { t, attach, ref } = await start();
     await watchedMember(t, ref, "ada");
     const detached = await attach(["ada"], t.inside("%0"));
@@ -36,11 +36,11 @@ describe("attach", () => {
     expect(nested.out).toMatch(/^env -u TMUX tmux -S \S+ attach-session -t '=work:@\d+\.%1'\n$/);
     expect(nested.err).toContain("another tmux server");
     expect(nested.code).toBe(0);
-    // A word of the exit status alone: nothing is asked, nothing is said beside the command.
+    // With --quiet only the command is printed.
     expect((await attach(["ada", "--quiet"], { TMUX, TMUX_PANE })).err).toBe("");
   });
 
-  it("of a team shows who is not hidden; of one without a pane says how to watch it", async () => {
+  it("shows a visible member for a team, and explains how to watch a member without a pane", async () => {
     const { t, attach, ref } = await start();
     const [ada, bob] = [await watchedMember(t, ref, "ada"), await watchedMember(t, ref, "-b ob")];
     expect((await attach([])).out).toContain(`.${ada.pane}'`);
@@ -57,7 +57,7 @@ describe("attach", () => {
     expect(none.code).toBe(1);
   });
 
-  it("says that a pane is gone, that nobody has such a name, and that no such team is there", async () => {
+  it("reports a missing pane, an unknown name and an unknown team", async () => {
     const { t, attach, ref } = await start();
     const { pane } = await watchedMember(t, ref, "ada");
     t.tmux("kill-pane", "-t", pane);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { REPORT_MARK, reportCheck } from "../../../src/cli/audit-report.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 it("reportCheck fails if the report is missing, from another run or by another author", () => {
   const report = join(temporaryDirectory(), "AUDIT.md");

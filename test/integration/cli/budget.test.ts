@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { statusOf } from "../../support/records.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 
-/** A team of two whose models have these names. */
+/** Creates a team with one member for each of these models. */
 async function team(...models: readonly string[]): Promise<Cli> {
   const teams = cliIn();
   await teams(["create", "review"]);
@@ -22,8 +22,8 @@ async function team(...models: readonly string[]): Promise<Cli> {
   return teams;
 }
 
-describe("budget", () => {
-  it("shows what a member or a team may spend and has, and sets it; what is not named stays", async () => {
+describe("teams budget", () => {
+  it("shows and sets the budget of a member or a team, and keeps limits that are not named", async () => {
     const teams = await team("claude-opus-5", "claude-haiku-4-5");
     expect((await teams(["budget", "m0"])).out).toBe("m0 has no budget.\n");
     expect((await teams(["budget", "m0", "--max-tokens", "4000"])).out).toBe("m0: 1,000 of 4,000 tokens.\n");
@@ -45,7 +45,7 @@ describe("budget", () => {
     });
   });
 
-  it("is the lead's to set, and anybody's to see", async () => {
+  it("only the lead can set it, but every member can see it", async () => {
     const teams = await team("claude-opus-5");
     const env = { TEAMS_AGENT: "m0@review" };
     const refused = await teams(["budget", "m0", "--max-tokens", "9", "--json"], { env });
@@ -53,7 +53,7 @@ describe("budget", () => {
     expect((await teams(["budget", "m0"], { env })).out).toBe("m0 has no budget.\n");
   });
 
-  it("is no model's to raise, also not a lead's, whom it binds", async () => {
+  it("an agent cannot raise it, not even a lead agent", async () => {
     const teams = await team("claude-opus-5");
     await teams(["budget", "review", "--max-tokens", "5"]);
     const env = { TEAMS_AGENT: "team-lead@review" };
@@ -68,21 +68,21 @@ describe("budget", () => {
     ["--max-tokens", "many"],
     ["--max-cost", "0"],
     ["--max-cost", "-1"],
-  ])("takes no %s %s", async (option, value) => {
+  ])("rejects %s %s", async (option, value) => {
     const teams = await team("claude-opus-5");
     expect((await teams(["budget", "m0", `${option}=${value}`])).code).toBe(2);
     expect((await teams(["budget", "m0"])).out).toBe("m0 has no budget.\n");
   });
 });
 
-describe("a budget of money", () => {
+describe("teams budget --max-cost", () => {
   const refused = async (teams: Cli, words: readonly string[]) => {
     const { code, error } = await teams([...words, "--json"]);
     expect([code, error().code]).toEqual([2, "INVALID_MODEL"]);
     return error().message;
   };
 
-  it("is refused for a model whose price nobody knows, wherever it is given, and nothing is done", async () => {
+  it("is refused for a model without a known price, in every command, and changes nothing", async () => {
     const teams = await team("mystery-1");
     for (const words of [
       ["budget", "m0", "--max-cost", "1"],
@@ -96,13 +96,13 @@ describe("a budget of money", () => {
     expect((await teams(["ls", "--json"])).json<{ teams: unknown[] }>().teams).toHaveLength(1);
   });
 
-  it("of a team lets nobody join whose price nobody knows", async () => {
+  it("on a team keeps out members whose model has no known price", async () => {
     const teams = await team("claude-opus-5");
     await teams(["budget", "review", "--max-cost", "1"]);
     await refused(teams, ["spawn", "dev", "--model", "mystery-2"]);
   });
 
-  it("counts a price of the user's own settings", async () => {
+  it("uses prices from the user's settings", async () => {
     const teams = await team("mystery-1");
     mkdirSync(teams.root, { recursive: true });
     const settings = { teams: { prices: { "mystery-1": { input: 1, output: 2 } } } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TeamEvent } from "../../../src/schema/event.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 async function team(): Promise<Cli> {
   const teams = cliIn();
@@ -11,8 +11,8 @@ async function team(): Promise<Cli> {
   return teams;
 }
 
-describe("events", () => {
-  it("prints what happened, a line each, and with --json what is in the file", async () => {
+describe("teams events", () => {
+  it("prints one line per event, and the file's objects with --json", async () => {
     const teams = await team();
     const lines = (await teams(["events"])).out.trim().split("\n");
     expect(lines).toEqual([
@@ -26,7 +26,7 @@ describe("events", () => {
     ]);
   });
 
-  it("leaves out what is not of the type or the time asked for", async () => {
+  it("filters by type and time", async () => {
     const teams = await team();
     const types = async (...words: string[]) =>
       (await teams(["events", "--json", ...words]))
@@ -39,7 +39,7 @@ describe("events", () => {
     expect((await teams(["events", "--type", "model"])).out).toBe("No events.\n");
   });
 
-  it("follows, one object a line", async () => {
+  it("follows with -f, one object per line", async () => {
     const teams = await team();
     const stop = new AbortController();
     let out = "";

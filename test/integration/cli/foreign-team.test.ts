@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 const PEER = fileURLToPath(new URL("../../fixtures/peers/2.1.329/", import.meta.url));
 const THEIRS = "session-849c65b5";
@@ -13,7 +13,7 @@ test.each([
   ["its lead runs in another container", () => ({ ...ownIdentity(), pidSpace: "container#pid:[1]" })],
   ["its lead is dead", () => ({ ...ownIdentity(), procStart: "1" })],
 ])(
-  "no command without a foreign team's name, and none that only looks, changes a byte of it: %s (S76)",
+  "another program's team › is changed by no command without its name, nor by a read: %s (S76)",
   async (_what, lead) => {
     const teams = cliIn();
     const before = beside(teams, lead());
@@ -32,7 +32,7 @@ test.each([
   },
 );
 
-test("what ends or mends a foreign team needs its name and --force (S76)", async () => {
+test("another program's team › is deleted, killed or resumed only by name with --force (S76)", async () => {
   const teams = cliIn();
   const before = beside(teams, ownIdentity());
   for (const words of [
@@ -50,13 +50,13 @@ test("what ends or mends a foreign team needs its name and --force (S76)", async
       "PERMISSION_DENIED",
     ]);
   }
-  // A name in a variable was not typed for this command.
+  // A name from a variable was not typed for this command.
   const variable = await teams(["delete", "--force", "--json"], { env: { TEAMS_TEAM: THEIRS } });
   expect(variable.error().code).toBe("PERMISSION_DENIED");
   expect(bytesOf(teams)).toEqual(before);
 });
 
-/** Commands that act on the one team of ours when none is named. */
+/** Commands that act on our only team if no team is named. */
 const UNNAMED = [
   ["send", "alpha", "hello"],
   ["broadcast", "hello"],
@@ -81,7 +81,7 @@ const LOOKS = [
   ["approvals", "--team", THEIRS],
 ];
 
-/** Puts a real session's team beside ours, as it is while it lives. @returns its bytes */
+/** Copies a real session's team next to ours, as it is while in use. @returns its bytes */
 function beside(teams: Cli, leadProcess: object): Record<string, string> {
   for (const [from, to] of [
     ["team", "teams"],
@@ -99,7 +99,7 @@ function beside(teams: Cli, leadProcess: object): Record<string, string> {
   return bytesOf(teams);
 }
 
-/** Each file with its time of change and content, each directory with its names. */
+/** Returns every file with its mtime and content, and every directory with its names. */
 function bytesOf(teams: Cli): Record<string, string> {
   const found = ["teams", "tasks"].flatMap((place) => {
     const directory = join(teams.root, place, THEIRS);

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { script } from "../../support/run-ts.ts";
+import { script } from "../../support/processes/script-process.ts";
 
-const start = script("interrupted");
-const startUnfinished = script("unfinished");
+const start = script("processes/handle-interrupt");
+const startUnfinished = script("processes/never-settles");
 
-/** Milliseconds of work between the first interrupt and the next look at signals: more than what counts as one wish. */
+/** Milliseconds of work after the first signal: longer than the span in which two signals count as one. */
 const BUSY = { SIGINT: "300", SIGTERM: "1200" };
 
 it.each(["SIGINT", "SIGTERM"] as const)(
-  "a second %s ends the program, also when it comes while the first is being acted on",
+  "a second %s › ends the program, even while it handles the first",
   async (signal) => {
     const program = start(BUSY[signal]);
     expect(await program.line()).toBe("ready");
@@ -20,14 +20,14 @@ it.each(["SIGINT", "SIGTERM"] as const)(
 );
 
 it.each(["SIGHUP", "SIGTERM"] as const)(
-  "a second %s right behind it is the same one, told by somebody else",
+  "a second %s › counts as the first if it follows at once",
   async (signal) => {
     const program = start("0");
     expect(await program.line()).toBe("ready");
     program.child.kill(signal);
     expect(await program.line()).toBe(signal);
     program.child.kill(signal);
-    // The first answer may be given before the signal is looked at, the second is not.
+    // The first answer may come before the signal is handled; the second cannot.
     for (const question of ["there?", "still there?"]) {
       program.say(question);
       expect(await program.line()).toBe("here");
@@ -35,7 +35,7 @@ it.each(["SIGHUP", "SIGTERM"] as const)(
   },
 );
 
-it("a terminal that goes away is no error of the program's, but a hangup, also where no signal tells of it", async () => {
+it("a vanished terminal › counts as a hangup even without a signal, and is not an error", async () => {
   const program = start("0");
   expect(await program.line()).toBe("ready");
   program.say("gone");
@@ -43,7 +43,7 @@ it("a terminal that goes away is no error of the program's, but a hangup, also w
   expect(await program.line()).toBe("here");
 });
 
-it("a command that waits for what nothing can bring has failed, and says so", async () => {
+it("a command that waits for an event that cannot come › fails and says so", async () => {
   const program = startUnfinished();
   expect(await program.line()).toBe("begun");
   expect(await program.ended()).toMatchObject({

@@ -9,10 +9,10 @@ import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { listRequests, openRequest } from "../../../src/team/requests/requests.ts";
 import { getTask } from "../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
-import { handsOf } from "../../support/team-hands.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { handsOf } from "../../support/team/member-tools.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 
 interface Call {
   readonly tool: string;
@@ -23,7 +23,10 @@ const send = (input: object): Call => ({ tool: "SendMessage", input });
 const AT = 1_700_000_000_000;
 const PLAN = `plan_approval-${AT}@zoe@crew`;
 
-/** A team with a living `zoe`, who waits for a plan's verdict, a permission and an answer; `dev`; and `old`, who has left it. */
+/**
+ * Creates a team with a live `zoe`, who waits for a plan approval, a permission and an answer; `dev`; and the
+ * former member `old`.
+ */
 async function world(): Promise<{ readonly cli: Cli; readonly ref: TeamRef }> {
   const cli = cliIn();
   await cli(["create", "crew"]);
@@ -44,24 +47,24 @@ async function world(): Promise<{ readonly cli: Cli; readonly ref: TeamRef }> {
   return { cli, ref };
 }
 
-describe("what only the lead may do (protocol.md sections 2, 4, 6 and 8)", () => {
+describe("operations of the lead only (protocol.md sections 2, 4, 6 and 8)", () => {
   it.each<[string, string, readonly string[], Call?]>([
     [
-      "starts a teammate",
+      "spawns a teammate",
       "NESTED_TEAM",
       ["spawn", "kid"],
       { tool: "Agent", input: { name: "kid", prompt: "p" } },
     ],
-    ["makes a team", "NESTED_TEAM", ["create", "other"]],
-    ["runs one", "NESTED_TEAM", ["run", "a goal"]],
+    ["creates a team", "NESTED_TEAM", ["create", "other"]],
+    ["starts a run", "NESTED_TEAM", ["run", "a goal"]],
     ["deletes the team", "NOT_LEAD", ["delete", "crew", "--force"]],
     [
-      "asks for a shutdown",
+      "requests a shutdown",
       "NOT_LEAD",
       ["shutdown", "zoe"],
       send({ type: "shutdown_request", recipient: "zoe", content: "end" }),
     ],
-    ["asks all of them", "NOT_LEAD", ["shutdown", "--all"]],
+    ["requests a shutdown of all", "NOT_LEAD", ["shutdown", "--all"]],
     [
       "approves a plan",
       "NOT_LEAD",
@@ -69,7 +72,7 @@ describe("what only the lead may do (protocol.md sections 2, 4, 6 and 8)", () =>
       send({ type: "plan_approval_response", request_id: PLAN, approve: true, recipient: "zoe" }),
     ],
     [
-      "rejects one",
+      "rejects a plan",
       "NOT_LEAD",
       ["reject", PLAN, "--note", "no"],
       send({
@@ -80,20 +83,20 @@ describe("what only the lead may do (protocol.md sections 2, 4, 6 and 8)", () =>
         content: "no",
       }),
     ],
-    ["allows what another asks", "NOT_LEAD", ["approve", `perm-${AT}-abcdefg`]],
-    ["forbids it", "NOT_LEAD", ["reject", `perm-${AT}-abcdefg`]],
-    ["answers another's question", "NOT_LEAD", ["approve", `question-${AT}@zoe`, "--note", "42"]],
+    ["allows another member's permission request", "NOT_LEAD", ["approve", `perm-${AT}-abcdefg`]],
+    ["denies another member's permission request", "NOT_LEAD", ["reject", `perm-${AT}-abcdefg`]],
+    ["answers another member's question", "NOT_LEAD", ["approve", `question-${AT}@zoe`, "--note", "42"]],
     ["interrupts a turn", "NOT_LEAD", ["interrupt", "zoe"]],
-    ["sets a mode", "NOT_LEAD", ["mode", "zoe", "plan"]],
+    ["sets another member's mode", "NOT_LEAD", ["mode", "zoe", "plan"]],
     ["sets its own mode", "NOT_LEAD", ["mode", "dev", "bypassPermissions"]],
     ["raises a budget", "NOT_LEAD", ["budget", "zoe", "--max-tokens", "1000"]],
-    ["kills one", "NOT_LEAD", ["kill", "zoe", "--force"]],
+    ["kills a member", "NOT_LEAD", ["kill", "zoe", "--force"]],
     ["kills the team", "NOT_LEAD", ["kill", "crew", "--force"]],
     ["takes the team down", "NOT_LEAD", ["down", "crew"]],
-    ["takes it up again", "NOT_LEAD", ["resume", "crew"]],
-    ["takes the lead's messages", "NOT_LEAD", ["inbox", LEAD_NAME, "--mark-read"]],
+    ["resumes the team", "NOT_LEAD", ["resume", "crew"]],
+    ["marks the lead's messages as read", "NOT_LEAD", ["inbox", LEAD_NAME, "--mark-read"]],
   ])(
-    "a teammate that %s is refused with %s, by command and by tool, and nothing has changed",
+    "a teammate that %s gets %s, by command and by tool, and nothing changes",
     async (_, code, words, call) => {
       const { cli, ref } = await world();
       const before = await everythingOf(ref);
@@ -112,7 +115,7 @@ describe("what only the lead may do (protocol.md sections 2, 4, 6 and 8)", () =>
     },
   );
 
-  it("reopens a task: a completed one stays so for a teammate", async () => {
+  it("a teammate cannot reopen a completed task, but the lead can", async () => {
     const { cli, ref } = await world();
     const refused = await cli(["task", "update", "1", "--status", "pending", "--json"], {
       env: { TEAMS_AGENT: "dev@crew" },
@@ -125,7 +128,7 @@ describe("what only the lead may do (protocol.md sections 2, 4, 6 and 8)", () =>
   });
 });
 
-describe("a lead by command and one that is a model", () => {
+describe("the same error by command and by the lead agent's tool", () => {
   it.each<[string, string, readonly string[], Call]>([
     [
       "a name with @",
@@ -146,7 +149,7 @@ describe("a lead by command and one that is a model", () => {
       { tool: "Agent", input: { name: "kid", prompt: "p", subagent_type: "wizard" } },
     ],
     [
-      "a model that cannot be one",
+      "an invalid model name",
       "INVALID_MODEL",
       ["spawn", "kid", "--model", "no model"],
       { tool: "Agent", input: { name: "kid", prompt: "p", model: "no model" } },
@@ -158,25 +161,25 @@ describe("a lead by command and one that is a model", () => {
       send({ type: "message", recipient: "zoo", content: "hi" }),
     ],
     [
-      "one who has left",
+      "a former member as recipient",
       "RECIPIENT_INACTIVE",
       ["send", "old", "hi"],
       send({ type: "message", recipient: "old", content: "hi" }),
     ],
     [
-      "the end of nobody",
+      "a shutdown of an unknown member",
       "AGENT_NOT_FOUND",
       ["shutdown", "zoo"],
       send({ type: "shutdown_request", recipient: "zoo" }),
     ],
     [
-      "its own end",
+      "a shutdown of the lead",
       "INVALID_INPUT",
       ["shutdown", LEAD_NAME],
       send({ type: "shutdown_request", recipient: LEAD_NAME }),
     ],
     [
-      "a verdict on no plan",
+      "an answer to an unknown plan",
       "REQUEST_NOT_FOUND",
       ["approve", "plan_approval-1@zoe@crew"],
       send({
@@ -186,33 +189,38 @@ describe("a lead by command and one that is a model", () => {
         recipient: "zoe",
       }),
     ],
-    ["the end of a team at work", "ACTIVE_MEMBERS", ["delete", "crew"], { tool: "TeamDelete", input: {} }],
-    ["no such task", "TASK_NOT_FOUND", ["task", "show", "9"], { tool: "TaskGet", input: { taskId: "9" } }],
     [
-      "a task behind itself",
+      "deleting a team with active members",
+      "ACTIVE_MEMBERS",
+      ["delete", "crew"],
+      { tool: "TeamDelete", input: {} },
+    ],
+    ["an unknown task", "TASK_NOT_FOUND", ["task", "show", "9"], { tool: "TaskGet", input: { taskId: "9" } }],
+    [
+      "a task that blocks itself",
       "CYCLE",
       ["task", "dep", "2", "2"],
       { tool: "TaskUpdate", input: { taskId: "2", addBlockedBy: ["2"] } },
     ],
     [
-      "a link to no task",
+      "a dependency on an unknown task",
       "TASK_NOT_FOUND",
       ["task", "dep", "2", "9"],
       { tool: "TaskUpdate", input: { taskId: "2", addBlockedBy: ["9"] } },
     ],
     [
-      "a blocked task begun",
+      "starting a blocked task",
       "TASK_BLOCKED",
       ["task", "update", "3", "--status", "in_progress"],
       { tool: "TaskUpdate", input: { taskId: "3", status: "in_progress" } },
     ],
     [
-      "a task for nobody",
+      "an unknown task owner",
       "AGENT_NOT_FOUND",
       ["task", "update", "2", "--owner", "zoo"],
       { tool: "TaskUpdate", input: { taskId: "2", owner: "zoo" } },
     ],
-  ])("hear of %s: %s", async (_, code, words, { tool, input }) => {
+  ])("for %s: %s", async (_, code, words, { tool, input }) => {
     const { cli, ref } = await world();
     await addTask(ref, LEAD_NAME, { subject: "two", description: "" });
     await addTask(ref, LEAD_NAME, { subject: "three", description: "" });
@@ -225,7 +233,7 @@ describe("a lead by command and one that is a model", () => {
     expect(await everythingOf(ref)).toEqual(before);
   });
 
-  it("differ where a name is taken: a command is refused, a model's teammate gets the next one", async () => {
+  it("except for a taken name: the spawn command refuses it", async () => {
     const { cli } = await world();
     expect((await cli(["spawn", "Zoe", "--json"])).error().code).toBe("DUPLICATE_NAME");
   });

@@ -2,17 +2,20 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { debugged } from "../../../src/runtime/debug-view.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startWorker } from "../../support/worker.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { startWorker } from "../../support/worker/start-worker.ts";
 
-/** An agent that has had a turn with each message that it was sent. */
-async function talk(turns: readonly Turn[], mode: "default" | "bypassPermissions" = "bypassPermissions") {
+/** Starts an agent that runs one of these turns for each message it gets. */
+async function talk(
+  turns: readonly PlaybookTurn[],
+  mode: "default" | "bypassPermissions" = "bypassPermissions",
+) {
   const teams = cliIn();
   await teams(["create", "review"]);
   const ref = teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, "review");
@@ -40,7 +43,7 @@ async function talk(turns: readonly Turn[], mode: "default" | "bypassPermissions
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-/** A command that follows, to its end. */
+/** Runs a following command until it is stopped. */
 function following(teams: Cli, words: readonly string[]) {
   const stop = new AbortController();
   let out = "";
@@ -59,15 +62,15 @@ function following(teams: Cli, words: readonly string[]) {
   };
 }
 
-describe("logs", () => {
-  it("prints a conversation as a person reads it, whole: who said what, what was called, what came back", async () => {
+describe("teams logs", () => {
+  it("prints the whole conversation: speakers, tool calls and their results", async () => {
     const { teams, dev, say } = await talk([
       { say: "I look.", tools: [bash("seq 11 19")] },
       { say: "Nine rows." },
       { say: "You typed." },
     ]);
     await say('find "a < b" & tell <me>');
-    await dev.worker.typed("thank you");
+    await dev.worker.handleTypedLine("thank you");
     await eventually("the typed turn", () => dev.inputs.length === 2);
     await eventually("its end", async () => (await teams(["logs", "dev"])).out.includes("You typed."));
     const { out } = await teams(["logs", "dev"]);
@@ -77,7 +80,7 @@ describe("logs", () => {
     expect(out).not.toMatch(/teammate_message|tool_use|typed by the user|ESC|\{"/);
   });
 
-  it("shows calls of a team's tools and what ended in the background as their pane showed them, without JSON and tags", async () => {
+  it("shows team tools and ended background commands as the pane does, without JSON or tags", async () => {
     const { teams, say } = await talk([
       {
         tools: [
@@ -100,7 +103,7 @@ describe("logs", () => {
     expect(out).not.toMatch(/\{\s*"|<\/?task_|<summary>/);
   });
 
-  it("gives the lines of the file with --raw, and all of them as one object with --json", async () => {
+  it("prints the file's lines with --raw, and one object with --json", async () => {
     const { teams, say } = await talk([{ say: "ok" }]);
     await say("begin");
     const raw = (await teams(["logs", "dev", "--raw"])).out.trim().split("\n");
@@ -109,14 +112,14 @@ describe("logs", () => {
     expect(entries.map((entry) => JSON.stringify(entry))).toEqual(raw);
   });
 
-  it("follows what comes", async () => {
+  it("follows new entries with -f", async () => {
     const { teams, say } = await talk([{ say: "first" }, { say: "second" }]);
     await say("one");
     const log = following(teams, ["logs", "dev", "-f"]);
     await eventually("what was there", () => log.out().includes("first"));
     await say("two");
     await eventually("what came", () => log.out().includes("second"));
-    // Where nothing of the team changes beside it, and sooner than the slow check.
+    // The file changes without any change of the team, and is noticed before the slow check.
     const message = { role: "assistant", content: [{ type: "text", text: "third" }] };
     appendFileSync(
       join(teams.root, "teams-sessions", "session-dev.jsonl"),
@@ -127,7 +130,7 @@ describe("logs", () => {
     expect(log.out().split("first")).toHaveLength(2);
   });
 
-  it("prints with --debug what was decided and why", async () => {
+  it("prints decisions and their reasons with --debug", async () => {
     const { teams, say } = await talk([
       { error: { status: 529, type: "overloaded_error", times: 1 }, tools: [bash("echo word")] },
       { say: "done" },
@@ -145,7 +148,7 @@ describe("logs", () => {
     await log.stop();
   });
 
-  it("says of an agent that writes none how to have one, and of a lead by hand that it has no conversation", async () => {
+  it("explains that a manual lead has no conversation, and rejects bad arguments", async () => {
     const teams = cliIn();
     await teams(["create", "review"]);
     const { code, err } = await teams(["logs", "team-lead"]);

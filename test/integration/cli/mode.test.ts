@@ -7,7 +7,7 @@ import { history } from "../../../src/team/mailbox/history.ts";
 import { addMembers, findMember } from "../../../src/team/members/members.ts";
 import { grantedMode } from "../../../src/team/members/permission-mode.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 async function teamOf(): Promise<{ readonly cli: Cli; readonly ref: TeamRef }> {
   const cli = cliIn();
@@ -22,7 +22,7 @@ const messages = async (ref: TeamRef, name: string) =>
   (await history(ref, name, { all: true })).map(({ text }) => JSON.parse(text) as object);
 
 describe("teams mode", () => {
-  it.each(PERMISSION_MODES)("gives %s to an agent, now and when it is started again", async (mode) => {
+  it.each(PERMISSION_MODES)("sets %s for an agent, now and for its next start", async (mode) => {
     const { cli, ref } = await teamOf();
     const done = await cli(["mode", "dev", mode, "--json"]);
     expect(done.json()).toEqual({ name: "dev", mode, before: null });
@@ -31,7 +31,7 @@ describe("teams mode", () => {
     expect((await cli(["mode", "dev@crew", "plan", "--json"])).json()).toMatchObject({ before: mode });
   });
 
-  it("changes a lead's in the team's file, and sends it nothing", async () => {
+  it("changes the lead's mode in the team config, without a message", async () => {
     const { cli, ref } = await teamOf();
     expect((await cli(["mode", "team-lead", "delegate"])).out).toBe("team-lead is in mode delegate now.\n");
     expect(member(ref, "team-lead").mode).toBe("delegate");
@@ -46,7 +46,7 @@ describe("teams mode", () => {
     [["dev", "acceptEdits"], { TEAMS_AGENT: "team-lead@crew" }, "PERMISSION_DENIED"],
     [["team-lead", "plan"], { TEAMS_AGENT: "team-lead@crew" }, "PERMISSION_DENIED"],
     [["dev", "bypassPermissions"], { CLAUDE_CODE_BYPASS_PERMISSIONS_MODE: "false" }, "PERMISSION_DENIED"],
-  ])("%j with %j is refused, and nothing is changed", async (words, env, code) => {
+  ])("refuses %j with %j, and changes nothing", async (words, env, code) => {
     const { cli, ref } = await teamOf();
     const refused = await cli(["mode", ...words, "--json"], { env });
     expect(refused.error().code).toBe(code);
@@ -54,7 +54,7 @@ describe("teams mode", () => {
     expect(await messages(ref, "dev")).toEqual([]);
   });
 
-  it("lets a lead's model give what it has itself", async () => {
+  it("lets a lead agent set its own mode for a member", async () => {
     const { cli } = await teamOf();
     const env = { TEAMS_AGENT: "team-lead@crew" };
     expect((await cli(["mode", "dev", "plan"], { env })).code).toBe(0);
@@ -62,11 +62,8 @@ describe("teams mode", () => {
 
   it.each([
     ["the user's settings", (cli: Cli) => cli.root],
-    [
-      "those of the agent's directory, which nobody has to trust for that",
-      (cli: Cli) => join(cli.directory, ".claude"),
-    ],
-  ])("gives no bypassPermissions where %s forbid it", async (_, directory) => {
+    ["settings of the agent's directory, even untrusted,", (cli: Cli) => join(cli.directory, ".claude")],
+  ])("refuses bypassPermissions if %s forbid it", async (_, directory) => {
     const { cli } = await teamOf();
     mkdirSync(directory(cli), { recursive: true });
     const settings = { permissions: { disableBypassPermissionsMode: "disable" } };

@@ -2,13 +2,13 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { formatJson } from "../../../src/store/format-json.ts";
 import { readPlace, writePlace } from "../../../src/team/records/read-records.ts";
-import { cliIn, type Ended } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
-import { type Watched, watchedPane } from "../../support/watched.ts";
+import { cliIn, type Ended } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { type Watched, watchedPane } from "../../support/tmux/watched-pane.ts";
 
-describe("peek -f of a pane", () => {
-  it("prints what is there, then what changes, and nothing twice", async () => {
+describe("teams peek -f with a pane", () => {
+  it("prints the current text, then the changes, and nothing twice", async () => {
     const { t, watched, peek } = await start();
     await peek.has("ready\n");
     watched.does("seq 3");
@@ -17,14 +17,14 @@ describe("peek -f of a pane", () => {
     await peek.has("ready\n1\n2\n3\nafter\n");
     watched.does("printf 'no line end'");
     await peek.has("ready\n1\n2\n3\nafter\nno line end\n");
-    // It is no client, no pipe, and moves nothing.
+    // Following is no tmux client and no pipe, and changes nothing in the pane.
     expect(t.tmux("list-clients")).toBe("");
     const facts = "#{pane_pipe} #{pane_in_mode} #{pane_width}x#{pane_height}";
     expect(t.tmux("display-message", "-p", "-t", watched.pane, facts)).toBe("0 0 200x50");
     expect(await peek.stop()).toMatchObject({ code: 130, out: "ready\n1\n2\n3\nafter\nno line end\n" });
   });
 
-  it("prints what a program draws on the alternate screen, and not again what was before it", async () => {
+  it("prints the alternate screen, and does not repeat the text before it", async () => {
     const { watched, peek } = await start();
     watched.does("seq 60");
     await peek.has(/\n60\n$/);
@@ -35,7 +35,7 @@ describe("peek -f of a pane", () => {
     await peek.has(`${before}drawn\nback\n`);
   });
 
-  it("says how many lines of a burst were left out, or that some were", async () => {
+  it("says how many lines of a burst it left out, or that it left some out", async () => {
     const { watched, peek } = await start();
     await peek.has("ready\n");
     watched.does("seq 1500");
@@ -47,12 +47,12 @@ describe("peek -f of a pane", () => {
       if (left === undefined) expect(row).toBe(String(next));
       next += Number(left ?? 1);
     }
-    // More than the history keeps, so that nobody can say how many.
+    // More than the history keeps, so the number of lost lines is unknown.
     watched.does("seq 10001 19000");
     await peek.has(/1500\n… some lines left out …\n(.*\n)+19000\n$/);
   });
 
-  it("sees what is behind the mode that a person has the pane in, and leaves the mode alone", async () => {
+  it("reads the screen below the user's copy mode, and leaves the mode alone", async () => {
     const { t, watched, peek } = await start();
     await peek.has("ready\n");
     watched.does("sleep 1; echo later");
@@ -61,7 +61,7 @@ describe("peek -f of a pane", () => {
     expect(t.tmux("display-message", "-p", "-t", watched.pane, "#{pane_mode}")).toBe("copy-mode");
   });
 
-  it("gives one object a line with --json", async () => {
+  it("prints one object per line with --json", async () => {
     const { watched, peek } = await start(["--json"]);
     await peek.has(/ready/);
     watched.does("echo one");
@@ -83,16 +83,16 @@ describe("peek -f of a pane", () => {
   it.each([
     [{ code: 0 }, "ada has ended: exit code 0."],
     [{ code: 137, signal: "SIGKILL" }, "ada has ended: SIGKILL."],
-  ])("ends with the agent and tells its end: %j", async (exit, told) => {
+  ])("ends with the agent and prints how it ended: %j", async (exit, sentence) => {
     const { watched, peek } = await start();
     await peek.has("ready\n");
     watched.does("echo last words");
     endsWith(watched, exit);
     expect(await peek.ended).toMatchObject({ code: 0, err: "" });
-    expect(peek.out()).toMatch(new RegExp(`^ready\n(last words\n)?${told}\n$`));
+    expect(peek.out()).toMatch(new RegExp(`^ready\n(last words\n)?${sentence}\n$`));
   });
 
-  it("ends when the pane is gone and nobody knows how; one that was not there is no screen", async () => {
+  it("ends when the pane is gone for an unknown reason, and fails for a missing pane", async () => {
     const { t, watched, peek } = await start();
     await peek.has("ready\n");
     t.tmux("kill-pane", "-t", watched.pane);
@@ -100,10 +100,10 @@ describe("peek -f of a pane", () => {
     expect(await peek.again()).toMatchObject({ code: 1, out: "" });
   });
 
-  it("begins anew where the agent was started again", async () => {
+  it("starts over when the agent was restarted", async () => {
     const t = privateTmux();
     const watched = await watchedPane(t);
-    // How an earlier start ended is not the end of this one.
+    // The ending of an earlier start does not count.
     endsWith({ ...watched, place: { ...watched.place, instance: "earlier" } }, { code: 1 });
     const peek = begin(t, watched);
     await peek.has("ready\n");
@@ -114,8 +114,8 @@ describe("peek -f of a pane", () => {
   });
 });
 
-describe("peek -f of an agent without a pane", () => {
-  it("goes on with its log", async () => {
+describe("teams peek -f without a pane", () => {
+  it("follows the agent's log", async () => {
     const t = privateTmux();
     const watched = await watchedPane(t);
     const logFile = watched.ref.paths.agent("ada").log;
@@ -136,9 +136,9 @@ describe("peek -f of an agent without a pane", () => {
 
 interface Peek {
   out(): string;
-  /** Waits until all that was printed is this. */
+  /** Waits until the whole output equals or matches this. */
   has(wanted: string | RegExp): Promise<unknown>;
-  /** As Ctrl-C does. */
+  /** Interrupts the command like Ctrl-C. */
   stop(): Promise<Ended>;
   again(): Promise<Ended>;
   readonly ended: Promise<Ended>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../src/cli/program.ts";
-import { cliIn } from "../../support/cli.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
 describe("runProgram", () => {
   it("lists the commands without a command, and with help, --help and -h", async () => {

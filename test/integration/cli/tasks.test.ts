@@ -5,7 +5,7 @@ import type { Task } from "../../../src/schema/task.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 async function team(): Promise<Cli> {
   const teams = cliIn();
@@ -24,8 +24,8 @@ async function taskOf(teams: Cli, words: readonly string[]): Promise<Task> {
   return ended.json<{ task: Task }>().task;
 }
 
-describe("task", () => {
-  it("help lists its commands, and no option that it does not take", async () => {
+describe("teams task", () => {
+  it("--help lists its commands, and no option that it does not take", async () => {
     const teams = await team();
     const { out } = await teams(["task", "--help"]);
     expect(out).toContain("task done <id>");
@@ -33,14 +33,14 @@ describe("task", () => {
     expect((await teams(["--help"])).out).toContain("-V, --version");
   });
 
-  it("says what to do where there is none", async () => {
+  it("list and graph suggest a command when there are no tasks", async () => {
     const teams = await team();
     expect((await teams(["task", "list"])).out).toContain("No tasks yet. Try: teams task add");
     expect((await teams(["task", "graph"])).out).toContain("No tasks yet.");
     expect((await teams(["task", "list", "--json"])).json()).toEqual({ tasks: [] });
   });
 
-  it("add, show, update, done and rm follow a task through its life", async () => {
+  it("add, show, update, done and rm take a task through its life", async () => {
     const teams = await team();
     expect(await taskOf(teams, ["add", "Find", "every", "TODO", "-d", "in src"])).toMatchObject({
       id: "1",
@@ -63,7 +63,7 @@ describe("task", () => {
     expect((await teams(["task", "show", "1", "--json"])).error().code).toBe("TASK_NOT_FOUND");
   });
 
-  it("dependencies block, show in list and graph, and refuse a circle (S58)", async () => {
+  it("dep blocks tasks, shows in list and graph, and refuses a cycle (S58)", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "first"]);
     await taskOf(teams, ["add", "second", "--blocked-by", "1"]);
@@ -87,13 +87,13 @@ describe("task", () => {
     });
   });
 
-  it("the graph for Graphviz holds nothing that would drive a terminal", async () => {
+  it("graph --dot contains no terminal control characters", async () => {
     const teams = await team();
     await taskOf(teams, ["add", 'say \u001b[31m"red"\u009b2J end']);
     expect((await teams(["task", "graph", "--dot"])).out).toContain('1 [label="#1 say \\"red\\" end"];');
   });
 
-  it("the graph unfolds what has two ways to it once, and shows a circle that a peer made", async () => {
+  it("graph prints a shared task's subtree once, and survives a cycle made by another program", async () => {
     const teams = await team();
     for (const [subject, after] of [
       ["top", ""],
@@ -115,7 +115,7 @@ describe("task", () => {
     expect((await teams(["task", "graph"])).out).toMatch(/#6 c6 [^\n]*\n +#7 c7/);
   });
 
-  it("a refused claim is a conflict with its reason (S54)", async () => {
+  it("claim reports why it was refused, as a conflict (S54)", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "first"]);
     await taskOf(teams, ["add", "second", "--blocked-by", "1"]);
@@ -131,7 +131,7 @@ describe("task", () => {
     expect(await reasonOf("1", "--as", "writer")).toBe("TASK_RESOLVED");
   });
 
-  it("list selects by state and owner", async () => {
+  it("list filters by state and owner", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "first", "--owner", "dev"]);
     await taskOf(teams, ["add", "second"]);
@@ -144,7 +144,7 @@ describe("task", () => {
     expect((await teams(["task", "list", "--owner", "nobody"])).code).toBe(3);
   });
 
-  it("what is no task's number is a usage error, an unknown one is not found", async () => {
+  it("an invalid task number is a usage error, and an unknown one is not found", async () => {
     const teams = await team();
     for (const word of ["x", "0", "../1", "1e3"]) {
       expect((await teams(["task", "show", word])).code).toBe(2);
@@ -153,7 +153,7 @@ describe("task", () => {
     expect((await teams(["task", "update", "7", "--json"])).error().hint).toContain("Usage:");
   });
 
-  it("a subject that could drive a terminal is shown harmless (S74)", async () => {
+  it("list shows a hostile subject without its control characters (S74)", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "\x1b[31mred\nline #(touch x)"]);
     const list = (await teams(["task", "list"])).out;
@@ -163,8 +163,8 @@ describe("task", () => {
   });
 });
 
-describe("status", () => {
-  it("shows members, tasks and what waits, as text, as one line and as an object (S49)", async () => {
+describe("teams status", () => {
+  it("shows members, tasks and open approvals as text, as one line and as JSON (S49)", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "first", "--owner", "dev"]);
     const status = (await teams(["status", "--json"])).json<{
@@ -204,7 +204,7 @@ describe("status", () => {
     expect((await teams(["status", "--line"])).out).toBe("review 2 unknown · 0/1 tasks\n");
   });
 
-  it("--watch draws again when something changes, and ends with 130", async () => {
+  it("--watch redraws on a change, and exits with 130 when interrupted", async () => {
     const teams = await team();
     const stop = new AbortController();
     const pictures: string[] = [];
@@ -224,7 +224,7 @@ describe("status", () => {
 });
 
 describe("a task file that cannot be read", () => {
-  it("keeps no command from the others, and each of them names it (S24)", async () => {
+  it("is named by every command, and stops none of them (S24)", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "first", "--owner", "dev"]);
     for (const subject of ["second", "third"]) await taskOf(teams, ["add", subject, "--blocked-by", "1"]);
@@ -238,9 +238,9 @@ describe("a task file that cannot be read", () => {
       out: "Task #1 is completed.\n",
       err: expect.stringContaining("#3"),
     });
-    const told = async (name: string) => (await teams(["inbox", name])).out;
-    expect(await told("writer")).toContain("#4");
-    expect(await told("team-lead")).toContain("#1");
+    const inboxOf = async (name: string) => (await teams(["inbox", name])).out;
+    expect(await inboxOf("writer")).toContain("#4");
+    expect(await inboxOf("team-lead")).toContain("#1");
 
     for (const words of [
       ["task", "list"],
@@ -257,7 +257,7 @@ describe("a task file that cannot be read", () => {
     expect((await teams(["status", "--json"])).json()).toMatchObject({
       tasks: { completed: 1, broken: ["3"] },
     });
-    // What waits for it is not free: nobody knows that it is completed.
+    // A task that waits for #3 stays blocked: the state of #3 is unknown.
     expect(await taskOf(teams, ["claim", "--as", "dev"])).toMatchObject({ id: "2" });
     expect((await teams(["task", "claim", "--as", "dev", "--json"])).error()).toMatchObject({
       code: "TASK_NOT_FOUND",
@@ -269,8 +269,8 @@ describe("a task file that cannot be read", () => {
   });
 });
 
-describe("approvals", () => {
-  it("says that nothing waits, and refuses an unknown id and who is not the lead", async () => {
+describe("teams approve and approvals", () => {
+  it("say that nothing waits, and refuse an unknown id and a teammate", async () => {
     const teams = await team();
     expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
     const unknown = await teams(["approve", "plan-1", "--json"]);
@@ -280,7 +280,7 @@ describe("approvals", () => {
     expect(other.error().code).toBe("NOT_LEAD");
   });
 
-  it("takes no word on a permission from the shell of a lead that is a model; a person's counts (S61)", async () => {
+  it("refuse a permission answer from a lead agent's shell, but take the user's (S61)", async () => {
     const teams = await team();
     const ref = teamRef({ root: teams.root, runtime: teams.directory }, "review");
     const id = "perm-1-abcdefg";

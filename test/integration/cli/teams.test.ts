@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runtimeOfRoot } from "../../../src/protocol/paths.ts";
-import { cliIn } from "../../support/cli.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
-describe("create, ls and delete", () => {
-  it("say what to do where there is no team yet", async () => {
+describe("teams create, ls and delete", () => {
+  it("ls suggests a command when there is no team yet", async () => {
     const teams = cliIn();
     const ended = await teams(["ls"]);
     expect(ended).toMatchObject({ code: 0, err: "" });
@@ -13,7 +13,7 @@ describe("create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
-  it("name the team whose config cannot be read, where no other could be meant", async () => {
+  it("status names the only team when its config cannot be read", async () => {
     const teams = cliIn();
     await teams(["create", "crew"]);
     const config = join(teams.root, "teams", "crew", "config.json");
@@ -24,7 +24,7 @@ describe("create, ls and delete", () => {
     expect(ended.err).toContain("teams doctor crew");
   });
 
-  it("make a team, list it and remove it", async () => {
+  it("create a team, list it and delete it", async () => {
     const teams = cliIn();
     const made = await teams(["create", "My Review", "-d", "for a test", "--json"]);
     expect(made.json()).toMatchObject({ team: "my-review", displayName: "My Review" });
@@ -38,7 +38,7 @@ describe("create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
-  it("name a team that begins with - so that no command takes it for an option", async () => {
+  it("quote a team name that begins with -, so no command takes it for an option", async () => {
     const teams = cliIn();
     expect((await teams(["create", "--", "-dash"])).out).toMatch(/--team=-dash\n$/);
     expect((await teams(["create", "--json", "--", "-dash"])).error().hint).toMatch(/teams delete -- -dash$/);
@@ -46,7 +46,7 @@ describe("create, ls and delete", () => {
     expect((await teams(["delete", "--", "-dash"])).code).toBe(0);
   });
 
-  it("refuse a name that is taken, unless --unique", async () => {
+  it("create refuses an existing name, unless --unique is given", async () => {
     const teams = cliIn();
     await teams(["create", "review"]);
     const again = await teams(["create", "Review", "--json"]);
@@ -56,14 +56,14 @@ describe("create, ls and delete", () => {
     expect(other.json()).toMatchObject({ team: "review-2" });
   });
 
-  it("refuse a name without a letter or digit with exit 2", async () => {
+  it("create refuses a name without a letter or digit with exit code 2", async () => {
     const ended = await cliIn()(["create", "検査"]);
     expect(ended.code).toBe(2);
     expect(ended.err).toContain("INVALID_NAME");
     expect(ended.err).toContain("hint:");
   });
 
-  it("have a lead that is not killed by itself", async () => {
+  it("create a lead that cannot be killed alone", async () => {
     const teams = cliIn();
     await teams(["create", "review"]);
     const ended = await teams(["kill", "team-lead", "--json"]);
@@ -74,8 +74,8 @@ describe("create, ls and delete", () => {
 
   it.each([
     ["a teammate", "dev@outer", "NESTED_TEAM", 1],
-    ["a lead that is a process", "team-lead@outer", "ALREADY_LEADING", 4],
-  ])("are refused in the shell of %s, made or run", async (_, agent, code, exit) => {
+    ["a running lead", "team-lead@outer", "ALREADY_LEADING", 4],
+  ])("create and run are refused in the shell of %s", async (_, agent, code, exit) => {
     const teams = cliIn();
     for (const words of [
       ["create", "inner"],
@@ -87,7 +87,7 @@ describe("create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
-  it("list a team whose config is broken, with the reason, and leave it as it is", async () => {
+  it("ls shows a team with a broken config and the reason, and leaves the file alone", async () => {
     const teams = cliIn();
     const directory = join(teams.root, "teams", "broken");
     mkdirSync(directory, { recursive: true });
@@ -101,7 +101,7 @@ describe("create, ls and delete", () => {
     expect(readFileSync(join(directory, "config.json"), "utf8")).toBe("{ not json");
   });
 
-  it("leave another program's team alone without its name and --force (S76)", async () => {
+  it("spare another program's team unless named with --force (S76)", async () => {
     const teams = cliIn();
     const directory = join(teams.root, "teams", "theirs");
     mkdirSync(directory, { recursive: true });
@@ -121,8 +121,8 @@ describe("create, ls and delete", () => {
   });
 });
 
-describe("what is left of a team without a config", () => {
-  it("is named, and removed by its name and --force alone (S76)", async () => {
+describe("leftovers of a team without a config", () => {
+  it("are named, and removed only by name with --force (S76)", async () => {
     const teams = cliIn();
     const tasks = join(teams.root, "tasks", "orph");
     const runtime = join(runtimeOfRoot(join(teams.directory, "runtime", "teams"), teams.root), "orph");
@@ -153,8 +153,8 @@ describe("what is left of a team without a config", () => {
   });
 });
 
-describe("which team is meant", () => {
-  it("is the only one, the option's, the variable's, or asked for", async () => {
+describe("choosing the team", () => {
+  it("uses the only team, the option or the variable, and otherwise asks", async () => {
     const teams = cliIn();
     const teamOf = async (words: readonly string[], env: Record<string, string> = {}): Promise<unknown> =>
       (await teams([...words, "--json"], { env })).json().team;
@@ -172,7 +172,7 @@ describe("which team is meant", () => {
     expect(await teamOf(["status"], { TEAMS_TEAM: "alpha", TEAMS_AGENT: "team-lead@beta" })).toBe("beta");
   });
 
-  it("is said with the nearest name when it does not exist", async () => {
+  it("suggests the nearest name for an unknown team", async () => {
     const teams = cliIn();
     await teams(["create", "review"]);
     const ended = await teams(["status", "revew", "--json"]);
@@ -182,8 +182,8 @@ describe("which team is meant", () => {
   });
 });
 
-describe("a runtime directory that others can enter", () => {
-  it("is refused to a start before anything is put into it, and keeps nobody from looking", async () => {
+describe("a runtime directory open to other users", () => {
+  it("stops a spawn before anything is created, but not teams status", async () => {
     const teams = cliIn();
     await teams(["create", "review"]);
     const runtime = join(teams.directory, "runtime", "teams");
@@ -199,8 +199,8 @@ describe("a runtime directory that others can enter", () => {
   });
 });
 
-describe("doctor", () => {
-  it("names what is broken with its remedy and ends with 1; with --fix it says what it did", async () => {
+describe("teams doctor", () => {
+  it("prints each problem with its remedy and exits with 1; --fix prints the repairs", async () => {
     const teams = cliIn();
     await teams(["create", "crew"]);
     await teams(["task", "add", "a"]);
@@ -218,7 +218,7 @@ describe("doctor", () => {
     expect((await teams(["doctor"])).out).toMatch(/^ok +teams +all files are whole: crew$/m);
   });
 
-  it("mends another program's team only by its name and --force (S76)", async () => {
+  it("repairs another program's team only by name with --force (S76)", async () => {
     const teams = cliIn();
     const file = join(teams.root, "teams", "theirs", "config.json");
     mkdirSync(join(file, ".."), { recursive: true });

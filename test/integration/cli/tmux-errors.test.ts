@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
-/** A `tmux` first on PATH that says this, and fails. */
+/** Puts a `tmux` first on PATH that prints this text and fails. */
 function failing(cli: Cli, text: string): { PATH: string } {
   const bin = join(cli.directory, "bin");
   mkdirSync(bin);
@@ -12,8 +12,8 @@ function failing(cli: Cli, text: string): { PATH: string } {
   return { PATH: `${bin}:${cli.env.PATH}` };
 }
 
-describe("A spawn whose tmux fails", () => {
-  it("says the command, tmux's words and that nothing was done, and nobody has joined", async () => {
+describe("teams spawn when tmux fails", () => {
+  it("reports the command and tmux's message, says that nothing was done, and adds no member", async () => {
     const cli = cliIn();
     const text = "protocol version mismatch (client 8, server 7)";
     const env = failing(cli, text);

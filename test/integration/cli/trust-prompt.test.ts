@@ -5,7 +5,7 @@ import { askTrust } from "../../../src/cli/trust-prompt.ts";
 import { trustIn } from "../../../src/settings/trust.ts";
 import type { Io } from "../../../src/terminal/io.ts";
 import { openOutput } from "../../../src/terminal/output.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 interface Given {
   readonly terminal?: boolean;
@@ -13,7 +13,7 @@ interface Given {
   readonly settings?: object;
 }
 
-/** A directory that brings settings, and a person who answers with these lines; undefined is the end of the input. */
+/** A directory with settings, and a user who types these lines; undefined is the end of the input. */
 function directory(answers: readonly (string | undefined)[], given: Given = {}) {
   const { terminal = true, json = false, settings = { env: { PAGER: "x" } } } = given;
   const cwd = temporaryDirectory();
@@ -44,7 +44,7 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
   };
 }
 
-describe("a run in a directory that brings settings (S70)", () => {
+describe("trust prompt (S70)", () => {
   it.each([
     ["y", true],
     ["yes ", true],
@@ -52,30 +52,33 @@ describe("a run in a directory that brings settings (S70)", () => {
     ["n", false],
     ["", false],
     ["why?", false],
-  ])("asks once whether they count, and %j means %s", async (answer, trusted) => {
-    const there = directory([answer]);
-    await there.ask();
-    expect(there.said()).toMatch(/settings\.json: env\n.*\[y\/N\] /s);
-    expect(there.trust()).toBe(trusted);
-    await there.ask();
-    expect(there.asked()).toBe(1);
-  });
+  ])(
+    "asks once for a directory with settings, and the answer %j sets trust to %s",
+    async (answer, trusted) => {
+      const prompt = directory([answer]);
+      await prompt.ask();
+      expect(prompt.said()).toMatch(/settings\.json: env\n.*\[y\/N\] /s);
+      expect(prompt.trust()).toBe(trusted);
+      await prompt.ask();
+      expect(prompt.asked()).toBe(1);
+    },
+  );
 
-  it("asks again where the input ended without an answer", async () => {
-    const there = directory([undefined, "y"]);
-    await there.ask();
-    expect(there.trust()).toBeUndefined();
-    await there.ask();
-    expect(there.trust()).toBe(true);
+  it("asks again if the input ended without an answer", async () => {
+    const prompt = directory([undefined, "y"]);
+    await prompt.ask();
+    expect(prompt.trust()).toBeUndefined();
+    await prompt.ask();
+    expect(prompt.trust()).toBe(true);
   });
 
   it.each<[string, Given]>([
-    ["nobody is there", { terminal: false }],
-    ["an answer would spoil the output", { json: true }],
-    ["it only takes rights away", { settings: { permissions: { deny: ["Bash"] } } }],
-  ])("asks nobody where %s", async (_, given) => {
-    const there = directory([], given);
-    await there.ask();
-    expect([there.said(), existsSync(join(there.root, "teams-trust.json"))]).toEqual(["", false]);
+    ["there is no terminal", { terminal: false }],
+    ["--json is given", { json: true }],
+    ["the settings only deny", { settings: { permissions: { deny: ["Bash"] } } }],
+  ])("does not ask if %s", async (_, given) => {
+    const prompt = directory([], given);
+    await prompt.ask();
+    expect([prompt.said(), existsSync(join(prompt.root, "teams-trust.json"))]).toEqual(["", false]);
   });
 });

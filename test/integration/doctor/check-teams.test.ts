@@ -26,21 +26,21 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, listRequests, openRequest } from "../../../src/team/requests/requests.ts";
 import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
 import { changeTask, createTask, deleteTask, getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
-const look = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: false });
+const check = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: false });
 const fix = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: true });
 const WHOLE = [{ name: "teams", level: "ok", text: "all files are whole: crew" }];
 
-/** The originals that stand beside a file. */
+/** Returns the quarantined originals of a file. */
 function originalsOf(path: string): string[] {
   const directory = join(path, "..");
   const names = readdirSync(directory).filter((name) => join(directory, name).startsWith(`${path}.broken-`));
   return names.map((name) => readFileSync(join(directory, name), "utf8"));
 }
 
-/** Every file with its bytes, and every directory, below a path. */
+/** Returns every file with its bytes, and every directory, below a path. */
 function bytesIn(path: string): Record<string, string> {
   const names = (readdirSync(path, { recursive: true }) as string[]).sort();
   return Object.fromEntries(
@@ -56,25 +56,25 @@ function age(path: string, hours: number): void {
   utimesSync(path, at, at);
 }
 
-test("of whole teams nothing is said but that they are, and nothing is changed", async () => {
+test("checkTeams › reports whole teams as whole, and changes nothing", async () => {
   const ref = await testTeam(["dev"]);
   await createTask(ref, { subject: "a" });
   await sendMessage(ref, { from: "dev", to: "team-lead", text: "hi" });
   writeStatus(ref, "dev", statusOf());
   const before = bytesIn(ref.home.root);
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
   expect(await fix(ref)).toEqual(WHOLE);
   expect(bytesIn(ref.home.root)).toEqual(before);
 });
 
-describe("a broken config", () => {
-  test("is mended from what can be read, with the original beside it", async () => {
+describe("checkTeams with a broken config", () => {
+  test("repairs it from the readable part, and keeps the original", async () => {
     const ref = await testTeam(["dev", "rev"]);
     const whole = readTeam(ref);
     const { members, ...rest } = whole;
     const text = JSON.stringify({ ...rest, theirs: 1, members }, undefined, 2).slice(0, -20);
     writeFileSync(ref.paths.config, text);
-    const [found] = await look(ref);
+    const [found] = await check(ref);
     expect(found).toMatchObject({
       name: "team crew",
       level: "fail",
@@ -89,10 +89,10 @@ describe("a broken config", () => {
     expect(readTeam(ref)).toMatchObject({ schemaVersion: whole.schemaVersion, theirs: 1 });
     expect(readTeam(ref).members.slice(0, 2)).toEqual(whole.members.slice(0, 2));
     expect(originalsOf(ref.paths.config)).toEqual([text]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("that does not say whose the team is, is mended by its name alone (S76)", async () => {
+  test("repairs it only by name if its owner is unclear (S76)", async () => {
     const ref = await testTeam(["dev"]);
     const text = JSON.stringify({ members: readTeam(ref).members }).slice(0, -2);
     writeFileSync(ref.paths.config, text);
@@ -104,7 +104,7 @@ describe("a broken config", () => {
     expect(readTeam(ref).members.map(({ name }) => name)).toEqual(["team-lead", "dev"]);
   });
 
-  test("that lost the version is ours all the same where an agent of ours ran, and says so again", async () => {
+  test("knows its own team without a version by an agent's records, and restores the version", async () => {
     const ref = await testTeam(["dev"]);
     writeStatus(ref, "dev", statusOf());
     writeFileSync(ref.paths.config, JSON.stringify({ members: readTeam(ref).members }).slice(0, -2));
@@ -115,14 +115,14 @@ describe("a broken config", () => {
     expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true, config: expect.anything() }]);
   });
 
-  test("cut off anywhere behind its first lines still says whose the team is", async () => {
+  test("listTeams knows its own team even if the config is cut after its first lines", async () => {
     const ref = await testTeam(["dev"]);
     const text = readFileSync(ref.paths.config, "utf8");
     writeFileSync(ref.paths.config, text.slice(0, text.indexOf('"members"')));
     expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true }]);
   });
 
-  test("of which nothing can be saved stays, until somebody names the team", async () => {
+  test("keeps an unreadable config until the team is named", async () => {
     const ref = await testTeam();
     writeFileSync(ref.paths.config, '{"schemaVersion":"1.1.0","na');
     expect(await fix(ref)).toMatchObject([
@@ -135,7 +135,7 @@ describe("a broken config", () => {
     expect(originalsOf(ref.paths.config)).toEqual(['{"schemaVersion":"1.1.0","na']);
   });
 
-  test("of a newer form is not touched", async () => {
+  test("leaves a config of a newer version alone", async () => {
     const ref = await testTeam();
     const text = '{"schemaVersion":"2.0.0","crew":{}}';
     writeFileSync(ref.paths.config, text);
@@ -144,20 +144,20 @@ describe("a broken config", () => {
   });
 });
 
-test("a config that names another team, or none, gets the name of its directory", async () => {
+test("checkTeams › restores the team name that is missing or wrong in a config", async () => {
   const ref = await testTeam();
   for (const name of ["../../evil", "other"]) {
     await updateTeam(ref, (config) => ({ ...config, name }));
-    expect(await look(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining(name) }]);
+    expect(await check(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining(name) }]);
     await fix(ref);
     expect(readTeam(ref).name).toBe("crew");
   }
   await updateTeam(ref, (config) => ({ ...config, name: "Crew" }));
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
 });
 
-describe("broken tasks", () => {
-  test("are mended, or set aside with their number never used again", async () => {
+describe("checkTeams with broken tasks", () => {
+  test("repairs or quarantines them, and never uses their numbers again", async () => {
     const ref = await testTeam(["dev"]);
     for (const subject of ["one", "two", "three"]) await createTask(ref, { subject });
     await linkTasks(ref, { id: "1", addBlockedBy: ["3"] });
@@ -169,7 +169,7 @@ describe("broken tasks", () => {
     }).slice(0, -3);
     writeFileSync(ref.paths.task("2"), cut);
     writeFileSync(ref.paths.task("3"), '{"id');
-    expect((await look(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
+    expect((await check(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
     const texts = (await fix(ref)).map(({ text }) => text);
     expect(texts).toMatchObject([
       expect.stringContaining("repaired task #2"),
@@ -186,10 +186,10 @@ describe("broken tasks", () => {
     expect(originalsOf(ref.paths.task("2"))).toEqual([cut]);
     expect(originalsOf(ref.paths.task("3"))).toEqual(['{"id']);
     expect((await createTask(ref, { subject: "next" })).id).toBe("4");
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("that say another number have the one of their file", async () => {
+  test("corrects a task's number to the one of its file", async () => {
     const ref = await testTeam();
     for (const subject of ["one", "two"]) await createTask(ref, { subject });
     writeFileSync(ref.paths.task("2"), readFileSync(ref.paths.task("1"), "utf8"));
@@ -197,11 +197,11 @@ describe("broken tasks", () => {
     expect(listTasks(ref).map(({ id }) => id)).toEqual(["1", "2"]);
   });
 
-  test("with one-sided and dangling links get both ends, or none", async () => {
+  test("completes one-sided links, and removes dangling ones", async () => {
     const ref = await testTeam();
     for (const subject of ["one", "two"]) await createTask(ref, { subject });
     await changeTask(ref, "1", (task) => ({ ...task, blocks: ["2"], blockedBy: ["9"] }));
-    expect(await look(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("out of step") }]);
+    expect(await check(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("out of step") }]);
     await fix(ref);
     expect(listTasks(ref)).toMatchObject([
       { blocks: ["2"], blockedBy: [] },
@@ -209,7 +209,7 @@ describe("broken tasks", () => {
     ]);
   });
 
-  test("that wait for each other in a circle are named, and how to break it", async () => {
+  test("reports a dependency cycle, and how to break it", async () => {
     const ref = await testTeam();
     for (const subject of ["one", "two", "three", "four"]) await createTask(ref, { subject });
     for (const [id, blocker] of [
@@ -229,45 +229,45 @@ describe("broken tasks", () => {
     ]);
   });
 
-  test("a watermark too high to be one is not gone on from", async () => {
+  test("ignores a high-water mark that is too high", async () => {
     const ref = await testTeam();
     writeFileSync(ref.paths.highWaterMark, "99999999999999999999", { mode: 0o600 });
-    expect((await look(ref)).map(({ level }) => level)).toEqual(["warn"]);
+    expect((await check(ref)).map(({ level }) => level)).toEqual(["warn"]);
     expect((await createTask(ref, { subject: "next" })).id).toBe("1");
     expect(listTasks(ref)).toHaveLength(1);
     await fix(ref);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("a watermark that cannot be read is raised to what can be seen", async () => {
+  test("raises an unreadable high-water mark to the highest known number", async () => {
     const ref = await testTeam();
     for (const subject of ["one", "two"]) await createTask(ref, { subject });
     await deleteTask(ref, "2");
     writeFileSync(ref.paths.highWaterMark, "\0\0");
     writeFileSync(`${ref.paths.task("7")}.broken-1`, "{", { mode: 0o600 });
-    expect(await look(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("#7") }]);
+    expect(await check(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("#7") }]);
     await fix(ref);
     expect((await createTask(ref, { subject: "next" })).id).toBe("8");
   });
 });
 
-describe("messages", () => {
-  test("a broken inbox keeps its whole entries, and a bad entry is set aside", async () => {
+describe("checkTeams with broken messages", () => {
+  test("keeps the readable entries of an inbox, and quarantines bad ones", async () => {
     const ref = await testTeam(["dev", "rev"]);
     for (const to of ["dev", "rev"]) await sendMessage(ref, { from: "team-lead", to, text: `for ${to}` });
     const path = ref.paths.inbox("dev");
     writeFileSync(path, readFileSync(path, "utf8").replace(/\]$/, ',{"from":"x'));
     writeFileSync(ref.paths.inbox("rev"), readFileSync(ref.paths.inbox("rev"), "utf8").replace(/\]$/, ",7]"));
-    expect((await look(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
+    expect((await check(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
     expect((await fix(ref)).map(({ level }) => level)).toEqual(["ok", "ok"]);
     for (const name of ["dev", "rev"]) {
       expect(await history(ref, name)).toMatchObject([{ text: `for ${name}` }]);
     }
     expect(originalsOf(path)).toHaveLength(1);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("an inbox of nobody is set aside, unless somebody may miss it who was only lost from the config", async () => {
+  test("quarantines a stray inbox, unless a member lost from the config may need it", async () => {
     const ref = await testTeam(["dev"]);
     const strays = ["gh%20st", "unread", "ran", "team-lead"].map((stem) =>
       join(ref.paths.inboxes, `${stem}.json`),
@@ -283,13 +283,13 @@ describe("messages", () => {
     await fix(ref);
     expect(strays.map((path) => existsSync(path))).toEqual([false, true, true, true]);
     expect(originalsOf(strays[0] as string)).toEqual([texts[0]]);
-    const left = (await look(ref)).map(({ level, text, remedy }) => `${level} ${text} → ${remedy}`);
+    const left = (await check(ref)).map(({ level, text, remedy }) => `${level} ${text} → ${remedy}`);
     expect(left).toHaveLength(4);
     expect(left).toContainEqual(expect.stringMatching(/^fail config.json names no team-lead → Put/));
     expect(left).toContainEqual(expect.stringMatching(/^warn .*unread.json.*; 1 of its messages.*→ .*rm/));
   });
 
-  test("nothing is removed in the run that mended the config, and who was lost from it is named with its process", async () => {
+  test("removes nothing in the run that repairs the config, and names members lost from it", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const { status } = ref.paths.agent("ada");
     writeStatus(ref, "ada", statusOf());
@@ -308,23 +308,23 @@ describe("messages", () => {
     );
   });
 
-  test("a journal of which nothing can be read is set aside", async () => {
+  test("quarantines an unreadable journal", async () => {
     const ref = await testTeam(["dev"]);
     writeFileSync(ref.paths.journal, "garbage\nmore\n", { mode: 0o600 });
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "fail", text: expect.stringContaining(ref.paths.journal) },
     ]);
     await fix(ref);
     expect(originalsOf(ref.paths.journal)).toEqual(["garbage\nmore\n"]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("a journal's torn line is closed, and nothing else of it changes", async () => {
+  test("ends the journal's cut line, and changes nothing else", async () => {
     const ref = await testTeam(["dev"]);
     await sendMessage(ref, { from: "team-lead", to: "dev", text: "hi" });
     appendFileSync(ref.paths.journal, '{"at":1,"id"');
     const torn = readFileSync(ref.paths.journal, "utf8");
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "warn", text: expect.stringContaining("never finished") },
     ]);
     await fix(ref);
@@ -332,7 +332,7 @@ describe("messages", () => {
   });
 });
 
-test("no repair follows a link: what it names is neither copied nor changed", async () => {
+test("checkTeams › never follows a link when it repairs", async () => {
   const ref = await testTeam(["dev"]);
   const secret = join(ref.home.root, "secret");
   writeFileSync(secret, "root:x:0:0");
@@ -351,7 +351,7 @@ test("no repair follows a link: what it names is neither copied nor changed", as
   expect(readFileSync(secret, "utf8")).toBe("root:x:0:0");
 });
 
-test("requests and records that cannot be read are set aside, and an answer to nothing goes", async () => {
+test("checkTeams › quarantines unreadable requests and records, and removes orphaned answers", async () => {
   const ref = await testTeam(["dev"]);
   const request = { id: "q", kind: "question", from: "dev", summary: "", payload: {}, at: 1 } as const;
   openRequest(ref, request);
@@ -362,21 +362,21 @@ test("requests and records that cannot be read are set aside, and an answer to n
   writeFileSync(status, "{");
   writeFileSync(join(ref.paths.requests, "bad.json"), "{", { mode: 0o600 });
   writeFileSync(join(ref.paths.requests, "gone.answer"), '{"approve":true,"at":1}', { mode: 0o600 });
-  expect((await look(ref)).map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
+  expect((await check(ref)).map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
   await fix(ref);
   expect(originalsOf(status)).toEqual(["{"]);
   expect(originalsOf(join(ref.paths.requests, "bad.json"))).toEqual(["{"]);
   expect(listRequests(ref).map(({ id }) => id)).toEqual(["open"]);
   expect(existsSync(ref.paths.request("q").answer)).toBe(true);
   expect(existsSync(join(ref.paths.requests, "gone.answer"))).toBe(false);
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
 });
 
-describe("what dead processes left", () => {
-  /** A record of a process of this machine that has ended. */
+describe("checkTeams after a crash", () => {
+  /** Returns an owner record of a process of this machine that has ended. */
   const deadRecord = (): string => ownerRecord("x").replace(/^\d+/, String(spawnSync("true").pid));
 
-  test("locks, their records and half-written files go; those of the living stay", async () => {
+  test("removes locks, their records and half-written files of dead processes, not of live ones", async () => {
     const ref = await testTeam(["dev"]);
     await createTask(ref, { subject: "a" });
     const [config, task] = [ref.paths.config, ref.paths.task("1")];
@@ -390,7 +390,7 @@ describe("what dead processes left", () => {
     for (const path of [half, ours]) writeFileSync(path, "{", { mode: 0o600 });
     age(half, 0.1);
     symlinkSync(ownerRecord("y"), `${ref.paths.inbox("dev")}.q`);
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "warn", text: `ended processes left locks on ${config}, ${inbox}, ${task}` },
       { level: "warn", text: `ended processes left half-written files: ${half}` },
     ]);
@@ -400,10 +400,10 @@ describe("what dead processes left", () => {
       `.config.json.${process.pid}.1.tmp`,
     ]);
     expect(readdirSync(ref.paths.inboxes).filter((name) => name.endsWith(".q"))).toEqual(["dev.json.q"]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("what locks a file for ever is named and stays; a common lock is none of it", async () => {
+  test("names locks that never expire and keeps them; a common lock is not reported", async () => {
     const ref = await testTeam(["dev", "rev"]);
     await createTask(ref, { subject: "a" });
     const [later, full] = [`${ref.paths.config}.lock`, `${ref.paths.task("1")}.lock`];
@@ -424,7 +424,7 @@ describe("what dead processes left", () => {
     expect(found).toHaveLength(4);
   });
 
-  test("records of who has left go when they are old; of who was lost they are named, and of the living", async () => {
+  test("removes old records of former members, and names those of lost and live members", async () => {
     const ref = await testTeam(["dev"]);
     await updateTeam(ref, (config) => ({
       ...config,
@@ -439,7 +439,7 @@ describe("what dead processes left", () => {
       writeStatus(ref, name, statusOf({ process }));
       if (name !== "young") age(ref.paths.agent(name).run, 2);
     }
-    expect((await look(ref)).map(({ remedy }) => remedy)).toMatchObject([
+    expect((await check(ref)).map(({ remedy }) => remedy)).toMatchObject([
       expect.stringContaining("teams kill"),
       "Repair it: teams doctor --fix",
       expect.stringContaining("rm -r"),
@@ -448,22 +448,22 @@ describe("what dead processes left", () => {
     expect(readdirSync(join(ref.paths.dir, "run"))).toEqual(["living", "lost", "young"]);
   });
 
-  test("what others could read is closed to them", async () => {
+  test("closes files and directories that other users could read", async () => {
     const ref = await testTeam(["dev"]);
     chmodSync(ref.paths.config, 0o644);
     chmodSync(ref.paths.inboxes, 0o755);
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "warn", text: expect.stringContaining(ref.paths.inboxes) },
     ]);
     await fix(ref);
     expect([statSync(ref.paths.config).mode & 0o777, statSync(ref.paths.inboxes).mode & 0o777]).toEqual([
       0o600, 0o700,
     ]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 });
 
-test("of a foreign team no byte and no mode is changed, whatever is wrong with it, unless it is named (S76)", async () => {
+test("checkTeams › changes nothing in another program's team unless it is named (S76)", async () => {
   const ref = await testTeam(["dev"]);
   await createTask(ref, { subject: "a" });
   const { schemaVersion: _ours, ...config } = readTeam(ref);
@@ -486,7 +486,7 @@ test("of a foreign team no byte and no mode is changed, whatever is wrong with i
   ]);
 });
 
-test("a team's directory without a config is named, with who may still run there", async () => {
+test("checkTeamDirectories › reports a directory without a config, and processes that may still run there", async () => {
   const ref = await testTeam(["ada"]);
   expect(checkTeamDirectories(ref.home.root)).toMatchObject({ level: "ok" });
   writeStatus(ref, "ada", statusOf());
@@ -504,20 +504,20 @@ test("a team's directory without a config is named, with who may still run there
   expect(checkTeamDirectories(ref.home.root)).toMatchObject({ level: "warn", remedy });
 });
 
-test("what its own user may not write is named and opened again", async () => {
+test("checkTeams › restores the owner's write permission", async () => {
   const ref = await testTeam(["dev"]);
   await sendMessage(ref, { from: "team-lead", to: "dev", text: "hi" });
   const closed = [ref.paths.inboxes, ref.paths.tasks, ref.paths.journal];
   for (const path of closed) chmodSync(path, path === ref.paths.journal ? 0o400 : 0o500);
-  const [found] = await look(ref);
+  const [found] = await check(ref);
   expect(found).toMatchObject({ level: "fail", remedy: "Repair it: teams doctor --fix" });
   for (const path of closed) expect(found?.text).toContain(path);
   await fix(ref);
   expect(closed.map((path) => statSync(path).mode & 0o700)).toEqual([0o700, 0o700, 0o600]);
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
 });
 
-test("a directory in the place of a file is named with its path, and keeps nothing else from being looked at", async () => {
+test("checkTeams › names a directory in a file's place, and still checks the rest", async () => {
   const ref = await testTeam(["dev"]);
   mkdirSync(ref.paths.journal, { mode: 0o700 });
   mkdirSync(ref.paths.inbox("dev"), { mode: 0o700 });
@@ -525,7 +525,7 @@ test("a directory in the place of a file is named with its path, and keeps nothi
   const other = await createTeamFiles(ref.home, { name: "other", leadSessionId: "s", leadCwd: "/", now: 1 });
   rmSync(other.paths.config);
   mkdirSync(other.paths.config, { mode: 0o700 });
-  const texts = (await look(ref)).map(({ text }) => text);
+  const texts = (await check(ref)).map(({ text }) => text);
   for (const path of [ref.paths.journal, ref.paths.inbox("dev"), ref.paths.task("1"), other.paths.config]) {
     expect(texts).toContainEqual(expect.stringContaining(path));
   }

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkLeftovers, checkTaskLists } from "../../../src/doctor/deleted-teams.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 describe("checkLeftovers", () => {
   it("lists leftovers, removes them with --fix, and keeps whatever is in use or recent", () => {

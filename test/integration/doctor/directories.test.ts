@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmdirSync, rmSync, symlinkSync, writeFileSync } f
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkRoot, checkRuntime } from "../../../src/doctor/directories.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 describe("directory checks", () => {
   it("checkRoot accepts a missing root, warns if others can write to it, and fails on a file", () => {

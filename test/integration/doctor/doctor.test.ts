@@ -1,6 +1,6 @@
 import { symlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cliIn } from "../../support/cli.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
 describe("teams doctor", () => {
   it("reports each check that cannot read its files, and still runs the others", async () => {

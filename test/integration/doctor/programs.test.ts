@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkGit, checkShell, checkTmux } from "../../../src/doctor/programs.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 describe("required programs", () => {
   it("reports a missing program and says how to install it", async () => {

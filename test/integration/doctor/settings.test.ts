@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { settingsFindings } from "../../../src/doctor/settings.ts";
-import { cliIn } from "../../support/cli.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
-function look(user: unknown, project?: unknown) {
+function findings(user: unknown, project?: unknown) {
   const directory = temporaryDirectory();
   const [root, cwd] = [join(directory, "root"), join(directory, "project")];
   const write = (path: string, value: unknown): void => {
@@ -19,25 +19,25 @@ function look(user: unknown, project?: unknown) {
   );
 }
 
-it("settings that can be read are well, whatever other programs keep in them", () => {
-  expect(look({})).toEqual(["ok can be read"]);
-  expect(look({ theme: "dark", hooks: { SessionStart: [1], PreToolUze: [] } })).toEqual([
+it("checkSettings › accepts readable settings, including entries of other programs", () => {
+  expect(findings({})).toEqual(["ok can be read"]);
+  expect(findings({ theme: "dark", hooks: { SessionStart: [1], PreToolUze: [] } })).toEqual([
     "ok can be read; these hooks are other programs': SessionStart, PreToolUze",
   ]);
 });
 
-it("settings that every command would refuse fail, with the file and the key", () => {
+it("checkSettings › fails for settings that commands refuse, with file and key", () => {
   const hooks = { PreToolUse: [{ matcher: "Glob", hooks: [{ command: 5 }] }] };
-  expect(look({ hooks })).toEqual([
+  expect(findings({ hooks })).toEqual([
     expect.stringMatching(/^fail .*settings\.json: hooks\.PreToolUse\[0\]\.hooks\[0\]/),
   ]);
-  expect(look("{")).toEqual([expect.stringMatching(/^fail .*settings\.json is not JSON/)]);
+  expect(findings("{")).toEqual([expect.stringMatching(/^fail .*settings\.json is not JSON/)]);
 });
 
-it("what never does anything is named: broken rules, hooks of other kinds, what is not trusted", () => {
+it("checkSettings › warns about entries without effect: broken rules, unknown hook types, untrusted settings", () => {
   const permissions = { allow: ["Bash(git"], deny: ["Read"] };
   const hooks = { Stop: [{ hooks: [{ type: "prompt", prompt: "Is it done?" }, { type: "command" }] }] };
-  expect(look({ permissions, hooks }, { permissions: { allow: ["Bash"] } })).toEqual([
+  expect(findings({ permissions, hooks }, { permissions: { allow: ["Bash"] } })).toEqual([
     "ok can be read",
     expect.stringContaining('warn the permission rule "Bash(git" cannot be read'),
     'warn a hook of Stop is not run: its type is "prompt", and only "command" is',
@@ -46,7 +46,7 @@ it("what never does anything is named: broken rules, hooks of other kinds, what 
   ]);
 });
 
-it("doctor fails where the settings do", async () => {
+it("teams doctor › fails if the settings check fails", async () => {
   const cli = cliIn();
   mkdirSync(cli.root, { recursive: true });
   writeFileSync(join(cli.root, "settings.json"), "[");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkTmuxOptions } from "../../../src/doctor/tmux-options.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-describe("the doctor's look at tmux", () => {
-  test("starts no server, and says that none runs", async () => {
+describe("checkTmuxOptions", () => {
+  test("starts no server, and says that none is running", async () => {
     const { env, server } = privateTmux();
     expect(await checkTmuxOptions(env)).toEqual([
       { name: "tmux options", level: "ok", text: "no server is running; they are checked once one is" },
@@ -11,7 +11,7 @@ describe("the doctor's look at tmux", () => {
     await expect(server.call(["list-sessions"])).rejects.toThrow(/no server running|error connecting/);
   });
 
-  test("names what makes agents' panes worse, each with its remedy", async () => {
+  test("names each option that harms agents' panes, with its remedy", async () => {
     const config = [
       "set -g default-terminal screen",
       "set -s escape-time 500",
@@ -26,10 +26,10 @@ describe("the doctor's look at tmux", () => {
     const { session, pane } = tmux.session();
     await tmux.attach(session, { width: 70, height: 20 });
     const findings = await checkTmuxOptions(tmux.inside(pane));
-    const told = Object.fromEntries(findings.map(({ name, level, text }) => [name, `${level}: ${text}`]));
-    expect(told).toEqual({
+    const texts = Object.fromEntries(findings.map(({ name, level, text }) => [name, `${level}: ${text}`]));
+    expect(texts).toEqual({
       "tmux default-terminal": "warn: screen: programs in panes expect few colours",
-      // The terminal that looks is a tmux too, and answers for itself.
+      // The attached terminal is a tmux too, and reports its own capabilities.
       "tmux true colour": "ok: passed on",
       "tmux escape-time": "warn: 500 ms: Esc interrupts an agent that much later",
       "tmux mouse": "warn: off: the sidebar takes keys only, and the wheel does not scroll",
@@ -41,7 +41,7 @@ describe("the doctor's look at tmux", () => {
     for (const { level, remedy } of findings) expect(remedy !== undefined).toBe(level !== "ok");
   });
 
-  test("finds nothing to say where all is well, also with several terminals", async () => {
+  test("reports no problem if all options are good, even with several terminals", async () => {
     const config = [
       "set -g default-terminal tmux-256color",
       "set -s escape-time 10",

@@ -20,8 +20,8 @@ import {
   unsavedIn,
   type WorktreeRequest,
 } from "../../../src/git/worktree.ts";
-import { GIT_IDENTITY, git } from "../../support/git.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { GIT_IDENTITY, git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const ENV = { ...process.env, ...GIT_IDENTITY };
 
@@ -53,8 +53,8 @@ function add(options: Partial<WorktreeRequest> = {}): ReturnType<typeof addWorkt
   });
 }
 
-describe("a worktree of a teammate", () => {
-  test("S66: two have two toplevels and branches, and the repository's status is as before", async () => {
+describe("creating a worktree", () => {
+  test("S66: gives each worktree its own path and branch, and leaves the repository's status unchanged", async () => {
     const [first, second] = [await add(), await add({ name: "ben", branch: "teams/review/ben" })];
     expect(first.path).not.toBe(second.path);
     expect(git(first.path, "rev-parse", "--show-toplevel")).toBe(first.path);
@@ -63,7 +63,7 @@ describe("a worktree of a teammate", () => {
     expect(first.base).toBe(git(repository, "rev-parse", "HEAD"));
   });
 
-  test("begins with the caller's directory and HEAD, also from inside another worktree", async () => {
+  test("starts from the caller's directory and HEAD, even inside another worktree", async () => {
     const outer = await add();
     writeFileSync(join(outer.path, "src/two.txt"), "two\n");
     commit(outer.path, "second");
@@ -73,7 +73,7 @@ describe("a worktree of a teammate", () => {
     expect(readFileSync(join(inner.cwd, "two.txt"), "utf8")).toBe("two\n");
   });
 
-  test("takes another name where its own is taken, and the branch that a person named", async () => {
+  test("picks a free name if the default is taken, and uses a branch that the user named", async () => {
     git(repository, "branch", "teams/review/ada");
     git(repository, "branch", "feature");
     mkdirSync(join(repository, ".worktrees/ada"), { recursive: true });
@@ -87,7 +87,7 @@ describe("a worktree of a teammate", () => {
     expect([given.branch, given.madeBranch]).toEqual(["feature", false]);
   });
 
-  test("takes along what is changed and untracked, and leaves the person's index as it is", async () => {
+  test("carries over changed and untracked files, and leaves the user's index unchanged", async () => {
     writeFileSync(join(repository, "src/one.txt"), "changed\n");
     writeFileSync(join(repository, "new.txt"), "new\n");
     writeFileSync(join(repository, "staged.txt"), "staged\n");
@@ -100,7 +100,7 @@ describe("a worktree of a teammate", () => {
     expect(git(repository, "status", "--porcelain")).toBe(before);
   });
 
-  test("leaves nothing when git refuses: no repository, no commit, a branch that is checked out", async () => {
+  test("leaves nothing when git refuses: no repository, no commit, an invalid or checked-out branch", async () => {
     const outside = realpathSync(temporaryDirectory());
     await expect(add({ from: outside })).rejects.toThrow(/not a git repository/);
     const unborn = realpathSync(temporaryDirectory());
@@ -116,7 +116,7 @@ describe("a worktree of a teammate", () => {
     expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
   });
 
-  test("many at once in one repository: each has its own, and the second of a name another", async () => {
+  test("gives concurrent callers their own worktrees, and a repeated name a new suffix", async () => {
     const names = ["ada", "ada", "ben", "cem", "dee"];
     const first = await add();
     const all = await Promise.all(
@@ -127,7 +127,7 @@ describe("a worktree of a teammate", () => {
     expect(lines).toEqual(made.map((name) => `${join(repository, ".worktrees", name)} teams/review/${name}`));
   });
 
-  test("is told of while nothing of it is there, and is not made when that fails", async () => {
+  test("announces the path before it exists, and creates nothing if the announcement fails", async () => {
     let seen = "";
     const announce =
       (there: (path: string) => void) => async (worktree: { path: string; branch: string }) => {
@@ -141,7 +141,7 @@ describe("a worktree of a teammate", () => {
     expect(existsSync(join(repository, ".worktrees"))).toBe(false);
   });
 
-  test("goes where a setting says: hidden if that is a new directory of the repository, never through a link out of it", async () => {
+  test("follows the directory setting: ignored by git inside the repository, refused through a link out of it", async () => {
     const inside = await add({ directory: "trees" });
     expect(inside.path).toBe(join(repository, "trees/ada"));
     expect(git(repository, "status", "--porcelain", "--ignored=no")).toBe("");
@@ -155,7 +155,7 @@ describe("a worktree of a teammate", () => {
     expect(existsSync(join(outside, "cem"))).toBe(false);
   });
 
-  test("takes no changes to a branch of another commit, and nobody's GIT_DIR for its own", async () => {
+  test("refuses to carry changes to a branch at another commit, and ignores GIT_DIR of the environment", async () => {
     git(repository, "branch", "old");
     writeFileSync(join(repository, "src/two.txt"), "two\n");
     commit(repository, "second");
@@ -165,7 +165,7 @@ describe("a worktree of a teammate", () => {
     expect((await add({ env })).startedFrom).toBe("main");
   });
 
-  test("in which nobody has worked is taken back; its branch stays where it has moved", async () => {
+  test("rolls back an unused worktree, but keeps a branch with new commits", async () => {
     const first = await add();
     writeFileSync(join(first.path, "left.txt"), "by a set-up command\n");
     expect(await takeBackWorktree(first, ENV)).toEqual([]);
@@ -177,7 +177,7 @@ describe("a worktree of a teammate", () => {
     expect(git(repository, "log", "--format=%s", "-1", MADE)).toBe("second");
   });
 
-  test("tells how far it is from where it began", async () => {
+  test("counts the commits ahead and behind relative to the base", async () => {
     const { path, base } = await add();
     expect(await aheadBehind(path, base, ENV)).toEqual({ ahead: 0, behind: 0 });
     writeFileSync(join(path, "two.txt"), "two\n");
@@ -188,8 +188,8 @@ describe("a worktree of a teammate", () => {
   });
 });
 
-describe("S46: the end of a worktree", () => {
-  test("with changed, untracked or committed work that is nowhere else: all of it is counted", async () => {
+describe("S46: removing a worktree", () => {
+  test("counts changed, untracked and unmerged committed work", async () => {
     const { path } = await add();
     expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
     writeFileSync(join(path, "new.txt"), "new\n");
@@ -200,7 +200,7 @@ describe("S46: the end of a worktree", () => {
     expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 1, untracked: 0, commits: 1 });
   });
 
-  test("commits on another branch are elsewhere; those of a detached HEAD are not", async () => {
+  test("ignores commits that another branch has, but counts those of a detached HEAD", async () => {
     const { path } = await add();
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
@@ -212,7 +212,7 @@ describe("S46: the end of a worktree", () => {
     expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
   });
 
-  test("a branch that was made for it and left behind still counts, since it would go too", async () => {
+  test("counts the commits on its branch even if HEAD has left it", async () => {
     const { path } = await add();
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
@@ -222,7 +222,7 @@ describe("S46: the end of a worktree", () => {
     expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
   });
 
-  test("git itself refuses what was changed since it was asked", async () => {
+  test("fails if a file changed after the check", async () => {
     const { path, branch } = await add();
     expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
     writeFileSync(join(path, "late.txt"), "late\n");
@@ -230,7 +230,7 @@ describe("S46: the end of a worktree", () => {
     expect(existsSync(join(path, "late.txt"))).toBe(true);
   });
 
-  test("a directory that is no worktree any more is not taken for the repository around it", async () => {
+  test("refuses a directory that has stopped being a worktree, and spares the repository around it", async () => {
     const { path, branch } = await add();
     rmSync(join(path, ".git"));
     for (const ask of [
@@ -243,7 +243,7 @@ describe("S46: the end of a worktree", () => {
     expect(existsSync(join(repository, "src/one.txt"))).toBe(true);
   });
 
-  test("of a bare repository it goes with its branch, and a branch that is checked out elsewhere by now stays", async () => {
+  test("works in a bare repository, and keeps a branch that is checked out elsewhere", async () => {
     const bare = join(realpathSync(temporaryDirectory()), "bare.git");
     git(repository, "clone", "--quiet", "--bare", repository, bare);
     const home = join(bare, "../main");
@@ -259,7 +259,7 @@ describe("S46: the end of a worktree", () => {
     expect(git(home, "branch", "--show-current")).toBe(second.branch);
   });
 
-  test("commits of a detached HEAD that no branch has are known: they would go although every branch stays", async () => {
+  test("counts commits of a detached HEAD that no branch has", async () => {
     const { path } = await add();
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
@@ -270,7 +270,7 @@ describe("S46: the end of a worktree", () => {
     expect(await commitsOnNoBranch(path, ENV)).toBe(1);
   });
 
-  test("removed, its branch goes with it; discarded, the branch stays", async () => {
+  test("deletes the branch on removal, and keeps it on discard", async () => {
     const first = await add();
     await removeWorktree(first.path, first.branch, ENV);
     expect(existsSync(first.path)).toBe(false);
@@ -285,8 +285,8 @@ describe("S46: the end of a worktree", () => {
   });
 });
 
-describe("where a directory lies", () => {
-  test("is told from git's own files: repository, worktree, branch, none", async () => {
+describe("finding a directory's checkout", () => {
+  test("reads git's files: repository, linked worktree, branch, detached HEAD, none", async () => {
     const { path } = await add();
     expect(checkoutOf(join(repository, "src"))).toEqual({ isLinked: false, branch: "main" });
     expect(checkoutOf(path)).toEqual({ isLinked: true, branch: MADE });
@@ -295,7 +295,7 @@ describe("where a directory lies", () => {
     expect(checkoutOf(realpathSync(temporaryDirectory()))).toBeUndefined();
   });
 
-  test("is no matter of what a file called .git says", () => {
+  test("ignores the content of a file named .git", () => {
     const directory = realpathSync(temporaryDirectory());
     writeFileSync(join(directory, ".git"), "gitdir: /nowhere\n");
     expect(checkoutOf(directory)).toEqual({ isLinked: false, branch: undefined });

@@ -5,7 +5,7 @@ import { discardLaunch, prepareLaunches } from "../../../src/launch/prepare.ts";
 import { replaceFile } from "../../../src/os/files/atomic-write.ts";
 import { listDir } from "../../../src/os/files/fs.ts";
 import type { AgentPaths } from "../../../src/protocol/paths.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const OURS = { instance: "now", name: "rev", timeoutMs: 10_000 };
 

@@ -1,6 +1,6 @@
 import { signalProcess } from "../../../src/os/process/process-table.ts";
-import { eventually } from "../../support/eventually.ts";
-import type { Launched, LaunchOptions } from "../../support/launched.ts";
+import type { Launched, LaunchOptions } from "../../support/backend/launched-agent.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 /** One way to end an agent in a pane, or to try to, and the result. docs/endings.md lists them. */
 export interface EndingCase {

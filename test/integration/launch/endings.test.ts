@@ -5,8 +5,8 @@ import { teamMember } from "../../../src/schema/config.ts";
 import { exitRecord, statusRecord } from "../../../src/schema/status.ts";
 import { judgeLiveness } from "../../../src/team/members/judge-liveness.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type Launched, launched, SHELLS } from "../../support/launched.ts";
+import { type Launched, launched, SHELLS } from "../../support/backend/launched-agent.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 import { AGENT_OF, ENDINGS, type EndingCase } from "./ending-cases.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/endings.md", import.meta.url));

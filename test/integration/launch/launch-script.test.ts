@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { processTable, signalProcess } from "../../../src/os/process/process-table.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { eventually } from "../../support/eventually.ts";
-import { launched, SHELLS } from "../../support/launched.ts";
+import { launched, SHELLS } from "../../support/backend/launched-agent.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
   test("closes the pane if the program exits with 0", async () => {

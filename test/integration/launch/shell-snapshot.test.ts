@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { takeSnapshot } from "../../../src/launch/shell-snapshot.ts";
 import { hasEnvEntry, processTable } from "../../../src/os/process/process-table.ts";
-import { eventually } from "../../support/eventually.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const SHELLS = [
   { name: "bash", shell: "/bin/bash", file: ".bashrc" },

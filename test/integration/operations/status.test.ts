@@ -6,12 +6,12 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { withLapsedFree } from "../../../src/team/tasks/lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { lookingContext } from "../../support/looking.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
-import { testTeam } from "../../support/team.ts";
+import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
-test("names the circle that a foreign peer has made, once nobody has anything else to do", async () => {
+test("teamStatus › names a dependency cycle once no other work is left", async () => {
   const ref = await testTeam(["a"]);
   for (const subject of ["1", "2", "3"]) await createTask(ref, { subject });
   for (const [id, blocker] of [
@@ -26,7 +26,7 @@ test("names the circle that a foreign peer has made, once nobody has anything el
   expect(await found()).toEqual({ kind: "cycle", tasks: ["1", "2"] });
 });
 
-test("names the owner that is dead, or no member, and keeps the others waiting", async () => {
+test("teamStatus › names a blocking owner that is dead or not a member", async () => {
   const ref = await testTeam(["a", "b"]);
   writeStatus(ref, "a", statusOf({ process: deadProcess() }));
   await createTask(ref, { subject: "1", owner: "a" });
@@ -49,7 +49,7 @@ test("names the owner that is dead, or no member, and keeps the others waiting",
   }
 });
 
-test("a dead owner's task is seen as free before anybody has written that down (S56)", async () => {
+test("teamStatus › shows a dead owner's task as free before it is unassigned (S56)", async () => {
   const ref = await testTeam(["a"]);
   const begin = (lease?: unknown) => async (task: Task) => {
     await changeTask(ref, task.id, (one) => ({
@@ -76,7 +76,7 @@ test("a dead owner's task is seen as free before anybody has written that down (
   expect(members[1]).toMatchObject({ name: "a", taskIds: ["2", "3", "4"] });
 });
 
-test("counts for each member where its messages are (S28)", async () => {
+test("teamStatus › counts each member's messages by state (S28)", async () => {
   const ref = await testTeam(["a"]);
   await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "one" });
   await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "two" });

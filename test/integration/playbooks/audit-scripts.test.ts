@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const SCRIPTS = fileURLToPath(new URL("../../../src/playbooks/audit/", import.meta.url));
 const MARKER = "<!-- written by teams: audit -->\n";
-/** Neither the user's nor the machine's settings of git. */
+/** Keeps the git settings of the user and of the machine out of the tests. */
 const ENV = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" };
 
 let top: string;
@@ -62,7 +62,7 @@ function script(name: string, args: readonly string[] = [], cwd = repo, env: Nod
   return { status, out: stdout };
 }
 
-/** What stands behind `title: ` in a script's part of the report. */
+/** Returns the value after `title: ` in a script's part of the report. */
 function figure(name: string, title: string, cwd = repo): string | undefined {
   const { out } = script(name, [], cwd);
   return out
@@ -102,13 +102,13 @@ const HOSTILE = [
   "\u0001.c",
 ];
 
-describe("on names made to harm", () => {
+describe("audit scripts › hostile file names", () => {
   beforeEach(() => {
     put(Object.fromEntries(HOSTILE.map((name, i) => [name, `${"line\n".repeat(i)}// TODO\n`])));
     commit();
   });
 
-  test("the figures are those of git ls-files, wc and grep", () => {
+  test("give the figures of git ls-files, wc and grep", () => {
     expect(figure("inventory", "Tracked files")).toBe(String(HOSTILE.length));
     expect(shell("git ls-files | wc -l")).toBe(String(HOSTILE.length));
     expect(figure("inventory", "Lines of text")).toBe(shell("git ls-files -z | xargs -0 cat -- | wc -l"));
@@ -123,7 +123,7 @@ describe("on names made to harm", () => {
     expect(shell("ls")).not.toMatch(/^pwned$/m);
   });
 
-  test("names are shown in UTF-8, harmless, and in lines that Markdown takes for code", () => {
+  test("are shown in UTF-8, escaped, and as Markdown code lines", () => {
     const names = rows("largest").map(([, name]) => name);
     for (const shown of [
       "über-検査-🙂.txt",
@@ -145,7 +145,7 @@ describe("on names made to harm", () => {
     }
   });
 
-  test("a name of Latin-1 bytes and one of 4,000 are cut and escaped, and still counted", () => {
+  test("of Latin-1 bytes or 4,000 characters are escaped or cut, and still counted", () => {
     writeFileSync(
       Buffer.concat([Buffer.from(`${repo}/caf`), Buffer.from([0xe9]), Buffer.from(".c")]),
       "x".repeat(9000),
@@ -158,7 +158,7 @@ describe("on names made to harm", () => {
     expect(second?.[1]).toMatch(/^d{200}\.\.\.$/);
   });
 
-  test("the largest file's name goes through a question unharmed", () => {
+  test("survive the trip through a question to the script that counts commits", () => {
     const odd = 'very "odd"\n$(touch pwned) 検.c';
     put({ [odd]: "z".repeat(9999) });
     commit();
@@ -174,7 +174,7 @@ describe("on names made to harm", () => {
   });
 });
 
-test("languages are told by ending, with files and lines", () => {
+test("audit inventory › counts files and lines per language, by file extension", () => {
   put({
     "a.ts": "1\n2\n",
     "b/c.TSX": "1\n",
@@ -194,7 +194,7 @@ test("languages are told by ending, with files and lines", () => {
     expect(table).toMatch(row);
 });
 
-test("links are not followed, binary files hold no lines, missing files are said, and no setting changes a figure", () => {
+test("audit scripts › skip links and binary lines, report missing files and ignore the user's git settings", () => {
   put({ "a.c": "TODO\n", "bin.dat": Buffer.from("\0\0TODO\n"), "gone.c": "FIXME\n", empty: "" });
   symlinkSync("/dev/zero", join(repo, "endless"));
   symlinkSync("/nowhere", join(repo, "dangling"));
@@ -222,8 +222,8 @@ test("links are not followed, binary files hold no lines, missing files are said
   expect(() => readFileSync(join(top, "pwned"))).toThrow("ENOENT");
 });
 
-describe("the history", () => {
-  test("counts commits, authors and touches as git log does, and says what is no longer tracked", () => {
+describe("audit history", () => {
+  test("counts commits, authors and touches as git log does, and marks files that are no longer tracked", () => {
     for (let i = 0; i < 5; i += 1) {
       put({ "old.c": `${i}\n`, ...(i < 3 ? { "a file.c": `${i}\n` } : {}) });
       commit();
@@ -243,7 +243,7 @@ describe("the history", () => {
     expect(figure("history", "Commits")).toMatch(/^6 by 2 authors, \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d$/);
   });
 
-  test("of a shallow clone is said to be cut", () => {
+  test("says so when the clone is shallow", () => {
     put({ a: "1\n" });
     commit();
     put({ a: "2\n" });
@@ -254,7 +254,7 @@ describe("the history", () => {
     expect(figure("history", "Commits", clone)).toMatch(/^1 by 1 author,/);
   });
 
-  test("a renamed file is touched under both names, as by any other program that does not guess", () => {
+  test("counts a renamed file under both names", () => {
     put({ old: "1\n2\n3\n" });
     commit();
     git("mv", "old", "new");
@@ -265,7 +265,7 @@ describe("the history", () => {
     ]);
   });
 
-  test("merges bring no touch of their own", () => {
+  test("counts no touches for merge commits", () => {
     put({ a: "1\n" });
     commit();
     git("checkout", "-q", "-b", "side");
@@ -283,7 +283,7 @@ describe("the history", () => {
   });
 });
 
-test("an empty repository, and one without a commit, have a report too", () => {
+test("audit scripts › report zero figures for an empty repository and for one without commits", () => {
   expect(figure("inventory", "Tracked files")).toBe("0");
   expect(figure("largest", "Largest file")).toBe("none");
   expect(figure("history", "Most touched file")).toBe("none");
@@ -298,7 +298,7 @@ test("an empty repository, and one without a commit, have a report too", () => {
   expect(script("about").out).toContain("    Repository: repo\n");
 });
 
-test("a submodule is one entry, and its files are not counted", () => {
+test("audit inventory › counts a submodule as one entry, without its files", () => {
   put({ "a.c": "1\n" });
   commit();
   git("clone", "-q", repo, join(top, "other"));
@@ -310,7 +310,7 @@ test("a submodule is one entry, and its files are not counted", () => {
   expect(figure("inventory", "Lines of text")).toBe(shell("cat a.c .gitmodules | wc -l"));
 });
 
-test("a file in conflict is one file, and figures of a subdirectory are those of the repository", () => {
+test("audit scripts › count a conflicted file once, and the whole repository from a subdirectory", () => {
   put({ "sub/a.c": "1\n" });
   commit();
   git("checkout", "-q", "-b", "side");
@@ -324,7 +324,7 @@ test("a file in conflict is one file, and figures of a subdirectory are those of
   expect(rows("largest")).toHaveLength(1);
 });
 
-test("tests are told by directory or by name", () => {
+test("audit tests › recognises test files by directory or by name", () => {
   put({
     "test/a.c": "1",
     "src/b.test.ts": "1",
@@ -340,14 +340,14 @@ test("tests are told by directory or by name", () => {
   expect(rows("tests")).toContainEqual(["1", "__tests__/"]);
 });
 
-test("outside of a repository there is a sentence and a failure", () => {
+test("audit scripts › fail with one sentence outside a repository", () => {
   const { status, out } = script("inventory", [], top);
   expect(status).toBe(1);
-  expect(out).toMatch(/^audit: stopped: git sees no working tree here: .*not a git repository/);
+  expect(out).toMatch(/^audit: stopped: git finds no working tree here: .*not a git repository/);
 });
 
-describe("the report's guard", () => {
-  test("lets a new report be written, and one of its own be replaced", () => {
+describe("audit guard", () => {
+  test("accepts a new path, and an older audit report", () => {
     const report = join(top, "AUDIT.md");
     expect(script("guard", [report]).out).toBe("report: is new\n");
     writeFileSync(report, `${MARKER}# Old\n`);
@@ -355,8 +355,11 @@ describe("the report's guard", () => {
   });
 
   test.each([
-    ["a file of somebody else's", (path: string) => writeFileSync(path, "# Mine\n")],
-    ["one that holds the mark further down", (path: string) => writeFileSync(path, `# Mine\n${MARKER}`)],
+    ["a file of another program", (path: string) => writeFileSync(path, "# Mine\n")],
+    [
+      "a file with the marker below its first line",
+      (path: string) => writeFileSync(path, `# Mine\n${MARKER}`),
+    ],
     ["an empty file", (path: string) => writeFileSync(path, "")],
     ["a directory", (path: string) => mkdirSync(path)],
     ["a link to nowhere", (path: string) => symlinkSync("/nowhere", path)],
@@ -375,13 +378,13 @@ describe("the report's guard", () => {
     expect(out).toMatch(/^audit: stopped: /);
   });
 
-  test("refuses a directory that is not there, and a path that is not absolute", () => {
+  test("refuses a path in a missing directory, and a relative path", () => {
     expect(script("guard", [join(top, "no", "AUDIT.md")]).status).toBe(1);
     expect(script("guard", ["AUDIT.md"]).status).toBe(1);
   });
 });
 
-test("a report is counted again, and a wrong figure in it is noticed", () => {
+test("audit check › recounts the figures of a report and notices a wrong one", () => {
   put({ "a.c": "TODO\n" });
   commit();
   const report = join(top, "AUDIT.md");
@@ -400,7 +403,7 @@ test("a report is counted again, and a wrong figure in it is noticed", () => {
   expect(script("check", [report]).out).toMatch(/^Counted again: only 3 of 4/);
 });
 
-test("no temporary file is left behind", () => {
+test("audit scripts › leave no temporary files", () => {
   put({ a: "1\n" });
   commit();
   const scratch = join(top, "scratch");

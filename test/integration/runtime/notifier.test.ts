@@ -5,8 +5,8 @@ import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { notifier } from "../../../src/runtime/notifier.ts";
 import { settingsSchema } from "../../../src/settings/settings-schema.ts";
 import { updateTeam } from "../../../src/team/config/config.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 /** Creates a notifier for a teammate with this teams.notify setting, in its own directory. */
 async function calls(notify: unknown, { agent = "dev", env = {} as Record<string, string> } = {}) {

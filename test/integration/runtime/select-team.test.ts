@@ -4,7 +4,7 @@ import { openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
 import { createTeamFiles } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamsHome } from "../../../src/team/ref.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 async function homeWith(teams: Readonly<Record<string, readonly string[]>>): Promise<Record<string, string>> {
   const directory = temporaryDirectory();

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { git } from "../../support/git.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 interface Given {
   readonly user?: Readonly<Record<string, string>>;

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../scripts/screenshot.mjs", import.meta.url));
 
-test("a window is pictured with its panes, borders and titles, and is afterwards as it was", () => {
+test("screenshot script › draws a window with panes, borders and titles, and leaves the window unchanged", () => {
   const box = privateTmux();
   const out = join(box.home, "docs", "team.svg");
   const say = (text: string): string[] => ["--", "/bin/sh", "-c", `printf '${text}'; exec cat`];
@@ -39,18 +39,18 @@ test("a window is pictured with its panes, borders and titles, and is afterwards
     expect(picture).toContain(text);
   }
   expect(picture).toContain('fill="#0087ff" font-weight="bold">inventory</text>');
-  // The border between the two panes: a line in every row below the titles.
+  // The border between the two panes: one line in each row below the titles.
   expect(picture.match(/<path d="M[^"]*l0 -9M[^"]*l0 9"/g)?.length).toBeGreaterThanOrEqual(10);
   expect(layout()).toBe(before);
 });
 
-test("words that are missing are told by the usage line", () => {
+test("screenshot script › prints its usage when arguments are missing", () => {
   const { status, stderr } = spawnSync(process.execPath, [SCRIPT], { encoding: "utf8" });
   expect(status).toBe(2);
   expect(stderr).toMatch(/^usage: /);
 });
 
-test("a target that is no window is told as such", () => {
+test("screenshot script › explains the target format when the target is not a window", () => {
   const box = privateTmux();
   box.session("team");
   const socket = box.tmux("display-message", "-p", "-t", "=team:", "#{socket_path}");

@@ -8,9 +8,9 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { liveSettings } from "../../../src/settings/live-settings.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { startWorker, type WorkerInput } from "../../support/worker.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { startWorker, type WorkerInput } from "../../support/worker/start-worker.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
@@ -117,7 +117,7 @@ describe("settings changed while an agent runs", () => {
     user({ permissions: { disableBypassPermissionsMode: "disable" } });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("the question", () => listApprovals(ref).length === 1);
-    expect(dev.worker.plan.mode).toBe("default");
+    expect(dev.worker.planApproval.mode).toBe("default");
     expect(["a", "b"].map(made)).toEqual([true, false]);
   });
 

@@ -6,7 +6,7 @@ import { parseRule } from "../../../src/agent/permissions/rules.ts";
 import { TeamError } from "../../../src/errors.ts";
 import { bypassForbidden, type LoadedSettings, loadSettings } from "../../../src/settings/settings.ts";
 import { settingsJsonSchema } from "../../../src/settings/settings-schema.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 interface Files {
   readonly user?: unknown;

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { settingsSchema } from "../../../src/settings/settings-schema.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 function write(cli: Cli, file: string, value: unknown): void {
   const path = join(cli.directory, file);

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { repositoryOf } from "../../../src/git/repository.ts";
 import { loadSettings } from "../../../src/settings/settings.ts";
 import { localFile } from "../../../src/settings/settings-files.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { git } from "../../support/git.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 /** Creates a repository with a committed settings file that allows make, and a linked worktree. */
 function repository(directory: string): { readonly repo: string; readonly worktree: string } {

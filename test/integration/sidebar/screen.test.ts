@@ -5,17 +5,17 @@ import { setTimeout as pace } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
 import { displayWidth, gridText } from "../../../src/text/terminal-text.ts";
-import { bundleProgram } from "../../support/bundle.ts";
-import { eventually } from "../../support/eventually.ts";
-import { AUDIT } from "../../support/sidebar-data.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { bundleProgram } from "../../support/processes/bundle-program.ts";
+import { AUDIT } from "../../support/sidebar/sidebar-data.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 let directory = "";
 let program = "";
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "tt-sidebar-"));
-  program = await bundleProgram("test/support/sidebar-harness.ts", directory);
+  program = await bundleProgram("test/support/sidebar/sidebar-harness.ts", directory);
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -28,7 +28,7 @@ interface Open {
   readonly terminfo?: Buffer;
 }
 
-/** The sidebar in the one pane of a private server; a shell's prompt stands behind it when it ends. */
+/** Opens the sidebar in the only pane of a private server; a shell script reports when the sidebar ends. */
 async function openSidebar({ width = 34, height = 40, env = {}, data = AUDIT, terminfo }: Open = {}) {
   const box = privateTmux();
   const dataFile = join(box.home, "data.json");
@@ -40,7 +40,7 @@ async function openSidebar({ width = 34, height = 40, env = {}, data = AUDIT, te
     writeFileSync(join(box.home, ".terminfo/x/xterm-256color"), terminfo);
   }
   const words = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
-  // The terminal's own modes before and after tell whether it was given back as it was.
+  // Compares the terminal's modes before and after: the sidebar must restore them.
   const script = [
     "stty -a | tr '\\n' ' ' > $HOME/before; printf 'ready\\n'",
     `env ${words.join(" ")} sh -c 'echo $$ > "$HOME/pid"; exec "${process.execPath}" "${program}" "${dataFile}" "${logFile}"'`,
@@ -85,14 +85,14 @@ async function openSidebar({ width = 34, height = 40, env = {}, data = AUDIT, te
   };
 }
 
-/** A compiled terminal description (term(5)) with a name and no capability at all. */
+/** Returns a compiled terminal description (term(5)) with a name and no capabilities. */
 function emptyTerminfo(name: string): Buffer {
   const header = Buffer.from(Int16Array.of(0o432, name.length + 1, 0, 0, 0, 0).buffer);
   return Buffer.concat([header, Buffer.from(`${name}\0\0`)]);
 }
 
-describe("the sidebar in a pane", () => {
-  test("moves with j and k, and Enter goes to the selected member's pane", async () => {
+describe("sidebar in a pane", () => {
+  test("moves the selection with j and k, and focuses the selected member's pane on Enter", async () => {
     const { keys, sees, log } = await openSidebar();
     keys("j");
     await sees("▌● inventory");
@@ -102,7 +102,7 @@ describe("the sidebar in a pane", () => {
     await eventually("the way to the pane", () => log().includes("focus inventory"));
   });
 
-  test("says it when the pane cannot be shown, until the next key", async () => {
+  test("shows why a pane cannot be focused, until the next key", async () => {
     const { keys, sees } = await openSidebar();
     keys("j", "j", "Enter");
     await sees("The pane of history is gone.");
@@ -110,7 +110,7 @@ describe("the sidebar in a pane", () => {
     await sees("q close");
   });
 
-  test("a and r open a line for a note: Enter sends it, Esc leaves it, and its keys are characters (S61)", async () => {
+  test("opens an input line for a note on a and r: Enter sends it, Esc cancels it (S61)", async () => {
     const { keys, sees, log } = await openSidebar();
     const answers = (): string[] => log().filter((entry) => entry.startsWith("answer"));
     keys("a");
@@ -124,12 +124,12 @@ describe("the sidebar in a pane", () => {
     await sees(" reject writer: ▏");
     keys("-l", "too longg");
     keys("BSpace", "Enter");
-    await sees("writer is told");
+    await sees("writer is notified");
     const note = { id: "plan_approval-1@writer@audit", from: "writer", approve: false, note: "too long" };
     expect(answers()).toEqual([`answer ${JSON.stringify(note)}`]);
   });
 
-  test("shows the task list at t and the keys at ?", async () => {
+  test("shows the task list on t and the keys on ?", async () => {
     const { keys, sees } = await openSidebar();
     keys("t", "G");
     await sees("after #3 #4 #5");
@@ -139,7 +139,7 @@ describe("the sidebar in a pane", () => {
     await sees("MEMBERS");
   });
 
-  test("a click selects a member, and a second one goes there", async () => {
+  test("selects a member on a click, and focuses its pane on a second click", async () => {
     const { keys, rows, sees, log } = await openSidebar();
     const row = rows().findIndex((text) => text.includes("● history")) + 1;
     const press = (): string => keys("-l", `\x1b[<0;5;${row}M\x1b[<0;5;${row}m`);
@@ -149,7 +149,7 @@ describe("the sidebar in a pane", () => {
     await eventually("the way to the pane", () => log().includes("focus history"));
   });
 
-  test("draws what changed at a ring, and reads no more than ten times a second however often it rings", async () => {
+  test("redraws when its bell rings, at most ten times a second", async () => {
     const { show, sees, log } = await openSidebar();
     const before = log().length;
     const begin = performance.now();
@@ -163,7 +163,7 @@ describe("the sidebar in a pane", () => {
     expect(readings).toBeLessThanOrEqual((performance.now() - begin) / 100 + 2);
   });
 
-  test("says why it cannot read, and reads again at the next ring", async () => {
+  test("shows a read error, and reads again at the next ring", async () => {
     const { show, sees } = await openSidebar();
     show("broken");
     await sees("Unexpected token");
@@ -171,7 +171,7 @@ describe("the sidebar in a pane", () => {
     await sees("mended");
   });
 
-  test("draws every row anew in a window of another height, also those that stay as they were", async () => {
+  test("redraws every row when the window's height changes", async () => {
     const { resize, rows, sees } = await openSidebar();
     const [top] = rows();
     resize(34, 20);
@@ -181,7 +181,7 @@ describe("the sidebar in a pane", () => {
     expect(rows()[0]).toBe(top);
   });
 
-  test("fits itself to a new size", async () => {
+  test("adapts its layout to a new size", async () => {
     const { resize, rows, sees } = await openSidebar();
     resize(20, 24);
     await eventually("the narrow form", () => rows().includes(" ? help  q close") && rows().length === 24);
@@ -191,7 +191,7 @@ describe("the sidebar in a pane", () => {
     expect(rows().filter((row) => row.includes("audit "))).toHaveLength(1);
   });
 
-  test.each(["q", "C-c"])("%s ends it, and leaves the terminal as it was", async (key) => {
+  test.each(["q", "C-c"])("closes on %s and restores the terminal", async (key) => {
     const { keys, sees, rows, pane, log, file } = await openSidebar();
     keys(key);
     await sees("back");
@@ -203,7 +203,7 @@ describe("the sidebar in a pane", () => {
     ).toBe("0 1 0 0 0");
   });
 
-  test("ends by itself when the team is gone", async () => {
+  test("ends when the team is gone", async () => {
     const { show, sees, log } = await openSidebar();
     show("gone");
     await sees("back");
@@ -211,24 +211,24 @@ describe("the sidebar in a pane", () => {
   });
 });
 
-describe("a clean screen", () => {
+describe("sidebar rendering", () => {
   test.each([
-    ["the locale C", { LANG: "C", LC_ALL: "C", LC_CTYPE: "C" }],
-    ["the terminal screen-256color", { TERM: "screen-256color" }],
-    ["the terminal dumb and no locale", { TERM: "dumb", LANG: "", LC_ALL: "" }],
-  ])("in %s", async (_where, env) => {
+    ["locale C", { LANG: "C", LC_ALL: "C", LC_CTYPE: "C" }],
+    ["terminal screen-256color", { TERM: "screen-256color" }],
+    ["a dumb terminal and no locale", { TERM: "dumb", LANG: "", LC_ALL: "" }],
+  ])("is clean with %s", async (_where, env) => {
     const { rows, pane } = await openSidebar({ env });
     expect(rows()[7]).toBe("▌○ team-lead                  8.2k");
     expect(rows().find((row) => row.includes("━"))).toMatch(/^ ━+─+$/);
     expect(pane("#{alternate_on}")).toBe("1");
   });
 
-  test("under a home whose own description of the terminal can do nothing", async () => {
+  test("is clean when the home's terminfo entry has no capabilities", async () => {
     const { rows } = await openSidebar({ terminfo: emptyTerminfo("xterm-256color") });
     expect(rows()[7]).toBe("▌○ team-lead                  8.2k");
   });
 
-  test("with wide characters that come, move and go", async () => {
+  test("is clean when wide characters appear, move and disappear", async () => {
     const names = ["檢查員 🎉 ❤️", "x檢查員 👍🏽", "é\u0301ä 🇩🇪 end", "plain", "한글 檢"];
     const round = (shift: number): SidebarData => ({
       status: {
@@ -254,7 +254,7 @@ describe("a clean screen", () => {
   });
 });
 
-/** Prints each text and asks the terminal where the cursor is then; the answers' columns go to a file. */
+/** Prints each text, asks the terminal for the cursor position, and writes the columns to a file. */
 const ASK = `
   process.stdin.setRawMode(true);
   const [file, ...texts] = process.argv.slice(1);
@@ -268,7 +268,7 @@ const ASK = `
   next();
 `;
 
-test("text takes as many cells in tmux as it is measured to take", async () => {
+test("displayWidth › equals the cells that tmux uses for a text", async () => {
   const samples = [
     "plain",
     "檢查員",

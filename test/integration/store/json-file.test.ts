@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { jsonPlan, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
-import { changeFile } from "../../../src/store/update-file.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { updateFile } from "../../../src/store/lock.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });
 
-test("a missing file is no error", () => {
+test("readJsonFile › returns undefined for a missing file", () => {
   expect(readJsonFile(join(temporaryDirectory(), "none.json"), shape)).toBeUndefined();
 });
 
-test("what is not JSON, or not of its shape, is refused with the file left as it is", () => {
+test("readJsonFile › rejects invalid JSON and wrong shapes, and leaves the file alone", () => {
   const file = join(temporaryDirectory(), "f.json");
   for (const [content, flaw] of [
     ["{", "it is not JSON"],
@@ -26,7 +26,7 @@ test("what is not JSON, or not of its shape, is refused with the file left as it
   }
 });
 
-test("a file that the system does not let us read is told with a code, and the system's own beside it", () => {
+test("readJsonFile and readRecordFile › report a file they may not read, with the system's error code", () => {
   const directory = temporaryDirectory();
   const refusal = expect.objectContaining({
     code: "PERMISSION_DENIED",
@@ -37,19 +37,19 @@ test("a file that the system does not let us read is told with a code, and the s
   expect(() => readRecordFile(directory, shape)).toThrow(refusal);
 });
 
-test("a file in the middle of a foreign write is read again (S24)", () => {
+test("readJsonFile › reads again if another program is writing the file (S24)", () => {
   const file = join(temporaryDirectory(), "f.json");
   writeFileSync(file, '{"n": 4');
   expect(readJsonFile(file, shape, () => writeFileSync(file, '{"n": 42}'))).toEqual({ n: 42 });
 });
 
-/** @returns what the file holds then */
+/** Applies a change. @returns the content of the file afterwards */
 function changed(path: string, change: (value: { n: number }) => { n: number } | undefined) {
   const missing = (): Error => new Error("missing");
-  return changeFile(path, jsonPlan({ path, schema: shape, missing, change }));
+  return updateFile(path, jsonPlan({ path, schema: shape, missing, change }));
 }
 
-test("a change keeps what it does not know, and writes two spaces and mode 0600", async () => {
+test("a JSON change › keeps unknown fields, and writes with two spaces and mode 0600", async () => {
   const file = join(temporaryDirectory(), "f.json");
   writeFileSync(file, '{"n":1,"theirs":{"keep":"me"}}');
   chmodSync(file, 0o644);
@@ -58,7 +58,7 @@ test("a change keeps what it does not know, and writes two spaces and mode 0600"
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a change that throws or changes nothing leaves the file alone, and nothing beside it", async () => {
+test("a JSON change › leaves the file alone if it throws or changes nothing", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "f.json");
   writeFileSync(file, '{"n":1}');
@@ -71,7 +71,7 @@ test("a change that throws or changes nothing leaves the file alone, and nothing
   expect(readdirSync(directory)).toEqual(["f.json"]);
 });
 
-test("a change of a file that is not there, or cannot be read, is refused as told", async () => {
+test("a JSON change › is refused for a missing or unreadable file", async () => {
   const file = join(temporaryDirectory(), "f.json");
   await expect(changed(file, (current) => current)).rejects.toThrow("missing");
   writeFileSync(file, '{"n":');

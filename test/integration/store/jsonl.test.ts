@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../../src/store/jsonl.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const shape = z.object({ n: z.number() });
 
-test("lines come back in order, and a later read goes on where the last one ended", () => {
+test("readJsonLines › returns lines in order, and continues at the last offset", () => {
   const file = join(temporaryDirectory(), "j.jsonl");
   appendJsonLines(file, [{ n: 1 }]);
   const first = readJsonLines(file, shape);
@@ -16,11 +16,11 @@ test("lines come back in order, and a later read goes on where the last one ende
   expect(readJsonLines(file, shape, first.offset).lines).toEqual([{ n: 2 }]);
 });
 
-test("a missing file has no lines", () => {
+test("readJsonLines › returns no lines for a missing file", () => {
   expect(readJsonLines(join(temporaryDirectory(), "none"), shape)).toEqual({ lines: [], offset: 0, bad: 0 });
 });
 
-test("a torn last line is left for later, and takes nothing with it that is written behind it", () => {
+test("readJsonLines › leaves a half-written last line for later, and loses no line after it", () => {
   const file = join(temporaryDirectory(), "j.jsonl");
   writeFileSync(file, '{"n":1}\n{"n":');
   expect(readJsonLines(file, shape)).toEqual({ lines: [{ n: 1 }], offset: 8, bad: 0 });
@@ -28,7 +28,7 @@ test("a torn last line is left for later, and takes nothing with it that is writ
   expect(readJsonLines(file, shape)).toMatchObject({ lines: [{ n: 1 }, { n: 2 }], bad: 1 });
 });
 
-test("lines that are no JSON, of another shape, or cut inside a character are skipped and counted", () => {
+test("readJsonLines › skips and counts invalid lines", () => {
   const file = join(temporaryDirectory(), "j.jsonl");
   writeFileSync(file, 'rubbish\n{"n":"x"}\n\n');
   appendFileSync(file, Buffer.concat([Buffer.from('{"n":"é').subarray(0, 7), Buffer.from("\n")]));
@@ -37,13 +37,13 @@ test("lines that are no JSON, of another shape, or cut inside a character are sk
   expect(readFileSync(file, "utf8").endsWith('{"n":3}\n')).toBe(true);
 });
 
-describe("backwards", () => {
+describe("jsonLinesBackwards", () => {
   const back = (file: string, options = {}) =>
     [...jsonLinesBackwards(file, shape, options)].map(({ n }) => n);
 
-  test("lines come from the newest to the oldest, whatever their length and where a piece begins", () => {
+  test("yields lines from newest to oldest, for any line length and block border", () => {
     const file = join(temporaryDirectory(), "j.jsonl");
-    // Shorter and longer than a piece, and so that ends of lines and of pieces fall together.
+    // Shorter and longer than a block; some line ends fall on block borders.
     for (const length of [1, 50, 4_087, 8_183, 8_184, 20_000]) {
       const lines = Array.from({ length: 40 }, (_, n) => ({ n, text: "é".repeat(n % 3 === 0 ? length : 3) }));
       writeFileSync(file, "");
@@ -52,7 +52,7 @@ describe("backwards", () => {
     }
   });
 
-  test("nothing more is read than is asked for, and nothing beyond the bound", () => {
+  test("reads no more than it needs, and never beyond its limit", () => {
     const file = join(temporaryDirectory(), "j.jsonl");
     writeFileSync(file, `${"x".repeat(100_000)}\n`);
     appendJsonLines(file, [{ n: 1 }, { n: 2 }]);
@@ -65,7 +65,7 @@ describe("backwards", () => {
     }
   });
 
-  test("a torn last line is left out, also one that is longer than a piece, and rubbish is skipped", () => {
+  test("skips a half-written last line, even a long one, and invalid lines", () => {
     const file = join(temporaryDirectory(), "j.jsonl");
     writeFileSync(file, `{"n":1}\nrubbish\n\n{"n":2}\n{"n":3,"text":"${"x".repeat(30_000)}`);
     expect(back(file)).toEqual([2, 1]);
@@ -74,7 +74,7 @@ describe("backwards", () => {
     expect(back(join(file, "..", "none"))).toEqual([]);
   });
 
-  test("lines that do not hold what is looked for are not given", () => {
+  test("yields only lines that contain the wanted text", () => {
     const file = join(temporaryDirectory(), "j.jsonl");
     appendJsonLines(file, [
       { n: 1, to: "a" },

@@ -17,21 +17,21 @@ import { steadyNow } from "../../../src/os/clock.ts";
 import { lockDirectoryId } from "../../../src/os/files/lock-directory.ts";
 import { withLock } from "../../../src/store/lock.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
-import { script } from "../../support/run-ts.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { script } from "../../support/processes/script-process.ts";
 
 const holdLock = script("hold-lock");
 const countUp = script("count-up");
 const SHORT = { waitMs: 60 };
 
-/** The queue lock goes to somebody else; a retry is made at once. */
+/** Gives the queue lock to another holder. @returns 0, so that the retry follows at once */
 function another(path: string): number {
   rmSync(`${path}.q`, { force: true });
   symlinkSync(ownerRecord(), `${path}.q`);
   return 0;
 }
 
-test("a lock is free again after the work, and leaves nothing behind", async () => {
+test("withLock frees the lock after the work, and leaves no file", async () => {
   const directory = temporaryDirectory();
   expect(await withLock(join(directory, "f"), () => readdirSync(directory).sort())).toEqual([
     "f.lock",
@@ -41,12 +41,12 @@ test("a lock is free again after the work, and leaves nothing behind", async () 
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("the lock directory stays empty, since foreign peers remove it with rmdir", async () => {
+test("withLock keeps the lock directory empty, since foreign peers remove it with rmdir", async () => {
   const path = join(temporaryDirectory(), "f");
   await withLock(path, () => expect(readdirSync(`${path}.lock`)).toEqual([]));
 });
 
-test("work that throws gives the lock back", async () => {
+test("withLock releases the lock when the work throws", async () => {
   const path = join(temporaryDirectory(), "f");
   const broken = withLock(path, () => {
     throw new Error("broken");
@@ -55,7 +55,7 @@ test("work that throws gives the lock back", async () => {
   expect(await withLock(path, () => "next", SHORT)).toBe("next");
 });
 
-test("a lock directory that somebody put something into is told, and keeps nobody waiting once it is mended", async () => {
+test("withLock reports a lock directory that is not empty, and works once it is removed", async () => {
   const path = join(temporaryDirectory(), "f");
   const spoilt = withLock(path, () => {
     chmodSync(`${path}.lock`, 0o700);
@@ -63,13 +63,13 @@ test("a lock directory that somebody put something into is told, and keeps nobod
   });
   await expect(spoilt).rejects.toMatchObject({
     code: "PERMISSION_DENIED",
-    message: expect.stringContaining("could not be given back"),
+    message: expect.stringContaining("could not be released"),
   });
   rmSync(`${path}.lock`, { recursive: true });
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
 });
 
-test("who waits while others of ours follow each other waits on, and gives up where one of them hangs", async () => {
+test("withLock waits longer while holders change, and gives up when one of them hangs", async () => {
   const path = join(temporaryDirectory(), "f");
   const follow = () => another(path);
   follow();
@@ -87,14 +87,14 @@ test("who waits while others of ours follow each other waits on, and gives up wh
   });
 });
 
-test("who always finds others before it gives up at last, and says how long it waited", async () => {
+test("withLock gives up at last when others are always first, and reports the time", async () => {
   const path = join(temporaryDirectory(), "f");
   another(path);
   const unlucky = withLock(path, () => "never", { waitMs: 250, random: () => another(path) });
   await expect(unlucky).rejects.toThrow(/was locked for 1 s/);
 });
 
-test("calls of one process run one after the other, in their order", async () => {
+test("withLock runs the calls of one process one after another, in their order", async () => {
   const path = join(temporaryDirectory(), "f");
   const seen: string[] = [];
   const work = (n: number) => async () => {
@@ -107,7 +107,7 @@ test("calls of one process run one after the other, in their order", async () =>
   expect(seen).toEqual(calls.flatMap((n) => [`${n} in`, `${n} out`]));
 });
 
-test("a foreign lock is respected until it is given back", async () => {
+test("withLock respects a foreign lock until it is released", async () => {
   const path = join(temporaryDirectory(), "f");
   mkdirSync(`${path}.lock`);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
@@ -115,7 +115,7 @@ test("a foreign lock is respected until it is given back", async () => {
   expect(await withLock(path, () => "now", SHORT)).toBe("now");
 });
 
-test("a foreign lock that shows no sign of life for 10 s is taken (S26)", async () => {
+test("withLock takes a foreign lock without a sign of life for 10 s (S26)", async () => {
   const path = join(temporaryDirectory(), "f");
   mkdirSync(`${path}.lock`);
   const old = new Date(Date.now() - 10_500);
@@ -123,7 +123,7 @@ test("a foreign lock that shows no sign of life for 10 s is taken (S26)", async 
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
 });
 
-test("a lock whose holder was killed is taken at once (S26)", async () => {
+test("withLock takes the lock of a killed process at once (S26)", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
@@ -135,7 +135,7 @@ test("a lock whose holder was killed is taken at once (S26)", async () => {
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test("a dead holder's record never frees a lock that somebody else has taken since", async () => {
+test("withLock keeps a lock that another process took after the recorded holder died", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   await holder.line();
@@ -146,7 +146,7 @@ test("a dead holder's record never frees a lock that somebody else has taken sin
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 
-test("a dead holder's record never frees a foreign lock, though the file system gave it the number and the time of the dead one's", async () => {
+test("withLock keeps a foreign lock that has the inode and the time of a dead holder's", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   await holder.line();
@@ -161,14 +161,14 @@ test("a dead holder's record never frees a foreign lock, though the file system 
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 
-test("an owner that cannot be judged from here keeps its lock for 10 s (S77)", async () => {
+test("withLock waits 10 s for an owner that cannot be judged from here (S77)", async () => {
   const path = join(temporaryDirectory(), "f");
   const [pid, , , space, boot] = ownerRecord().split(".");
   symlinkSync([pid, "no-such-start", "other-host", space, boot, "word"].join("."), `${path}.q`);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 
-test("a holder that was robbed notices it before its change and does it again", async () => {
+test("withLock runs the work again when the lock was lost before the change", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
@@ -182,7 +182,7 @@ test("a holder that was robbed notices it before its change and does it again", 
   expect(await holder.line()).toBe("done 2");
 });
 
-test("what a robbed holder gives back is not the robber's lock", async () => {
+test("withLock leaves the lock of another process alone when its own was lost", async () => {
   const path = join(temporaryDirectory(), "f");
   await withLock(path, () => {
     rmdirSync(`${path}.lock`);
@@ -191,13 +191,29 @@ test("what a robbed holder gives back is not the robber's lock", async () => {
   expect(existsSync(`${path}.lock`)).toBe(true);
 });
 
-test("a directory that is missing is an error and is not made", async () => {
+test("withLock removes the lock directory when its process exits, unless another process has taken the lock", async () => {
+  const path = join(temporaryDirectory(), "f");
+  for (const isTaken of [false, true]) {
+    const holder = holdLock(path);
+    expect(await holder.line()).toBe("held 1");
+    if (isTaken) {
+      rmdirSync(`${path}.lock`);
+      mkdirSync(`${path}.lock`);
+    }
+    // Nothing is left that could resolve its wait, so the process exits.
+    holder.child.stdin?.end();
+    await holder.ended();
+    expect(existsSync(`${path}.lock`)).toBe(isTaken);
+  }
+});
+
+test("withLock throws when the directory is missing, and does not create it", async () => {
   const directory = join(temporaryDirectory(), "gone");
   await expect(withLock(join(directory, "f"), () => 1)).rejects.toMatchObject({ code: "ENOENT" });
   expect(existsSync(directory)).toBe(false);
 });
 
-test("eight processes that count in one file lose no step", async () => {
+test("withLock loses no update of eight processes that count in one file", async () => {
   const file = join(temporaryDirectory(), "n.json");
   writeFileSync(file, '{"n": 0}');
   const runs = Array.from({ length: 8 }, () => countUp(file, "25").ended());

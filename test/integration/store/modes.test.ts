@@ -1,13 +1,13 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { script } from "../../support/run-ts.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { script } from "../../support/processes/script-process.ts";
 
-const makeFiles = script("make-files");
+const makeFiles = script("store/make-files");
 
 test.each(["0", "22", "277", "777"])(
-  "files are 0600 and directories 0700 under the umask %s, which stays as it is",
+  "file modes › are 0600 for files and 0700 for directories under umask %s, which stays unchanged",
   async (umask) => {
     const directory = temporaryDirectory();
     const maker = makeFiles(umask, directory);

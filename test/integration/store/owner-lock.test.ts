@@ -2,7 +2,7 @@ import { lutimesSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ownerLiveness, ownerRecord, seekOwnerLock } from "../../../src/store/owner-lock.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const FIELDS = ["pid", "start", "host", "space", "boot", "word"] as const;
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import * as z from "zod/mini";
 import { parseJsonLine } from "../../../src/store/jsonl.ts";
 import { openLineFeed } from "../../../src/store/tail.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 function log() {
   const directory = temporaryDirectory();
@@ -18,7 +18,7 @@ function log() {
   };
 }
 
-test("gives each line once, as they come; a torn one when it is whole", () => {
+test("line feed › returns each line once, and a half-written line when it is complete", () => {
   const { path, feed, add } = log();
   const { look } = feed();
   expect(look()).toEqual([]);
@@ -31,7 +31,7 @@ test("gives each line once, as they come; a torn one when it is whole", () => {
   expect(look()).toEqual([]);
 });
 
-test("reads the file that made way to its end, and goes on with the new one", () => {
+test("line feed › finishes a rotated file before it continues with the new one", () => {
   const { feed, add, turnOver } = log();
   add(1);
   const { look } = feed();
@@ -45,7 +45,7 @@ test("reads the file that made way to its end, and goes on with the new one", ()
   expect(look()).toEqual([3, 4]);
 });
 
-test("begins with what made way before", () => {
+test("line feed › starts with the rotated file", () => {
   const { feed, add, turnOver } = log();
   add(1, 2);
   turnOver();

@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { changeFile } from "../../../src/store/update-file.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { updateFile } from "../../../src/store/lock.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const SHORT = { waitMs: 60 };
 
@@ -15,15 +15,15 @@ function fileWith(text: string): string {
   return path;
 }
 
-/** What a change adds, and where it was made up. */
+/** Appends to the text, and notes in `looks` whether the lock was held. */
 const appending = (looks: boolean[]) => (text: string | undefined, isLocked: boolean) => {
   looks.push(isLocked);
   return { value: looks.length, content: `${text}+ours` };
 };
 
-test("a change is made up and written while foreign writers find the lock free", async () => {
+test("updateFile computes and stages the update while foreign writers find the lock free", async () => {
   const path = fileWith("old");
-  const value = await changeFile(path, (text, isLocked) => {
+  const value = await updateFile(path, (text, isLocked) => {
     expect([isLocked, isThere(`${path}.lock`), isThere(`${path}.q`)]).toEqual([false, false, true]);
     return { value: text, content: "new" };
   });
@@ -31,11 +31,11 @@ test("a change is made up and written while foreign writers find the lock free",
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("what a foreign writer wrote meanwhile is kept: the change is made up again under the lock", async () => {
+test("updateFile keeps what a foreign writer wrote meanwhile: updates again under the lock", async () => {
   const path = fileWith("old");
   const looks: boolean[] = [];
   const change = appending(looks);
-  await changeFile(path, (text, isLocked) => {
+  await updateFile(path, (text, isLocked) => {
     // Of the same length, and within the same tick of the file system's clock.
     if (!isLocked) writeFileSync(path, "OLD");
     return change(text, isLocked);
@@ -44,53 +44,53 @@ test("what a foreign writer wrote meanwhile is kept: the change is made up again
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("a file that comes or goes meanwhile is a change too", async () => {
+test("updateFile updates again when the file was created meanwhile", async () => {
   const path = join(temporaryDirectory(), "f");
   const looks: boolean[] = [];
   const change = appending(looks);
-  await changeFile(path, (text, isLocked) => {
+  await updateFile(path, (text, isLocked) => {
     if (!isLocked) writeFileSync(path, "theirs");
     return change(text, isLocked);
   });
   expect([looks, readFileSync(path, "utf8")]).toEqual([[false, true], "theirs+ours"]);
 });
 
-test("what cannot be made up without the lock is tried under it, and told only then", async () => {
+test("updateFile retries a failed update under the lock, and throws only then", async () => {
   const path = fileWith('["half');
-  const parsed = changeFile(path, (text, isLocked) => {
+  const parsed = updateFile(path, (text, isLocked) => {
     if (isLocked) expect(isThere(`${path}.lock`)).toBe(true);
     return { value: JSON.parse(text ?? "") };
   });
   await expect(parsed).rejects.toThrow(SyntaxError);
-  const mended = changeFile(path, (text, isLocked) => {
+  const mended = updateFile(path, (text, isLocked) => {
     if (!isLocked) throw new Error("in the middle of a write");
     return { value: text };
   });
   expect(await mended).toBe('["half');
 });
 
-test("a change that ends in nothing takes no lock that others know", async () => {
+test("updateFile takes no shared lock when nothing changes", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
-  expect(await changeFile(path, (text) => ({ value: text }), SHORT)).toBe("old");
+  expect(await updateFile(path, (text) => ({ value: text }), SHORT)).toBe("old");
   rmdirSync(`${path}.lock`);
 });
 
-test("a lock that stays held leaves the file as it is, and nothing beside it", async () => {
+test("updateFile leaves the file as it is, and no other file, when the lock stays held", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
-  const change = changeFile(path, () => ({ value: undefined, content: "new" }), SHORT);
+  const change = updateFile(path, () => ({ value: undefined, content: "new" }), SHORT);
   await expect(change).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
   expect(readFileSync(path, "utf8")).toBe("old");
   expect(readdirSync(join(path, "..")).sort()).toEqual(["f", "f.lock"]);
 });
 
-test("what follows from the change is done before the next of ours has its turn", async () => {
+test("updateFile calls `written` before the next process has its turn", async () => {
   const path = fileWith("old");
   const seen: unknown[] = [];
   const written = (): void => {
     seen.push([readFileSync(path, "utf8"), isThere(`${path}.lock`), isThere(`${path}.q`)]);
   };
-  await changeFile(path, () => ({ value: undefined, content: "new", written }));
+  await updateFile(path, () => ({ value: undefined, content: "new", written }));
   expect(seen).toEqual([["new", false, true]]);
 });

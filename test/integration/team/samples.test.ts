@@ -9,12 +9,12 @@ import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { changeTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { retireMember } from "../../support/retire.ts";
-import { testHome } from "../../support/team.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { testHome } from "../../support/team/test-team.ts";
 
 const PEERS = fileURLToPath(new URL("../../fixtures/peers/", import.meta.url));
 
-/** A team as a real peer of this version left it. */
+/** Returns a team as Claude Code of this version left it. */
 function teamOf(version: string) {
   const ref = teamRef(testHome(), "my-team");
   mkdirSync(ref.paths.dir, { recursive: true });
@@ -24,8 +24,8 @@ function teamOf(version: string) {
 }
 const json = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
-describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s", (version) => {
-  test("are read", async () => {
+describe.each(["2.1.34", "2.1.150", "2.1.329"])("team files of Claude Code %s", (version) => {
+  test("can be read", async () => {
     const ref = teamOf(version);
     const { members } = readTeam(ref);
     expect(members[0]).toMatchObject({ name: "team-lead" });
@@ -36,7 +36,7 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s",
     }
   });
 
-  test("keep all that the peer wrote when we change them", async () => {
+  test("keep all their fields when we change them", async () => {
     const ref = teamOf(version);
     const before = {
       config: json(ref.paths.config),
@@ -52,7 +52,7 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s",
     expect(json(ref.paths.task("1"))).toEqual({ ...before.task, description: "new" });
   });
 
-  test("tell us what their agents say", async () => {
+  test("contain protocol messages that we understand", async () => {
     const ref = teamOf(version);
     const said = json(ref.paths.inbox("team-lead")) as { read?: boolean }[];
     const entries = await unreadMessages(ref, "team-lead");
@@ -66,7 +66,7 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s",
     expect(json(ref.paths.inbox("team-lead"))).toHaveLength(said.length);
   });
 
-  test("let us claim what is free in them", async () => {
+  test("contain tasks that follow our claim rules", async () => {
     const ref = teamOf(version);
     const claims = await Promise.allSettled([claimTask(ref, "beta", "2"), claimTask(ref, "beta", undefined)]);
     expect(claims[0]).toMatchObject({ reason: { code: "TASK_BLOCKED" } });

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { debugged } from "../../../src/runtime/debug-view.ts";
 import { openDebugLog } from "../../../src/telemetry/debug-log.ts";
 import { recordEvent } from "../../../src/telemetry/event-log.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { NO_VIEW } from "../../support/views.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { NO_VIEW } from "../../support/worker/empty-view.ts";
 
 const ON = { TEAMS_DEBUG: "1" };
 
@@ -15,8 +15,8 @@ function open(env: Readonly<Record<string, string>> = ON, sessionId = "s-1", roo
   return { log: openDebugLog({ root, sessionId, env, problem }), root, problems };
 }
 
-describe("a debug log", () => {
-  it("is there where the environment asks for it, for its owner alone, and latest leads to the newest", () => {
+describe("debug log", () => {
+  it("is written only when TEAMS_DEBUG asks for it, for its owner alone, with a link to the latest", () => {
     expect([open({}).log, open({ TEAMS_DEBUG: "0" }).log]).toEqual([undefined, undefined]);
     const { log, root } = open();
     log?.note("first\nof two lines");
@@ -29,13 +29,13 @@ describe("a debug log", () => {
     expect(readlinkSync(join(root, "debug", "latest"))).toBe("s-2.txt");
   });
 
-  it("holds no secret, also not one that the end of a line cuts in half (S75)", () => {
+  it("holds no secret, not even one cut at the end of a line (S75)", () => {
     const { log } = open({ ...ON, API_KEY: "sesame-open-wide" });
     log?.note(`${"x".repeat(1_990)}sesame-open-wide`);
     expect(readFileSync(log?.path ?? "", "utf8")).not.toContain("sesame");
   });
 
-  it("that cannot be written fails nothing, and is said once", () => {
+  it("never fails, and reports a write error once", () => {
     const { log, problems } = open();
     rmSync(log?.path ?? "");
     mkdirSync(log?.path ?? "");
@@ -44,7 +44,7 @@ describe("a debug log", () => {
     expect(problems).toHaveLength(1);
   });
 
-  it("hears that no events can be written", () => {
+  it("records that events cannot be written", () => {
     const root = temporaryDirectory();
     debugged(NO_VIEW, { root, sessionId: "s", env: ON });
     const events = join(root, "events.jsonl");

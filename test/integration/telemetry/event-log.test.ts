@@ -12,8 +12,8 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
 import { olderLog, recordEvent, tellEventFailure } from "../../../src/telemetry/event-log.ts";
-import { testTeam } from "../../support/team.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 const logIn = (directory: string) => ({
   team: "crew",
@@ -23,8 +23,8 @@ const eventsOf = ({ paths }: ReturnType<typeof logIn> | TeamRef): TeamEvent[] =>
   readJsonLines(paths.events, teamEvent).lines;
 const IDLE = { type: "idle", reason: "available" } as const;
 
-describe("an event", () => {
-  it("is a line with its time, type and team, in a file that nobody else reads", () => {
+describe("recordEvent", () => {
+  it("writes a line with time, type and team to a file that only its owner can read", () => {
     const log = logIn(temporaryDirectory());
     recordEvent(log, { ...IDLE, agentId: "dev@crew" });
     recordEvent(log, IDLE);
@@ -36,14 +36,14 @@ describe("an event", () => {
     expect(statSync(log.paths.events).mode & 0o777).toBe(0o600);
   });
 
-  it("holds no key of the environment, in whichever of its names one may be (S75)", () => {
+  it("redacts secrets of the environment in every field (S75)", () => {
     addSecrets({ EVENT_TOKEN: "tok-3f9a77c1d2" });
     const log = logIn(temporaryDirectory());
     recordEvent(log, { type: "permission", tool: "mcp__tok-3f9a77c1d2__find", allowed: true, asked: false });
     expect(eventsOf(log)).toMatchObject([{ tool: "mcp__[secret]__find" }]);
   });
 
-  it("that cannot be written fails nothing, and is said once", () => {
+  it("never fails, and reports a write error once", () => {
     const log = logIn(temporaryDirectory());
     mkdirSync(log.paths.events);
     const said: string[] = [];
@@ -53,7 +53,7 @@ describe("an event", () => {
     expect(said).toEqual([expect.stringContaining("EISDIR")]);
   });
 
-  it("of a team that is gone makes nothing", () => {
+  it("creates nothing for a deleted team", () => {
     const said: string[] = [];
     tellEventFailure((text) => said.push(text));
     const directory = join(temporaryDirectory(), "gone");
@@ -61,7 +61,7 @@ describe("an event", () => {
     expect([existsSync(directory), said]).toEqual([false, []]);
   });
 
-  it("that fills the file begins a new one, and the one before stays", () => {
+  it("starts a new file when the log is full, and keeps the previous one", () => {
     const log = logIn(temporaryDirectory());
     writeFileSync(log.paths.events, `${"x".repeat(9 * 1024 * 1024)}\n`);
     recordEvent(log, IDLE);
@@ -72,8 +72,8 @@ describe("an event", () => {
   });
 });
 
-describe("a team", () => {
-  it("tells of its members, messages and tasks, without what they say", async () => {
+describe("events of a team", () => {
+  it("cover members, messages and tasks, without their texts", async () => {
     const ref = await testTeam(["dev", "rev"]);
     await sendMessage(ref, { from: "dev", to: "rev", text: "a word for rev alone", summary: "hush" });
     const { id } = await addTask(ref, "team-lead", { subject: "dig deep", description: "in the garden" });
@@ -82,8 +82,8 @@ describe("a team", () => {
     await updateTask(ref, "team-lead", id, { status: "deleted" });
     await removeMember(ref, "rev");
     const events = eventsOf(ref);
-    const told = events.map(({ ts: _, team: _team, parentSessionId: _session, ...facts }) => facts);
-    expect(told).toMatchObject([
+    const recorded = events.map(({ ts: _, team: _team, parentSessionId: _session, ...facts }) => facts);
+    expect(recorded).toMatchObject([
       { type: "member", what: "joined", agentId: "dev@crew" },
       { type: "member", what: "joined", agentId: "rev@crew" },
       { type: "message", agentId: "dev@crew", from: "dev", to: "rev", size: 20 },
@@ -101,12 +101,12 @@ describe("a team", () => {
       { type: "task", what: "deleted", taskId: id },
       { type: "member", what: "taken_back", agentId: "rev@crew" },
     ]);
-    expect(told[2]).not.toHaveProperty("protocol");
+    expect(recorded[2]).not.toHaveProperty("protocol");
     expect(events[0]?.parentSessionId).toBe("5f0e2a6e-0000-4000-8000-000000000000");
     expect(readFileSync(ref.paths.events, "utf8")).not.toMatch(/word|hush|dig|garden/);
   });
 
-  it("says of each event whose it is: the member, its type, and the session that leads it", async () => {
+  it("name the member, its type and the lead's session", async () => {
     const ref = await testTeam(["dev", "rev"]);
     for (const name of ["dev", "rev"]) await patchMember(ref, name, { agentType: `type of ${name}` });
     await sendMessage(ref, { from: "dev", to: "rev", text: "x" });
@@ -127,7 +127,7 @@ describe("a team", () => {
     expect(sessions).toEqual(new Set(["5f0e2a6e-0000-4000-8000-000000000000"]));
   });
 
-  it("tells of a member's end and how it came, once", async () => {
+  it("record a member's end and its cause, once", async () => {
     const ref = await testTeam(["dev"]);
     const end: NewEnding = { id: "left/dev/1", name: "dev", how: "killed", news: "", tasks: [] };
     const leave = (config: TeamConfig) => toFormer(config, "dev", "killed", 1);
@@ -138,7 +138,7 @@ describe("a team", () => {
     ]);
   });
 
-  it("tells of a message once, however often it is told of its event", async () => {
+  it("record a message once, even if it is sent again with the same id", async () => {
     const ref = await testTeam(["dev"]);
     const mail = { from: "system", to: "dev", text: "x", messageId: "event-1" };
     await Promise.all([sendMessage(ref, mail), sendMessage(ref, mail)]);
@@ -146,7 +146,7 @@ describe("a team", () => {
     expect(eventsOf(ref).filter(({ type }) => type === "message")).toHaveLength(1);
   });
 
-  it("does all it does where no event can be written", async () => {
+  it("never make an operation fail when they cannot be written", async () => {
     const ref = await testTeam([]);
     mkdirSync(ref.paths.events);
     await addMembers(ref, [{ name: "dev", cwd: "/" }]);

@@ -4,10 +4,10 @@ import { captureEach } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/command.ts";
 import { type PaneId, paneId } from "../../../src/tmux/ids.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** A window whose one pane shows this text, and nothing more comes. */
+/** Opens a window whose only pane shows this text and nothing else. */
 function showing(t: PrivateTmux, text: string): PaneId {
   const words = ["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "--"];
   const id = paneId(t.tmux(...words, "/bin/sh", "-c", 'printf "%s" "$1"; exec cat', "sh", text));
@@ -17,12 +17,12 @@ function showing(t: PrivateTmux, text: string): PaneId {
 
 const itself = (pane: PaneId) => ({ pane, condition: equals("pane_id", pane) });
 
-/** Waits until a pane shows something, as the tests look once alone. */
+/** Waits until a pane shows a text; the tests themselves capture only once. */
 async function shown(t: PrivateTmux, pane: PaneId, text: string): Promise<void> {
   await eventually(text, () => t.tmux("capture-pane", "-p", "-t", pane).includes(text));
 }
 
-test("64 panes are captured in one forked call, each screen under its own pane, with its empty rows", async () => {
+test("captureEach › captures 64 panes in one tmux call, each with its empty rows", async () => {
   const t = privateTmux();
   t.session();
   const panes = Array.from({ length: 64 }, (_, i) => showing(t, `first ${i}\n\nlast ${i}`));
@@ -43,7 +43,7 @@ test("64 panes are captured in one forked call, each screen under its own pane, 
   );
 });
 
-test("a pane that is not the one that is meant, or is gone, has no rows, and the others have theirs", async () => {
+test("captureEach › returns no rows for a pane that is gone or fails its condition", async () => {
   const t = privateTmux();
   t.session();
   const [one, other, gone] = [showing(t, "one"), showing(t, "other"), showing(t, "gone")];
@@ -55,7 +55,7 @@ test("a pane that is not the one that is meant, or is gone, has no rows, and the
   expect([first, second, third?.[0]]).toEqual([undefined, undefined, "one"]);
 });
 
-test("a screen that shows what stands between two screens is taken for itself", async () => {
+test("captureEach › is not confused by a screen that shows its separator", async () => {
   const t = privateTmux();
   t.session();
   const seen: string[] = [];
@@ -78,7 +78,7 @@ test("a screen that shows what stands between two screens is taken for itself", 
   expect([lies?.[0], truth?.[0]]).toEqual([mark, "calm"]);
 });
 
-test("where there is no server nobody has rows", async () => {
+test("captureEach › returns no rows without a server", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   await t.killServer();

@@ -6,11 +6,11 @@ import { paneId } from "../../../src/tmux/ids.ts";
 import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
-import { eventually } from "../../support/eventually.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-describe("A batch", () => {
-  test("does what stands behind a failing command, and says what failed", async () => {
+describe("tmux batch", () => {
+  test("continues after a failing command, and reports the failure", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const result = await t.server.batch([
@@ -21,7 +21,7 @@ describe("A batch", () => {
     expect(result.errors).toEqual([expect.stringContaining("%999")]);
   });
 
-  test("does nothing of a chain behind what failed in it", async () => {
+  test("stops a chain at its failing command", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const say = (text: string) => ["display-message", "-p", "-t", pane, text];
@@ -32,7 +32,7 @@ describe("A batch", () => {
     expect(lines).toEqual(["one", "three"]);
   });
 
-  test("is for the server that was meant alone, and says that it did nothing at another one", async () => {
+  test("runs only on the intended server, and otherwise reports that it did nothing", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const serverPid = Number(t.tmux("display-message", "-p", "#{pid}"));
@@ -46,7 +46,7 @@ describe("A batch", () => {
     expect(t.tmux("show-options", "-p", "-v", "-t", pane, "@x")).toBe('y"; }\n%endif');
   });
 
-  test("may be larger than what one call carries", async () => {
+  test("may be larger than the arguments of one call", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const big = "x".repeat(100_000);
@@ -54,7 +54,7 @@ describe("A batch", () => {
     expect((await t.server.call(["show-options", "-p", "-v", "-t", pane, "@big"])).trim()).toBe(big);
   });
 
-  test("starts a server only when told to", async () => {
+  test("starts a server only on request", async () => {
     const t = privateTmux();
     const refused = t.server.batch([["list-sessions"]]);
     await expect(refused).rejects.toSatisfy(isNoServer);
@@ -62,7 +62,7 @@ describe("A batch", () => {
     expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("x");
   });
 
-  test("goes to the server that was named, not to the one that the caller is in", async () => {
+  test("goes to the named server, not to the caller's", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const byDefault = tmuxServer({ env: t.inside(pane) });
@@ -70,8 +70,8 @@ describe("A batch", () => {
   });
 });
 
-describe("What goes wrong with tmux itself", () => {
-  test("is TMUX_NOT_FOUND with a hint when it is missing", async () => {
+describe("tmux problems", () => {
+  test("a missing tmux gives TMUX_NOT_FOUND with a hint", async () => {
     const t = privateTmux();
     const server = tmuxServer({ env: { ...t.env, PATH: t.home } });
     await expect(listPanes(server)).rejects.toMatchObject({
@@ -80,14 +80,14 @@ describe("What goes wrong with tmux itself", () => {
     });
   });
 
-  test("is TMUX_ERROR that names the version when it is too old", async () => {
+  test("a tmux that is too old gives TMUX_ERROR with its version", async () => {
     const t = privateTmux();
     t.session();
     const old = join(t.home, "old");
     mkdirSync(old);
     const path = (await run("which", ["tmux"])).stdout.trim();
     symlinkSync(path, join(old, "real-tmux"));
-    // Answers the version as a server of 2020 would.
+    // Reports the version of a server of 2020.
     writeFileSync(join(old, "tmux"), `#!/bin/sh\nreal-tmux "$@" | sed 's/3\\.[0-9][a-z]*/3.1c/'\n`);
     chmodSync(join(old, "tmux"), 0o755);
     const { socket } = t.server;
@@ -98,7 +98,7 @@ describe("What goes wrong with tmux itself", () => {
     });
   });
 
-  test("is an error with the command when it refuses", async () => {
+  test("a refused command is in the error's details", async () => {
     const t = privateTmux();
     t.session();
     await expect(t.server.call(["kill-window", "-t", "@99"])).rejects.toMatchObject({
@@ -107,15 +107,15 @@ describe("What goes wrong with tmux itself", () => {
     });
   });
 
-  test("is an empty look when no server runs, and none is started by looking", async () => {
+  test("listing panes without a server returns none and starts no server", async () => {
     const t = privateTmux();
     expect(await listPanes(t.server)).toEqual({ running: false, serverPid: undefined, panes: [] });
     expect(() => t.tmux("list-sessions")).toThrow();
   });
 });
 
-describe("Check and act", () => {
-  test("acts on the pane that is meant, and on no other when that is gone", async () => {
+describe("onlyIf", () => {
+  test("acts on the intended pane, and on no other if it is gone", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const here = paneId(pane);
@@ -128,8 +128,8 @@ describe("Check and act", () => {
   });
 });
 
-describe("Talking to a program that reads keys", () => {
-  test("a paste arrives as one bracket without control characters", async () => {
+describe("paste", () => {
+  test("arrives as one bracketed paste without control characters", async () => {
     const t = privateTmux();
     t.session();
     const out = join(t.home, "keys");

@@ -5,9 +5,9 @@ import type { Bell } from "../../../src/wakeup/bell.ts";
 import { openLastingBell } from "../../../src/wakeup/durable-bell.ts";
 import { makeFifos, ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
-test("a bell and a lifeline that vanished are back with the next wait, which finds what nobody could ring for (S78)", async () => {
+test("durable bell › recreates a vanished bell and lifeline at the next wait, which rings at once (S78)", async () => {
   const { bell, paths } = await lasting();
   rmSync(dirname(paths.bell), { recursive: true });
   expect(ring(paths.bell)).toBe("nobody");
@@ -18,7 +18,7 @@ test("a bell and a lifeline that vanished are back with the next wait, which fin
   expect(ring(paths.lifeline)).toBe("rung");
 });
 
-test("those that another has put in their place are taken, and one that is still there stays", async () => {
+test("durable bell › adopts FIFOs that another process recreated, and keeps those in place", async () => {
   const { bell, paths } = await lasting();
   rmSync(paths.bell);
   await makeFifos([paths.bell]);
@@ -32,7 +32,7 @@ test("those that another has put in their place are taken, and one that is still
   expect(ring(paths.lifeline)).toBe("rung");
 });
 
-test("that they cannot be made is told once, ends no wait, and is tried again", async () => {
+test("durable bell › reports a failed recreation once, keeps waiting, and retries", async () => {
   const problems: unknown[] = [];
   const { bell, paths } = await lasting((error) => problems.push(error));
   const above = dirname(dirname(paths.bell));
@@ -47,7 +47,7 @@ test("that they cannot be made is told once, ends no wait, and is tried again", 
   expect(ring(paths.bell)).toBe("rung");
 });
 
-test("several that wait make them once, and closing in the middle leaves nothing open", async () => {
+test("durable bell › recreates once for several waits, and stays closed if closed meanwhile", async () => {
   const { bell, paths } = await lasting();
   let made = 0;
   const make = paths.make;
@@ -58,7 +58,7 @@ test("several that wait make them once, and closing in the middle leaves nothing
   rmSync(dirname(paths.bell), { recursive: true });
   expect(await Promise.all([bell.wait(), bell.wait()])).toEqual(["rung", "rung"]);
   expect(made).toBe(1);
-  // Held, so that its inode is not given to the next one.
+  // Keeps the inode in use, so that the next FIFO cannot get it.
   const fd = openSync(paths.bell, "r+");
   onTestFinished(() => closeSync(fd));
   rmSync(dirname(paths.bell), { recursive: true });
@@ -68,16 +68,19 @@ test("several that wait make them once, and closing in the middle leaves nothing
   expect(ring(paths.bell)).toBe("nobody");
 });
 
-test.runIf(process.platform === "linux")("its lifeline ends with it for those who watch", async () => {
-  const { bell, paths } = await lasting();
-  const lifeline = watchLifeline(paths.lifeline);
-  onTestFinished(() => lifeline.close());
-  expect(lifeline.isInPlace()).toBe(true);
-  bell.close();
-  await lifeline.ended;
-});
+test.runIf(process.platform === "linux")(
+  "durable bell › ends its lifeline for watchers when it closes",
+  async () => {
+    const { bell, paths } = await lasting();
+    const lifeline = watchLifeline(paths.lifeline);
+    onTestFinished(() => lifeline.close());
+    expect(lifeline.isInPlace()).toBe(true);
+    bell.close();
+    await lifeline.ended;
+  },
+);
 
-test("a start refuses what is in the way", async () => {
+test("durable bell › refuses to open if something else is in the way", async () => {
   const directory = temporaryDirectory();
   chmodSync(directory, 0o700);
   const [bell, lifeline] = [join(directory, "bell"), join(directory, "life")];

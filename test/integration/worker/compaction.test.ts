@@ -10,11 +10,11 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { createTask } from "../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../src/team/tasks/update-task.ts";
-import { teamNews } from "../../../src/worker/prompts/team-summary.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { teamSummary } from "../../../src/worker/prompts/team-summary.ts";
+import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
@@ -31,7 +31,7 @@ describe("compacted conversation of a member", () => {
     await updateTask(ref, LEAD_NAME, "3", { status: "completed" });
     const request = { id: "r1", kind: "question", summary: "Which one?", payload: {}, at: 1 } as const;
     openRequest(ref, { ...request, from: "ada" });
-    expect(teamNews(ref, "dev")).toBe(
+    expect(teamSummary(ref, "dev")).toBe(
       [
         "Members of the team:",
         "- team-lead",
@@ -42,11 +42,11 @@ describe("compacted conversation of a member", () => {
         "- #1 (pending; yours): Read the <code> and more",
         "- #2 (pending; free; waits for #1): Write it up",
         "",
-        "Nothing waits for an answer.",
+        "Nothing is waiting for an answer.",
       ].join("\n"),
     );
-    expect(teamNews(ref, LEAD_NAME)).toContain(
-      "What waits for an answer:\n- question of ada, r1: Which one?",
+    expect(teamSummary(ref, LEAD_NAME)).toContain(
+      "Waiting for an answer:\n- question of ada, r1: Which one?",
     );
   });
 

@@ -5,18 +5,18 @@ import type { Model, ModelRequest } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { setMode } from "../../../src/team/members/permission-mode.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { startWorker } from "../../support/worker.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { startWorker } from "../../support/worker/start-worker.ts";
 
 /** Starts a lead in this mode that plays these turns; `requests` holds its model requests. */
 async function leadOf(
   mode: PermissionMode,
-  turns: readonly Turn[],
+  turns: readonly PlaybookTurn[],
   { members = [], alone = false }: { readonly members?: readonly string[]; readonly alone?: boolean } = {},
 ) {
   const ref = await testTeam(members);
@@ -44,7 +44,7 @@ it("lead in delegate mode › is offered team tools only, and its prompt says wh
   const { ref, running, requests, said } = await leadOf("delegate", [{ say: "one" }, { say: "two" }], {
     members: ["ada"],
   });
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
   const first = requests[0] as ModelRequest;
   expect(toolNames(first)).toEqual(
@@ -56,8 +56,8 @@ it("lead in delegate mode › is offered team tools only, and its prompt says wh
   expect(first.system).toContain(`the files are in ${ref.paths.tasks}`);
   for (const word of ["do the work yourself", "search and read", "Grep", "Bash"])
     expect(first.system).not.toContain(word);
-  running.worker.plan.setMode("acceptEdits");
-  await running.worker.typed("go on");
+  running.worker.planApproval.setMode("acceptEdits");
+  await running.worker.handleTypedLine("go on");
   await said("two");
   expect(toolNames(requests[1] as ModelRequest)).toEqual(expect.arrayContaining(["Agent", "Bash", "Write"]));
   expect(requests[1]?.system).not.toContain("You only coordinate");
@@ -66,14 +66,14 @@ it("lead in delegate mode › is offered team tools only, and its prompt says wh
 });
 
 it("lead in delegate mode › cannot write files or start subagents, and reads why (S53)", async () => {
-  const turn: Turn = {
+  const turn: PlaybookTurn = {
     tools: [
       { name: "Write", input: { file_path: "x.md", content: "x" } },
       { name: "Agent", input: { prompt: "Write x.md", description: "writes" } },
     ],
   };
   const { running, said } = await leadOf("delegate", [turn, { say: "done" }]);
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("done");
   const seen = running.shown.filter((shown) => shown.startsWith("ended "));
   expect(seen).toEqual([
@@ -88,15 +88,15 @@ it("lead › reads of a new teammate with its next turn, while its cached system
   const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }, { say: "two" }], {
     members: ["ada"],
   });
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
   await addMembers(ref, [{ name: "ben", cwd: "/" }]);
-  await running.worker.typed("go on");
+  await running.worker.handleTypedLine("go on");
   await said("two");
   expect(requests[1]?.system).toBe(requests[0]?.system);
   expect(requests[0]?.system).toContain("Your teammates now: ada.");
   expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain(
-    "[The team has changed: ben joined. With you in it now: ada, ben.]",
+    "[The team has changed: ben joined. Other members now: ada, ben.]",
   );
   await running.stop();
 });
@@ -105,7 +105,7 @@ it("lead › finds its existing teammates in the system prompt of a new session 
   const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }], {
     members: ["ada", "bob"],
   });
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
   expect(requests[0]?.system).toContain("Your teammates now: ada, bob.");
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "ada", "bob"]);
@@ -115,7 +115,7 @@ it("lead › finds its existing teammates in the system prompt of a new session 
 it("lead without a user › is not offered AskUserQuestion, and reads when its run ends", async () => {
   const systems = async (alone: boolean): Promise<readonly [string, readonly string[]]> => {
     const { running, requests, said } = await leadOf("default", [{ say: "one" }], { alone });
-    await running.worker.typed("go");
+    await running.worker.handleTypedLine("go");
     await said("one");
     await running.stop();
     return [requests[0]?.system ?? "", toolNames(requests[0] as ModelRequest)];
@@ -123,17 +123,19 @@ it("lead without a user › is not offered AskUserQuestion, and reads when its r
   const [alone, asked] = [await systems(true), await systems(false)];
   expect(alone[1]).not.toContain("AskUserQuestion");
   expect(alone[0]).not.toMatch(/AskUserQuestion|Ask, or/);
-  expect(alone[0]).toMatch(/nobody answers questions.*call TeamDelete\./s);
+  expect(alone[0]).toMatch(/questions get no answer.*call TeamDelete\./s);
   expect(asked[1]).toContain("AskUserQuestion");
   expect(asked[0]).toContain("To ask the person something before that, use AskUserQuestion.");
   for (const [system] of [alone, asked])
-    expect(system).toContain("The run ends with the first turn in which you call no tool while nobody works");
+    expect(system).toContain(
+      "The run ends with the first turn in which you call no tool while no teammate works",
+    );
 });
 
 it("lead in plan mode › reads that it writes and runs nothing", async () => {
   const { running, requests, said } = await leadOf("plan", [{ say: "one" }]);
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
-  expect(requests[0]?.system).toContain("# You are in plan mode\n\nYou read and search;");
+  expect(requests[0]?.system).toContain("# You are in plan mode\n\nYou can read and search,");
   await running.stop();
 });

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { HookEvent } from "../../../src/agent/hooks/settings.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 /** Answers of a hook command. Both streams have text, so that the test sees which one is used. */
 const ANSWERS = {
@@ -60,7 +60,7 @@ const agent = { prompt: "look", description: "x", subagent_type: "Explore" };
 const AFTER = { tools: [{ name: "Bash", input: { command: "touch after" } }] };
 
 /** Turns in which the event happens once. */
-const TURNS: Readonly<Record<HookEvent, readonly Turn[]>> = {
+const TURNS: Readonly<Record<HookEvent, readonly PlaybookTurn[]>> = {
   PreToolUse: [{ tools: [touch] }, AFTER],
   PostToolUse: [{ tools: [touch] }, AFTER],
   TaskCreated: [{ tools: [{ name: "TaskCreate", input: subject }] }],

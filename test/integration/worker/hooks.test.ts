@@ -10,10 +10,10 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 type Commands = Partial<Record<HookEvent, string | readonly [matcher: string, command: string]>>;
 
@@ -54,7 +54,7 @@ describe("TeammateIdle hook (S65)", () => {
       { turns: [{ say: "done" }, { on: { contains: "run the tests" }, say: "they pass" }] },
     );
     await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
-    expect(dev.inputs[1]).toBe("[said by a TeammateIdle hook of the user's]\nrun the tests first");
+    expect(dev.inputs[1]).toBe("[said by the user's TeammateIdle hook]\nrun the tests first");
     const asked = file("asked")
       .trim()
       .split("\n")
@@ -136,7 +136,7 @@ describe("Stop hook", () => {
       { Stop: "[ -e one ] || { touch one; echo 'end your team' >&2; exit 2; }", TeammateIdle: "touch idle" },
       { name: LEAD_NAME, role: "lead", turns: [{ say: "ok", repeat: true }] },
     );
-    await dev.worker.typed("begin");
+    await dev.worker.handleTypedLine("begin");
     await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref, LEAD_NAME));
     expect(dev.inputs[1]).toContain("end your team");
     expect(made("idle")).toBe(false);

@@ -9,10 +9,10 @@ import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf, type WorkerInput } from "../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 async function working(input: WorkerInput) {
   const ref = await testTeam(["dev"]);
@@ -81,7 +81,7 @@ describe("permission mode of a running member", () => {
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the work", () => dev.inputs.length === 3 && isIdle(ref));
-    expect(dev.worker.plan.mode).toBe("acceptEdits");
+    expect(dev.worker.planApproval.mode).toBe("acceptEdits");
   });
 
   it("is shown in the status while planning and after each approval", async () => {
@@ -114,8 +114,8 @@ describe("permission mode of a running member", () => {
     const { ref, dev } = await working({ mode: "plan", turns: [...planned, { say: "heard" }] });
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
-    await dev.worker.typed("hurry");
-    const kept = `note: kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
+    await dev.worker.handleTypedLine("hurry");
+    const kept = `note: kept until the plan is answered: teams approve ${id}, or teams reject ${id} --note "…"`;
     await eventually("the pane's note", () => dev.shown.includes(kept));
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the line's turn", () => dev.inputs.some((input) => input.includes("hurry")));
@@ -134,7 +134,7 @@ describe("permission mode of a running member", () => {
         permissionUpdate: { type: "addRules", rules: [rule], behavior: "allow", destination: "session" },
       });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
-    await eventually("both", () => dev.worker.desk.allowedHere.length === 1);
+    await eventually("both", () => dev.worker.permissionRequests.sessionRules.length === 1);
     expect([made("ran"), listApprovals(ref).length]).toEqual([false, 1]);
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
     await eventually("the end", () => isIdle(ref) && made("ran"));
@@ -151,10 +151,10 @@ describe("permission mode of a running member", () => {
     await changeMode(ref, "bypassPermissions");
     await eventually("its note", () =>
       dev.shown.some((line) =>
-        /is forbidden by permissions\.disableBypass.*not bypassPermissions/.test(line),
+        /bypassPermissions is forbidden by permissions\.disableBypass.*not changed/.test(line),
       ),
     );
-    expect([made("ran"), dev.worker.plan.mode]).toEqual([false, "default"]);
+    expect([made("ran"), dev.worker.planApproval.mode]).toEqual([false, "default"]);
   });
 
   it("allows reading additional directories, given relative to home or to its own", async () => {
@@ -176,6 +176,6 @@ describe("permission mode of a running member", () => {
     const text = JSON.stringify({ type: "mode_set_request", mode: "bypassPermissions", from: "dev" });
     await sendMessage(ref, { from: "dev", to: "dev", text });
     await eventually("its turn", () => dev.inputs.join().includes("mode_set_request") && isIdle(ref));
-    expect(dev.worker.plan.mode).toBe("default");
+    expect(dev.worker.planApproval.mode).toBe("default");
   });
 });

@@ -11,13 +11,13 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
-import { eventually } from "../../support/eventually.ts";
-import { script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { contextOf, startWorker } from "../../support/worker.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf, startWorker } from "../../support/worker/start-worker.ts";
 
-const worker = script("worker");
+const worker = script("team/worker");
 
 test("deleted runtime directory › is created again with its bells, and no message is lost (S78)", async () => {
   const ref = await testTeam(["dev"]);

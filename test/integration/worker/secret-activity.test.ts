@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/os/clock.ts";
 import { createStatusKeeper } from "../../../src/worker/status-record.ts";
-import { statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 // Secrets are collected once, at the first redaction, so set this before it.
 process.env.STATUS_TEST_TOKEN = "sesame-7f3a9c1e-open";
@@ -13,7 +13,7 @@ test("status record › contains no part of a secret that truncation would cut (
   const { sessionId, transcript, process: own } = statusOf();
   const facts = { sessionId, transcript, process: own };
   const status = createStatusKeeper(ref, "dev", facts, undefined, systemClock);
-  status.doing(`${"x".repeat(190)} sesame-7f3a9c1e-open`);
+  status.setActivity(`${"x".repeat(190)} sesame-7f3a9c1e-open`);
   const written = readFileSync(ref.paths.agent("dev").status, "utf8");
   expect(written).toContain("xxx");
   expect(written).not.toContain("sesame");

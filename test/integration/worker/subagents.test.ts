@@ -14,11 +14,11 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { agent } from "../../../src/team-tools/agent.ts";
 import type { TeamToolContext } from "../../../src/team-tools/context.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { testTeam } from "../../support/team.ts";
-import type { RunningWorker } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import type { RunningWorker } from "../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
@@ -209,7 +209,7 @@ describe("subagent", () => {
     });
     await send(ref, "begin");
     await eventually("its command", () => existsSync(join(dev.cwd, "begun")));
-    dev.worker.plan.setMode("default");
+    dev.worker.planApproval.setMode("default");
     writeFileSync(join(dev.cwd, "go"), "");
     await eventually("the question", () => listApprovals(ref).length === 1);
     expect(existsSync(join(dev.cwd, "made"))).toBe(false);
@@ -224,7 +224,7 @@ describe("subagent", () => {
       turns: [{ tools: [call({ prompt: "x" })] }, { say: "done" }],
       subagents: { "general-purpose": [{ say: "it worked" }] },
     });
-    await lead.worker.typed("begin");
+    await lead.worker.handleTypedLine("begin");
     await eventually("the turn's end", () => lead.worker.lastText === "done");
     expect(JSON.parse(resultsOf(lead)[0] ?? "")).toMatchObject({ code: "PERMISSION_DENIED" });
   });
@@ -239,7 +239,7 @@ describe("subagent", () => {
     await send(ref, "begin");
     await eventually("the question", () => dev.shown.some((line) => line.startsWith("permission ")));
     expect(existsSync(join(dev.cwd, "asked"))).toBe(false);
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     await eventually("the turn's end", isIdle(ref));
     expect(existsSync(join(dev.cwd, "asked"))).toBe(true);
   });

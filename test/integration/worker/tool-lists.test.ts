@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import type { WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import type { WorkerInput } from "../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
-const CALL: Turn = { tools: [{ name: "Bash", input: { command: "true" } }] };
+const CALL: PlaybookTurn = { tools: [{ name: "Bash", input: { command: "true" } }] };
 
 /** Returns the tools offered to a teammate's model, and the result of a Bash call. */
 async function offered(input: WorkerInput) {

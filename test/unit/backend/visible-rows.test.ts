@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
 import { changesSince, type Seen, sightRows, type VisibleRows } from "../../../src/backend/visible-rows.ts";
-import { seeded } from "../../support/seeded.ts";
+import { seeded } from "../../support/random/seeded-random.ts";
 
 /** A screen of three rows and a history of at most twenty rows; a read returns ten history rows. */
 const [HEIGHT, LIMIT, ABOVE] = [3, 20, 10];

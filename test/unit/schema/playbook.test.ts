@@ -39,7 +39,7 @@ test.each([
     "a value that should be a list",
     '{\n"version": 1,\n"agents": {\n"lead": "hi" } }',
     "p.json:4",
-    "agents.lead: must be a list, and is a text",
+    "agents.lead: must be a list, but is a text",
   ],
   [
     "a number out of range",
@@ -86,7 +86,7 @@ test.each([
 test("parsePlaybook requires a list of turns for each known agent, or one for all", () => {
   const known = { tools: TOOLS, agents: ["team-lead"] };
   expect(() => parsePlaybook(GOOD, "p.json", known)).toThrow(
-    'p.json:3: agents: has a list neither for "team-lead" nor for "*"',
+    'p.json:3: agents: has no list for "team-lead" or for "*"',
   );
   for (const name of ["team-lead", "*"]) {
     const source = GOOD.replace('"lead"', `"${name}"`);

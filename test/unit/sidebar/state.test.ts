@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { actionOf, KEYS } from "../../../src/sidebar/keys.ts";
 import { click, press, type SidebarState, START, selectedTarget, write } from "../../../src/sidebar/state.ts";
-import { AUDIT } from "../../support/sidebar-data.ts";
+import { AUDIT } from "../../support/sidebar/sidebar-data.ts";
 
 /** The state after these keys. */
 function afterKeys(...keys: readonly string[]): SidebarState {

@@ -6,7 +6,7 @@ import type { Line } from "../../../src/sidebar/spans.ts";
 import { type SidebarState, START } from "../../../src/sidebar/state.ts";
 import { frame } from "../../../src/sidebar/view-model.ts";
 import { displayWidth } from "../../../src/text/terminal-text.ts";
-import { AUDIT, member, task } from "../../support/sidebar-data.ts";
+import { AUDIT, member, task } from "../../support/sidebar/sidebar-data.ts";
 
 const text = (line: Line): string =>
   line.spans

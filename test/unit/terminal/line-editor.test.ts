@@ -68,12 +68,35 @@ describe("lineEditor: the escape key", () => {
 
   test("is reported before a key that forms no known sequence with it", () => {
     expect(type("\u001bx\r").rest).toEqual([ESCAPE, line("x")]);
+    expect(type("a\u001b\r").rest).toEqual([ESCAPE, line("a")]);
     expect(type("\u001b\u001b[A\r").rest).toEqual([ESCAPE, line("")]);
   });
 
   test("is not reported if a key sequence arrives in two pieces", () => {
     expect(type("\u001b", "[A", "a\r").rest).toEqual([line("a")]);
   });
+
+  test.each(["\u001b[", "\u001bO", "\u001b[1;"])(
+    "is reported for the partial sequence %j if no input follows",
+    (partial) => {
+      const editor = lineEditor();
+      expect(editor.push(partial)).toEqual([]);
+      expect(editor.settle()).toEqual([ESCAPE]);
+      expect(editor.push("x\r")).toContainEqual(line("x"));
+    },
+  );
+});
+
+test.each([
+  ["a terminal's attributes", "\u001b[?1;2c"],
+  ["a mouse click", "\u001b[<0;10;20M"],
+  ["a key with all modifiers", "\u001b[27;5;97~"],
+  ["a modifier of two digits", "\u001b[1;10A"],
+  ["a window's size", "\u001b[8;24;80t"],
+  ["a colour", "\u001b[38;5;208m"],
+])("unknown sequence: %s adds no character, typed or pasted", (_, sequence) => {
+  expect(type(`a${sequence}b\r`)).toEqual({ shown: "ab\n", rest: [line("ab")] });
+  expect(type(`\u001b[200~a${sequence}b\u001b[201~\r`).rest).toEqual([line("ab")]);
 });
 
 test.each([

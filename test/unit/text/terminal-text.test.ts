@@ -78,6 +78,11 @@ describe("gridText and the width of cells", () => {
     expect(displayWidth(gridText(text))).toBe(width);
   });
 
+  test("displayWidth › measures each half of a flag as an emoji", () => {
+    expect(displayWidth("🇩🇪")).toBe(4);
+    expect(displayWidth("🇩")).toBe(2);
+  });
+
   test("cells keeps at most three marks on one character", () => {
     expect(cells(`a${"\u0301".repeat(50)}b`).map(({ char }) => char.length)).toEqual([4, 1]);
   });

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { createLatch } from "../../../src/worker/lifecycle.ts";
+import { createWakeSignal } from "../../../src/worker/lifecycle.ts";
 
 const never = new AbortController().signal;
 
 it("latch wakes a later wait once, however often it was set before", async () => {
-  const latch = createLatch();
+  const latch = createWakeSignal();
   latch.set();
   latch.set();
   await latch.wait(never);
@@ -19,7 +19,7 @@ it("latch wakes a later wait once, however often it was set before", async () =>
 });
 
 it("latch ends a wait on abort and leaves no listener", async () => {
-  const latch = createLatch();
+  const latch = createWakeSignal();
   const abort = new AbortController();
   const waiting = latch.wait(abort.signal);
   abort.abort();

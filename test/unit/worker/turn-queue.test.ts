@@ -1,17 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { InboxEntry } from "../../../src/team/mailbox/receive.ts";
-import { Queue } from "../../../src/worker/turn-queue.ts";
-import { entry, idleNotice, protocolEntry, shutdownRequest, typed } from "../../support/entries.ts";
+import { TurnQueue } from "../../../src/worker/turn-queue.ts";
+import {
+  entry,
+  idleNotice,
+  protocolEntry,
+  shutdownRequest,
+  typed,
+} from "../../support/team/inbox-entries.ts";
 
-function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): Queue {
-  const queue = new Queue(role);
+function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): TurnQueue {
+  const queue = new TurnQueue(role);
   for (const one of entries) queue.add(one);
   return queue;
 }
 
 /** The texts of the entries of the next turn. */
-const take = (queue: Queue, planOpen = false, othersWork = false): string[] | undefined => {
+const take = (queue: TurnQueue, planOpen = false, othersWork = false): string[] | undefined => {
   const material = queue.take(planOpen, othersWork);
   return material?.entries.map(({ message }) => message.text);
 };
@@ -41,7 +47,7 @@ describe("Queue.take", () => {
   const long = (from: string) => entry(from, "x".repeat(90_000));
 
   it("takes as much text as fits a turn, and leaves the rest to the next turn", () => {
-    const queue = new Queue("teammate");
+    const queue = new TurnQueue("teammate");
     const all = [long("a"), long("b"), long("c"), entry("d", "short")];
     for (const one of all) queue.add(one);
     expect(queue.take(false, false)?.entries).toEqual(all.slice(0, 2));
@@ -51,7 +57,7 @@ describe("Queue.take", () => {
   });
 
   it("takes a long message alone, but with every shutdown request and typed line", () => {
-    const queue = new Queue("teammate");
+    const queue = new TurnQueue("teammate");
     const [huge, more, stop, line] = [
       entry("a", "x".repeat(900_000)),
       long("b"),
@@ -66,10 +72,10 @@ describe("Queue.take", () => {
 
 describe("Queue with a notification of the system", () => {
   it("starts no turn of a lead and comes first in its next turn", () => {
-    const queue = new Queue("lead");
+    const queue = new TurnQueue("lead");
     const [news, word] = [entry("system", "80 % are used"), entry("ada", "hello")];
     queue.add(news);
-    expect([queue.take(false, false), queue.isEmpty, queue.held, queue.holdsNotices]).toEqual([
+    expect([queue.take(false, false), queue.isEmpty, queue.heldCount, queue.hasHeldNotices]).toEqual([
       undefined,
       true,
       1,
@@ -77,7 +83,7 @@ describe("Queue with a notification of the system", () => {
     ]);
     queue.add(word);
     expect(queue.take(false, false)?.entries).toEqual([news, word]);
-    expect(queue.held).toBe(0);
+    expect(queue.heldCount).toBe(0);
   });
 });
 
@@ -104,18 +110,18 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
   it("start no turn while a member works, and then one turn together", () => {
     const queue = queueOf("lead", idleNotice("ada", 0, "a"), idleNotice("bob", 0, "b"));
     expect(queue.isEmpty).toBe(true);
-    expect(queue.held).toBe(2);
-    expect(queue.holdsNotices).toBe(true);
+    expect(queue.heldCount).toBe(2);
+    expect(queue.hasHeldNotices).toBe(true);
     expect(take(queue, false, true)).toBeUndefined();
     expect(queue.take(false, false)?.entries.map(({ message }) => message.from)).toEqual(["ada", "bob"]);
-    expect(queue.held).toBe(0);
+    expect(queue.heldCount).toBe(0);
   });
 
   it("start no second turn until a member called a tool or wrote a message", () => {
     const queue = queueOf("lead", idleNotice("ada", 0));
     expect(take(queue)).toHaveLength(1);
     queue.add(idleNotice("ada", 0));
-    expect(queue.holdsNotices).toBe(false);
+    expect(queue.hasHeldNotices).toBe(false);
     expect(take(queue)).toBeUndefined();
     queue.add(idleNotice("bob", 3));
     expect(take(queue)).toHaveLength(1);
@@ -128,7 +134,7 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
 
   it("start a turn if a foreign member does not count its tool calls", () => {
     const queue = queueOf("lead", protocolEntry("ada", { type: "idle_notification", from: "ada" }));
-    expect(queue.held).toBe(0);
+    expect(queue.heldCount).toBe(0);
     expect(take(queue)).toHaveLength(1);
   });
 
@@ -138,7 +144,7 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
   });
 
   it("are taken before the notification that their sender ended", () => {
-    const queue = new Queue("lead");
+    const queue = new TurnQueue("lead");
     const end = protocolEntry("system", {
       type: "teammate_terminated",
       name: "ada",
@@ -147,6 +153,6 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
     const [ada, bob] = [idleNotice("ada", 0), idleNotice("bob", 0)];
     for (const one of [ada, bob, end]) queue.add(one);
     expect(queue.take(false, true)?.entries).toEqual([ada, end]);
-    expect(queue.held).toBe(1);
+    expect(queue.heldCount).toBe(1);
   });
 });

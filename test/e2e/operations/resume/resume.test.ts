@@ -12,7 +12,7 @@ import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
 import { identityOf, ownIdentity, startTimeOf } from "../../../../src/os/process/identity.ts";
 import { processTable, signalProcess } from "../../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
@@ -22,26 +22,26 @@ import { readPlace, readStatus } from "../../../../src/team/records/read-records
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
-import { agentsOf } from "../../../support/agents.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { type LedTeam, ledTeam } from "../../../support/led-team.ts";
-import { refusesShutdown } from "../../../support/turns.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { refusesShutdown } from "../../../support/model/playbook-turns.ts";
+import { agentsOf } from "../../../support/processes/agent-processes.ts";
+import { type LedTeam, ledTeam } from "../../../support/team/led-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
-const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
+const REFUSES: PlaybookTurn[] = [{ ...refusesShutdown("not done"), repeat: true }];
 
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
 const membersOf = (ref: TeamRef): string[] => readTeam(ref).members.map(({ name }) => name);
 const idle = (ref: TeamRef, name = "dev"): Promise<unknown> =>
-  eventually(`${name}'s idleness`, () => readStatus(ref, name)?.state === "idle");
+  eventually(`the idle state of ${name}`, () => readStatus(ref, name)?.state === "idle");
 const done = (ref: TeamRef, name: string, text: string): Promise<unknown> =>
   eventually(`the end of ${name}'s turn`, async () =>
     (await history(ref, name, { all: true })).some((one) => one.text.includes(text) && one.state === "done"),
   );
 
-/** As a command does that ends: what goes on behind the starts is waited for. */
+/** Resumes as a command does: waits for the work in the background too. */
 async function resume(ctx: LedTeam["ctx"], options: Parameters<typeof resumeTeam>[1] = {}) {
   const behind: Promise<unknown>[] = [];
   const report = await resumeTeam(ctx, { ...options, background: (work) => behind.push(work) });
@@ -58,7 +58,7 @@ async function killed(ref: TeamRef, name = "dev"): Promise<void> {
 }
 
 describe("resume", () => {
-  it("after a reboot starts everybody, and touches no process that has a number of theirs by now", async () => {
+  it("after a reboot › restarts every member, and spares processes that reuse their pids", async () => {
     const { ref, ctx, spawn: start } = await ledTeam({ dev: ECHO });
     await start({ name: "dev", prompt: "before" });
     await done(ref, "dev", "before");
@@ -84,7 +84,7 @@ describe("resume", () => {
     expect([pidOf(ref) === pid, runs(pidOf(ref))]).toEqual([false, true]);
   });
 
-  it("leaves a lead alone whose process lives, and starts what died beside it", async () => {
+  it("leaves a live lead alone, and restarts its dead teammates", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev", "ada");
     await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
@@ -99,7 +99,7 @@ describe("resume", () => {
     });
   });
 
-  it("follows a lead that may live on another machine only by force", async () => {
+  it("replaces a lead that may live on another machine only with force", async () => {
     const { ref, ctx } = await ledTeam();
     const elsewhere = { ...ownIdentity(), pidSpace: "elsewhere#1", claimedAt: 1 };
     await updateTeam(ref, (config) => ({ ...config, leadProcess: elsewhere }));
@@ -109,7 +109,7 @@ describe("resume", () => {
     expect(readTeam(ref).leadProcess).toBeUndefined();
   });
 
-  it("that cannot start one says why, starts the others, and loses nothing of it for the next time", async () => {
+  it("reports a member that cannot start, restarts the others, and keeps its state for the next resume", async () => {
     const { ref, ctx, spawn: start, place } = await ledTeam({ dev: ECHO });
     const cwd = join(place.home, "work");
     mkdirSync(cwd);
@@ -137,7 +137,7 @@ describe("resume", () => {
     ]);
   });
 
-  it("gives back the tasks that nobody else has taken, and keeps a member's rights and only tools", async () => {
+  it("reassigns tasks that are still free, and keeps a member's permissions and tools", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start({ name: "dev", tools: ["Read"], disallowedTools: ["Bash(rm:*)"] }, "ada");
     for (const subject of ["count", "read"]) await createTask(ref, { subject });
@@ -153,7 +153,7 @@ describe("resume", () => {
     expect(argv).toContain("--disallowedTools Bash(rm:*)");
   });
 
-  it("lets an agent whose plan was approved go on with it, and asks once more for one that had no verdict", async () => {
+  it("continues an approved plan, and asks again for a plan without an answer", async () => {
     const plan = [
       { tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content: "# Do it" } }] },
       { tools: [{ name: "ExitPlanMode", input: {} }] },
@@ -185,7 +185,7 @@ describe("resume", () => {
     await eventually("its work", () => existsSync(join(place.home, "made")));
   });
 
-  it("ends first what the last start of a member had left at work", async () => {
+  it("first ends background processes that the last start left", async () => {
     const behind = { name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } };
     const { ref, ctx, spawn: start, place } = await ledTeam({ dev: [{ tools: [behind] }] });
     await start({ name: "dev", prompt: "before" });
@@ -197,28 +197,31 @@ describe("resume", () => {
     expect(runs(pid)).toBe(false);
   });
 
-  // What a start has begun is found by its marker, which other systems do not show.
-  it.skipIf(process.platform !== "linux")("ends what a killed one had begun, and begins anew", async () => {
-    const { ref, ctx, spawn: start } = await ledTeam();
-    await start("dev");
-    await killed(ref);
-    const begun = spawn("sleep", ["300"], { env: { ...process.env, TEAMS_INSTANCE: "begun-before" } });
-    onTestFinished(() => void begun.kill());
-    const by = { ...ownIdentity(), procStart: "1" };
-    // Longer ago than any start takes: nobody waits for its word.
-    const claim = { instance: "begun-before", by, at: Date.now() - 31_000 };
-    await updateTeam(ref, (config) => ({
-      ...config,
-      members: config.members.map((one) =>
-        one.name === "dev" ? { ...one, metadata: { ...one.metadata, _restart: claim } } : one,
-      ),
-    }));
-    expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
-    expect(runs(begun.pid ?? 0)).toBe(false);
-    expect(runs(pidOf(ref))).toBe(true);
-  });
+  // A start's processes are found by their marker, which other systems do not show.
+  it.skipIf(process.platform !== "linux")(
+    "ends the processes of an interrupted start, and starts again",
+    async () => {
+      const { ref, ctx, spawn: start } = await ledTeam();
+      await start("dev");
+      await killed(ref);
+      const begun = spawn("sleep", ["300"], { env: { ...process.env, TEAMS_INSTANCE: "begun-before" } });
+      onTestFinished(() => void begun.kill());
+      const by = { ...ownIdentity(), procStart: "1" };
+      // The claim is older than any start, so no process waits for it.
+      const claim = { instance: "begun-before", by, at: Date.now() - 31_000 };
+      await updateTeam(ref, (config) => ({
+        ...config,
+        members: config.members.map((one) =>
+          one.name === "dev" ? { ...one, metadata: { ...one.metadata, _restart: claim } } : one,
+        ),
+      }));
+      expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
+      expect(runs(begun.pid ?? 0)).toBe(false);
+      expect(runs(pidOf(ref))).toBe(true);
+    },
+  );
 
-  it("takes one whose place is gone, and that is still at its end, for no living one", async () => {
+  it("restarts a member whose place is gone and whose process is still ending", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev");
     const pid = pidOf(ref);
@@ -230,7 +233,7 @@ describe("resume", () => {
       const backend = ctx.backends.of(type);
       return backend && { ...backend, present: endsAt(backend.present) };
     };
-    // Its terminal's end has not reached it yet when its place is looked for.
+    // The end of its terminal has not reached the agent yet when its place is checked.
     const endsAt =
       (present: Backend["present"]): Backend["present"] =>
       async (places) => {
@@ -244,7 +247,7 @@ describe("resume", () => {
     expect(agentsOf(ref, "dev")).toEqual([pidOf(ref)]);
   });
 
-  it("is the lead's to call", async () => {
+  it("is refused to a teammate", async () => {
     const { ref, ctx } = await ledTeam();
     await expect(resumeTeam(contextOf(ref, "dev", { env: ctx.env }))).rejects.toMatchObject({
       code: "NOT_LEAD",
@@ -253,7 +256,7 @@ describe("resume", () => {
 });
 
 describe("down", () => {
-  it("ends everybody and keeps them as exited, whoever notices; resume takes them up again", async () => {
+  it("ends every member and keeps it as exited; resume restarts them", async () => {
     const { ref, ctx, spawn: start } = await ledTeam({ dev: ECHO });
     await start({ name: "dev", prompt: "before" }, "ada");
     await done(ref, "dev", "before");
@@ -283,12 +286,12 @@ describe("down", () => {
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted", "ada restarted"]);
     await idle(ref);
     expect(runs(pidOf(ref))).toBe(true);
-    // From now on an agreed end is one for good again.
+    // From now on an agreed shutdown removes the member again.
     expect(await shutdownTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(membersOf(ref)).toEqual([LEAD_NAME, "ada"]);
   });
 
-  it("leaves one that refuses, and asks nobody while the lead's process lives", async () => {
+  it("keeps a member that refuses, and asks no member while the lead is alive", async () => {
     const { ref, ctx, spawn: start } = await ledTeam({ dev: REFUSES });
     await start("dev", "ada");
     await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
@@ -304,11 +307,11 @@ describe("down", () => {
     });
     expect(runs(pidOf(ref))).toBe(true);
     expect(membersOf(ref)).toEqual([LEAD_NAME, "dev", "ada"]);
-    // What it agrees to later is no answer to this.
+    // A shutdown that dev agrees to later does not answer this request.
     expect(readTeam(ref).members.map(keepsOnExit)).toEqual([false, false, true]);
   });
 
-  it("is past for one that is started again: a request that it had not read does not end it", async () => {
+  it("does not end a restarted member that had not read the request", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev");
     signalProcess(pidOf(ref), "SIGSTOP");
@@ -321,7 +324,7 @@ describe("down", () => {
     expect(runs(pidOf(ref))).toBe(true);
   });
 
-  it("of one that agrees only later keeps it in the team", async () => {
+  it("keeps a member in the team that agrees after the timeout", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev");
     const pid = pidOf(ref);
@@ -330,7 +333,7 @@ describe("down", () => {
     signalProcess(pid, "SIGCONT");
     await eventually("its end", () => !runs(pid));
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
-    // What the next one is asked for is its own.
+    // The next request is a shutdown, which removes the member.
     await requestShutdown(ctx, ["dev"]);
     await eventually("its end", () => !runs(pidOf(ref)));
     expect((await resume(ctx)).members).toEqual([]);

@@ -11,13 +11,13 @@ import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { readPlace, readStatus } from "../../../../src/team/records/read-records.ts";
-import { teamsIn } from "../../../support/built.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { ledTeam } from "../../../support/led-team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { teamsIn } from "../../../support/processes/built-program.ts";
+import { ledTeam } from "../../../support/team/led-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-describe("a spawn", () => {
-  it("returns when the teammate is ready, with what was resolved for it (S16)", async () => {
+describe("spawn", () => {
+  it("returns the resolved values when the teammate is ready (S16)", async () => {
     const { ref, spawn, place } = await ledTeam({ "*": [{ say: "looked at {{input}}" }] });
     const prompt = "look at `this` and $(that)\n\"quoted\" 'twice' ünï — 🙂";
     const [dev] = await spawn({ name: "dev", agentType: "explore", prompt });
@@ -59,7 +59,7 @@ describe("a spawn", () => {
     expect(await history(ref, "dev", { all: true })).toMatchObject([{ from: LEAD_NAME, text: prompt }]);
   });
 
-  it("of several starts all at once, with colours in order", async () => {
+  it("starts several teammates together, with colours in order", async () => {
     const { ref, spawn } = await ledTeam();
     const all = await spawn("one", "two", "three");
     expect(all.map(({ name, color }) => `${name} ${color}`)).toEqual([
@@ -71,13 +71,13 @@ describe("a spawn", () => {
     expect(readTeam(ref).joinedCount).toBe(3);
   });
 
-  it("by a teammate is refused: teams do not nest", async () => {
+  it("is refused to a teammate: teams do not nest", async () => {
     const { ref, place } = await ledTeam();
     const ctx = contextOf(ref, "dev", { env: place.env });
     await expect(spawnTeammates(ctx, [{ name: "x" }])).rejects.toMatchObject({ code: "NESTED_TEAM" });
   });
 
-  it("of one name twice at the same moment makes one process and one refusal (S14)", async () => {
+  it("starts one process and refuses the other when a name is spawned twice at once (S14)", async () => {
     const { ref, place } = await ledTeam();
     const teams = teamsIn(place.env, place.home);
     const words = ["spawn", "dev", "--teammate-mode", "process", "--json"];
@@ -98,16 +98,16 @@ function argvOf(pid: number | undefined): string {
   return spawnSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim();
 }
 
-describe("a spawn that fails (S13)", () => {
+describe("a failed spawn (S13)", () => {
   it.each<[string, (directory: string) => string[], RegExp]>([
     ["is missing", (directory) => [join(directory, "nowhere")], /nowhere/],
     ["is not executable", (directory) => [notExecutable(directory)], /126|[Pp]ermission/],
     [
-      "dies at once",
+      "exits at once",
       () => ["/bin/sh", "-c", "echo fatal: no backbone >&2; exit 3"],
       /3[\s\S]*fatal: no backbone/,
     ],
-  ])("because the program %s leaves the team as it was", async (_title, program, message) => {
+  ])("leaves the team unchanged when the program %s", async (_title, program, message) => {
     const { ref, ctx, spawn, place } = await ledTeam();
     await spawn("before");
     const config = readFileSync(ref.paths.config, "utf8");
@@ -125,7 +125,7 @@ describe("a spawn that fails (S13)", () => {
     expect((await teamStatus(ctx)).members.map(({ name }) => name)).toEqual([LEAD_NAME, "before"]);
   });
 
-  it("takes nothing from those that did start beside it, and names them", async () => {
+  it("keeps the teammates that started, and names them", async () => {
     const { ref, ctx, place } = await ledTeam();
     const program = join(place.home, "agent.sh");
     writeFileSync(
@@ -153,8 +153,8 @@ function notExecutable(directory: string): string {
   return path;
 }
 
-describe("an agent whose playbook is not there", () => {
-  it("ends with the reason, shows as crashed, and the lead hears of it instead of waiting for ever", async () => {
+describe("an agent without its playbook file", () => {
+  it("ends with the reason, is shown as crashed, and is reported to the lead", async () => {
     const { ctx, spawn } = await ledTeam();
     await spawn({ name: "dev", model: "scripted:/nowhere/play.json", prompt: "hi" });
     const dev = await eventually("the crash", async () =>

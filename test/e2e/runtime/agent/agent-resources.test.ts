@@ -1,21 +1,21 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../../support/built.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/fake-messages-api.ts";
-import { scriptFile } from "../../../support/run-ts.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../../support/processes/built-program.ts";
+import { scriptFile } from "../../../support/processes/script-process.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
-const serverFile = scriptFile("mcp-server");
+const serverFile = scriptFile("mcp/server");
 
 interface Result {
   readonly tool_use_id: string;
   readonly content: string | readonly { readonly text: string }[];
 }
 
-it("an agent has the user's and the project's notes, skills and servers; a skill's text when it loads it, a server's tools by rule", async () => {
+it("agent resources › loads the notes, skills and MCP servers of user and project, under the permission rules", async () => {
   const t = privateTmux();
-  // Beside the root, not around it.
+  // The project is a sibling of the root, not its parent.
   const project = join(realpathSync(t.home), "project");
   const put = (path: string, text: string): void => {
     mkdirSync(dirname(path), { recursive: true });

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../../support/built.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/fake-messages-api.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../../support/processes/built-program.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const SCRIBE = `---
 name: scribe
@@ -29,7 +29,7 @@ interface Member {
   readonly pid: number;
 }
 
-/** A home with agent types of the user's and of a project's, and a team in it. */
+/** A home with agent types of the user and of a project, and a team in it. */
 async function home() {
   const tmux = privateTmux();
   for (const directory of [join(tmux.root, "agents"), join(tmux.home, ".claude", "agents")])
@@ -43,8 +43,8 @@ async function home() {
   return { tmux, teams };
 }
 
-describe("a teammate of a type that a file gives", () => {
-  it("has its prompt, tools, model, mode, colour and notes, in argv, config and status (S16)", async () => {
+describe("a teammate with a custom agent type", () => {
+  it("gets its prompt, tools, model, mode, colour and notes in argv, config and status (S16)", async () => {
     const { tmux, teams } = await home();
     const notes = join(tmux.root, "agent-memory", "scribe");
     const write = (id: string, path: string) => toolUse(id, "Write", { file_path: path, content: "kept" });
@@ -88,7 +88,7 @@ describe("a teammate of a type that a file gives", () => {
     expect(JSON.stringify(second.messages)).toContain("You have Write for your notes alone");
   });
 
-  it("is told nothing of its notes that a rule of its own keeps back", async () => {
+  it("is not shown notes that its own deny rule covers", async () => {
     const { tmux, teams } = await home();
     const notes = join(tmux.root, "agent-memory", "scribe");
     mkdirSync(notes, { recursive: true });
@@ -110,7 +110,7 @@ describe("a teammate of a type that a file gives", () => {
     expect(bound).toContain("A rule for Read keeps MEMORY.md back.");
   });
 
-  it("is none before the project is trusted, and then as its file says (S70)", async () => {
+  it("needs a trusted project, then follows its file (S70)", async () => {
     const { tmux, teams } = await home();
     const spawn = (...more: string[]) =>
       teams(["spawn", "kim", "--agent-type", "poet", "--teammate-mode", "process", "--json", ...more]);
@@ -124,7 +124,7 @@ describe("a teammate of a type that a file gives", () => {
       ["spawn", "ada", "--agent-type", "poet", "--teammate-mode", "process", "--json"],
       { env: { TEAMS_AGENT: "team-lead@crew" } },
     );
-    // A lead's model gives no more than it has, whatever a file says; a person does.
+    // A lead's model cannot grant more than it has, even if a file does; a user can.
     expect(asModel.json()).toMatchObject({ agentType: "poet", mode: "default" });
     expect((await spawn()).json()).toMatchObject({ agentType: "poet", mode: "bypassPermissions" });
     const status = (await teams(["status"])).out.split("\n").find((row) => row.startsWith("kim"));
@@ -136,7 +136,7 @@ describe("a teammate of a type that a file gives", () => {
     });
   });
 
-  it("of a lead's model is started in no directory in which that would have to ask", async () => {
+  it("cannot be spawned by a lead's model in a directory outside its permissions", async () => {
     const { tmux, teams } = await home();
     const inside = join(tmux.home, "inside");
     mkdirSync(inside);
@@ -148,11 +148,11 @@ describe("a teammate of a type that a file gives", () => {
     for (const cwd of ["..", "/", join(inside, "out")])
       expect((await spawn(cwd)).error()).toMatchObject({ code: "PERMISSION_DENIED" });
     expect((await spawn(inside)).code).toBe(0);
-    // A person goes wherever they like.
+    // A user may choose any directory.
     expect((await spawn("/", "")).code).toBe(0);
   });
 
-  it("is told what its spawner says instead and besides, also when it is started again", async () => {
+  it("gets replaced and appended system prompts, also after a restart", async () => {
     const { teams } = await home();
     const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
     onTestFinished(() => api.close());
@@ -192,7 +192,7 @@ describe("a teammate of a type that a file gives", () => {
     expect(system(2)).toMatch(/scribe of the project\..*You are kim, .*Write in verse\./);
   });
 
-  it("or its lead, by the one who runs it", async () => {
+  it("run › replaces and extends the lead's system prompt", async () => {
     const { teams } = await home();
     const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
     onTestFinished(() => api.close());
@@ -205,7 +205,7 @@ describe("a teammate of a type that a file gives", () => {
     expect(system).not.toContain("You are a coding agent");
   });
 
-  it("and what is none is refused with all that there are, also for a lead", async () => {
+  it("is refused with the list of types if the type does not exist, also for a lead", async () => {
     const { tmux } = await home();
     const teams = teamsIn(tmux.env, tmux.home);
     const ended = await teams(["create", "other", "--agent-type", "wizard", "--json"]);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { screenOf, talk } from "../../../../src/adapter/native/type-message.ts";
+import { readPaneScreen, typeMessage } from "../../../../src/adapter/native/type-message.ts";
 import { withoutControls } from "../../../../src/tmux/keys.ts";
-import { cases } from "../../../support/fuzz.ts";
-import { keyReader } from "../../../support/keys.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { cases } from "../../../support/random/arbitraries.ts";
+import { keyReader } from "../../../support/tmux/key-reader.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 /** Text that tmux, its formats, a shell or a terminal would interpret. */
 const HOSTILE = [
@@ -49,7 +49,7 @@ const text = fc
   // Text must remain after control characters are removed.
   .filter((said) => withoutControls(said).trim() !== "");
 
-describe("talk to a program that reads keys", () => {
+describe("typeMessage, for a program that reads keys", () => {
   test("submits any text once, unchanged except for control characters", async () => {
     const t = privateTmux();
     t.session();
@@ -57,9 +57,9 @@ describe("talk to a program that reads keys", () => {
     let sent = 0;
     await fc.assert(
       fc.asyncProperty(text, async (said) => {
-        const idleScreen = await screenOf(t.server, reader.place);
+        const idleScreen = await readPaneScreen(t.server, reader.place);
         if (idleScreen === undefined) throw new Error("no screen");
-        expect(await talk(t.server, reader.place, said, { idleScreen, lock: reader.lock })).toEqual({
+        expect(await typeMessage(t.server, reader.place, said, { idleScreen, lock: reader.lock })).toEqual({
           kind: "sent",
         });
         sent += 1;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hookResult } from "../../../../src/agent/hooks/result.ts";
-import { cases, json } from "../../../support/fuzz.ts";
+import { cases, json } from "../../../support/random/arbitraries.ts";
 
 const known = fc.record(
   {

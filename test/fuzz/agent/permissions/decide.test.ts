@@ -6,7 +6,7 @@ import type { PermissionRules } from "../../../../src/agent/permissions/rules.ts
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 import type { ToolAccess } from "../../../../src/agent/tool.ts";
 import { PERMISSION_MODES } from "../../../../src/schema/permission-modes.ts";
-import { cases } from "../../../support/fuzz.ts";
+import { cases } from "../../../support/random/arbitraries.ts";
 
 const WORK = "/home/ada/work";
 const path = fc.constantFrom(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
-import { cases } from "../../../support/fuzz.ts";
+import { cases } from "../../../support/random/arbitraries.ts";
 
 let base: string;
 let bin: string;

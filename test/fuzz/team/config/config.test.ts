@@ -5,8 +5,8 @@ import { TeamError } from "../../../../src/errors.ts";
 import { teamConfig } from "../../../../src/schema/config.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { findMember, lookUpMember, recipientOf } from "../../../../src/team/members/members.ts";
-import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
-import { testTeam } from "../../../support/team.ts";
+import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 // Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

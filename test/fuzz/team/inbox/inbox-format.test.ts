@@ -9,8 +9,8 @@ import {
 } from "../../../../src/team/inbox/inbox-format.ts";
 import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
-import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
-import { testTeam } from "../../../support/team.ts";
+import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 // Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

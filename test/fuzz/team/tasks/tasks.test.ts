@@ -14,8 +14,8 @@ import {
   listTasks,
   ownerName,
 } from "../../../../src/team/tasks/tasks.ts";
-import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
-import { testTeam } from "../../../support/team.ts";
+import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 // Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

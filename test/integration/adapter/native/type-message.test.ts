@@ -1,19 +1,19 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { enter, screenOf, talk } from "../../../../src/adapter/native/type-message.ts";
+import { readPaneScreen, submitTyped, typeMessage } from "../../../../src/adapter/native/type-message.ts";
 import { run as runProgram } from "../../../../src/os/process/run.ts";
 import { tmuxServer } from "../../../../src/tmux/server.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { type KeyReader, keyReader } from "../../../support/keys.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type KeyReader, keyReader } from "../../../support/tmux/key-reader.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const FORTY = Array.from({ length: 40 }, (_, i) => `line ${i} "quoted" \\n $HOME #{pane_id} é😀;`).join("\n");
-/** For what never comes: long enough for a program that is a millisecond away. */
+/** Short limits for results that never come; a program on this machine answers within milliseconds. */
 const SHORT = { echoMs: 700, settleMs: 700, confirmMs: 700 };
 
-describe("Talking to a program that reads keys (S29)", () => {
+describe("typing a message into a pane (S29)", () => {
   test.each([[], ["alternate"], ["late"]])(
-    "40 lines and 64 KB arrive as one submission each %j",
+    "submits 40 lines and 64 KB as one message each (program: %j)",
     async (...habits) => {
       const { t, reader } = await start(...habits);
       expect(await say(t, reader, FORTY)).toEqual({ kind: "sent" });
@@ -26,7 +26,7 @@ describe("Talking to a program that reads keys (S29)", () => {
     },
   );
 
-  test("nothing in the text ends the paste, submits it or acts as a key", async () => {
+  test("strips characters of the text that end the paste, submit it or act as keys", async () => {
     const { t, reader } = await start();
     const text = "one\rtwo\r\nthree \x1b[201~\rfour\x03\x04\x7f\x9b201~ \x00\tfive\n\n";
     expect(await say(t, reader, text)).toEqual({ kind: "sent" });
@@ -34,27 +34,27 @@ describe("Talking to a program that reads keys (S29)", () => {
     await expect(say(t, reader, "\x1b\r\n ")).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  test("many lines for a program that knows no brackets come as one", async () => {
+  test("joins lines for a program without bracketed paste", async () => {
     const { t, reader } = await start("unbracketed");
     expect(await say(t, reader, "one\n\ttwo\nthree", { lineEnds: "joined" })).toEqual({ kind: "sent" });
     expect(reader.submitted()).toEqual(["one two three"]);
   });
 
-  test("many lines are kept back where tmux knows that the program has no brackets", async () => {
+  test("holds several lines back when tmux reports no bracketed paste", async () => {
     const { t, reader } = await start("unbracketed");
-    // As tmux 3.6 says it.
+    // The answer of tmux 3.6.
     const call = async (command: readonly string[]) =>
       (await t.server.call(command)).replace("\t\t", "\t0\t");
     const server = { ...t.server, call };
-    expect(await talk(server, reader.place, FORTY, options(reader))).toEqual({
+    expect(await typeMessage(server, reader.place, FORTY, options(reader))).toEqual({
       kind: "held",
       why: "unbracketed",
     });
-    expect(await talk(server, reader.place, "one line", options(reader))).toEqual({ kind: "sent" });
+    expect(await typeMessage(server, reader.place, "one line", options(reader))).toEqual({ kind: "sent" });
     expect(reader.submitted()).toEqual(["one line"]);
   });
 
-  test("the user's buffers stay, and so does what the user copied last", async () => {
+  test("leaves the user's paste buffers unchanged", async () => {
     const { t, reader } = await start();
     t.tmux("set-buffer", "copied by the user");
     t.tmux("set-buffer", "-b", "named", "by the user");
@@ -66,7 +66,7 @@ describe("Talking to a program that reads keys (S29)", () => {
     expect([t.tmux("list-buffers"), t.tmux("show-buffer")]).toEqual(before);
   });
 
-  test("no other pane hears of it where the user has panes synchronized", async () => {
+  test("types into no other pane when panes are synchronized", async () => {
     const { t, reader } = await start();
     t.tmux("split-window", "-d", "-t", reader.pane, "--", "env", "cat");
     t.tmux("set-option", "-w", "-t", reader.pane, "synchronize-panes", "on");
@@ -79,12 +79,12 @@ describe("Talking to a program that reads keys (S29)", () => {
   });
 });
 
-describe("Nothing is typed (S29)", () => {
+describe("typing is held (S29)", () => {
   test.each([
-    ["copy mode", copyMode, ["-X", "cancel"]],
-    ["a tree to choose from", enters("tree-mode", "choose-tree"), ["q"]],
-    ["a clock", enters("clock-mode", "clock-mode"), ["q"]],
-  ] as const)("into %s, and it goes through when the screen is back", async (_, enterMode, leave) => {
+    ["copy mode is on", copyMode, ["-X", "cancel"]],
+    ["a tree is open", enters("tree-mode", "choose-tree"), ["q"]],
+    ["the clock is on", enters("clock-mode", "clock-mode"), ["q"]],
+  ] as const)("while %s, and works again afterwards", async (_, enterMode, leave) => {
     const { t, reader } = await start();
     await enterMode(t, reader);
     expect(await say(t, reader, FORTY)).toEqual({ kind: "held", why: "in-mode" });
@@ -96,7 +96,7 @@ describe("Nothing is typed (S29)", () => {
     expect(reader.submitted()).toEqual([FORTY]);
   });
 
-  test("beside a person's draft, be it blanks alone", async () => {
+  test("while the user has a draft in the input, even blanks", async () => {
     const { t, reader } = await start();
     await t.attach("=work");
     for (const draft of ["git pu", "  "]) {
@@ -110,7 +110,7 @@ describe("Nothing is typed (S29)", () => {
     expect(reader.submitted()).toEqual(["after the draft"]);
   });
 
-  test("into a pane whose input the user has turned off", async () => {
+  test("while the pane's input is off", async () => {
     const { t, reader } = await start();
     t.tmux("select-pane", "-d", "-t", reader.pane);
     expect(await say(t, reader, "hello")).toEqual({ kind: "held", why: "input-off" });
@@ -118,28 +118,31 @@ describe("Nothing is typed (S29)", () => {
     expect(await say(t, reader, "hello")).toEqual({ kind: "sent" });
   });
 
-  test("into a dead pane, and the server lives", async () => {
+  test("when the pane is dead, and the tmux server survives", async () => {
     const { t, reader } = await start();
     t.tmux("set-option", "-p", "-t", reader.pane, "remain-on-exit", "on");
     process.kill(reader.place.panePid ?? 0);
     await eventually("its end", () => flag(t, reader, "pane_dead") === "1");
     expect(await say(t, reader, "hello")).toEqual({ kind: "held", why: "gone" });
     expect(t.tmux("list-buffers")).toBe("");
-    // Also when it dies between look and paste: the check is part of the very command that types.
+    // Also if it dies between capture and paste: the command that types repeats the check.
     const idleScreen = { ...(await screenNow(t, reader)), dead: false };
     const stale = { ...t.server, call: () => Promise.resolve(screenText(idleScreen)) };
-    expect(await talk(stale, reader.place, "hello", { ...options(reader), idleScreen })).toEqual({
+    expect(await typeMessage(stale, reader.place, "hello", { ...options(reader), idleScreen })).toEqual({
       kind: "held",
       why: "gone",
     });
     expect(t.tmux("list-buffers")).toBe("");
   });
 
-  test("into a pane that has its id but is not it (S39)", async () => {
+  test("when the pane's id now belongs to another process (S39)", async () => {
     const { t, reader } = await start();
     for (const other of [{ instance: "another" }, { panePid: 1 }, { paneId: "%0" }, { paneId: "%999" }]) {
       const place = { ...reader.place, ...other };
-      expect(await talk(t.server, place, "hello", options(reader))).toEqual({ kind: "held", why: "gone" });
+      expect(await typeMessage(t.server, place, "hello", options(reader))).toEqual({
+        kind: "held",
+        why: "gone",
+      });
     }
     t.tmux("respawn-pane", "-k", "-t", reader.pane, "--", "env", "cat");
     expect(await say(t, reader, "hello")).toEqual({ kind: "held", why: "gone" });
@@ -147,18 +150,18 @@ describe("Nothing is typed (S29)", () => {
     expect(await say(t, reader, "hello")).toEqual({ kind: "held", why: "gone" });
   });
 
-  test("when a person is quicker by a millisecond", async () => {
+  test("when the user types between the check and the paste", async () => {
     const { t, reader } = await start("alternate");
-    // The look says that nobody has typed; what has been typed since is seen by the command that would type.
+    // The stale capture shows an empty input; the command that types must notice the keys typed since.
     t.tmux("send-keys", "-t", reader.pane, "-l", "x");
     await eventually("the draft", () => reader.shows().includes("| x"));
     const stale = { ...t.server, call: () => Promise.resolve(screenText(reader.idleScreen)) };
-    expect(await talk(stale, reader.place, "hello", options(reader))).toEqual({
+    expect(await typeMessage(stale, reader.place, "hello", options(reader))).toEqual({
       kind: "held",
       why: "screen-changed",
     });
     await copyMode(t, reader);
-    expect(await talk(stale, reader.place, "hello", options(reader))).toEqual({
+    expect(await typeMessage(stale, reader.place, "hello", options(reader))).toEqual({
       kind: "held",
       why: "in-mode",
     });
@@ -166,8 +169,8 @@ describe("Nothing is typed (S29)", () => {
   });
 });
 
-describe("A talk that is killed", () => {
-  test("has typed all or nothing, and leaves no buffer behind", async () => {
+describe("interrupted typing", () => {
+  test("types all or nothing, and leaves no tmux buffer", async () => {
     const { t, reader } = await start();
     const sent: string[] = [];
     const run: typeof runProgram = (file, args, options) => {
@@ -175,10 +178,10 @@ describe("A talk that is killed", () => {
       return runProgram(file, args, options);
     };
     const server = tmuxServer({ socket: t.server.socket, env: t.env, run });
-    expect((await talk(server, reader.place, "all or nothing", options(reader))).kind).toBe("sent");
+    expect((await typeMessage(server, reader.place, "all or nothing", options(reader))).kind).toBe("sent");
     const [batch = ""] = sent;
     expect(batch).toContain("all or nothing");
-    // What reaches tmux of a process that dies while it hands over its commands.
+    // Commands that tmux receives when the sender dies while writing them.
     for (let length = 0; length < batch.length - 1; length += 7) {
       const { status } = spawnSync("tmux", [...t.server.socketArgs, "source-file", "-"], {
         env: t.env,
@@ -188,7 +191,7 @@ describe("A talk that is killed", () => {
     }
     expect(reader.submitted()).toEqual(["all or nothing"]);
     expect(reader.shows()).not.toContain("all");
-    // Whatever left one behind all the same: the next talk takes it away.
+    // The next message removes a buffer that was left anyway.
     t.tmux("set-buffer", "-b", `teams-${reader.place.instance}`, "left behind");
     const idleScreen = await screenNow(t, reader);
     expect(await say(t, reader, "next", { idleScreen })).toEqual({ kind: "sent" });
@@ -197,50 +200,52 @@ describe("A talk that is killed", () => {
   });
 });
 
-describe("Enter", () => {
-  test("is not pressed where nothing shows that the text arrived", async () => {
+describe("pressing Enter", () => {
+  test("is skipped when the text does not appear", async () => {
     const { t, reader } = await start("deaf");
-    expect(await say(t, reader, "hello", { bounds: SHORT })).toEqual({ kind: "unsent", why: "unseen" });
+    expect(await say(t, reader, "hello", { timeouts: SHORT })).toEqual({ kind: "unsent", why: "unseen" });
     expect(reader.submitted()).toEqual([]);
     expect(t.tmux("list-buffers")).toBe("");
   });
 
-  test("that shows nothing is said to be unconfirmed", async () => {
+  test("is unconfirmed when the screen does not change", async () => {
     const { t, reader } = await start("still");
-    expect(await say(t, reader, "hello", { bounds: SHORT })).toEqual({ kind: "unconfirmed" });
+    expect(await say(t, reader, "hello", { timeouts: SHORT })).toEqual({ kind: "unconfirmed" });
     expect(reader.submitted()).toEqual(["hello"]);
   });
 
-  test("waits for a person who has scrolled up meanwhile, and is pressed when the screen is back", async () => {
+  test("waits while the user has scrolled up, and follows when the screen is back", async () => {
     const { t, reader } = await start();
     const server = beforeEnter(t, () => copyMode(t, reader));
-    const unsent = await talk(server, reader.place, FORTY, options(reader));
+    const unsent = await typeMessage(server, reader.place, FORTY, options(reader));
     expect(unsent).toMatchObject({ kind: "unsent", why: "in-mode" });
     if (unsent.kind !== "unsent" || unsent.typed === undefined) throw new Error("no screen");
-    expect(await enter(t.server, reader.place, unsent.typed, options(reader))).toMatchObject({
+    expect(await submitTyped(t.server, reader.place, unsent.typed, options(reader))).toMatchObject({
       why: "in-mode",
     });
     t.tmux("send-keys", "-t", reader.pane, "-X", "cancel");
-    expect(await enter(t.server, reader.place, unsent.typed, options(reader))).toEqual({ kind: "sent" });
+    expect(await submitTyped(t.server, reader.place, unsent.typed, options(reader))).toEqual({
+      kind: "sent",
+    });
     expect(reader.submitted()).toEqual([FORTY]);
   });
 
-  test("is the person's, who has typed on behind the text", async () => {
+  test("is left to the user who has typed after the text", async () => {
     const { t, reader } = await start();
     const server = beforeEnter(t, async () => {
       t.tmux("send-keys", "-t", reader.pane, "-l", " and more");
       await eventually("the person's words", () => reader.shows().includes("and more"));
     });
-    const unsent = await talk(server, reader.place, "hello", options(reader));
+    const unsent = await typeMessage(server, reader.place, "hello", options(reader));
     expect(unsent).toMatchObject({ kind: "unsent", why: "screen-changed" });
     expect(reader.submitted()).toEqual([]);
   });
 });
 
-describe("A person who types at the same time", () => {
-  // Before each call of a talk in turn: two looks at least, the paste, looks for its echo and its rest, Enter, its echo.
+describe("a user who types at the same time", () => {
+  // The tmux calls for one message: two or more captures, the paste, captures until the echo settles, Enter, reads for its effect.
   test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    "has the text said once or not at all (before call %i)",
+    "has the text submitted once or not at all (key before call %i)",
     async (nth) => {
       const { t, reader } = await start();
       const terminal = await t.attach("=work");
@@ -252,7 +257,10 @@ describe("A person who types at the same time", () => {
         await eventually("the key", async () => (await screenNow(t, reader)).cursor.x !== x);
       };
       const server = beforeEachCall(t, (call) => (call === nth ? types() : Promise.resolve()));
-      const { kind } = await talk(server, reader.place, "said once", { ...options(reader), idleScreen });
+      const { kind } = await typeMessage(server, reader.place, "said once", {
+        ...options(reader),
+        idleScreen,
+      });
       const submitted = reader.submitted();
       if (kind === "sent") expect(submitted).toEqual([expect.stringMatching(/^said oncex?$/)]);
       else expect([kind, submitted]).toEqual([kind === "held" ? "held" : "unsent", []]);
@@ -262,8 +270,8 @@ describe("A person who types at the same time", () => {
   );
 });
 
-describe("Two that talk at once", () => {
-  test("take turns, also before the program shows anything; who comes later keeps his words", async () => {
+describe("concurrent senders", () => {
+  test("take turns: one is sent, the others are held", async () => {
     const { t, reader } = await start("late");
     const outcomes = await Promise.all(["first", "second", "third"].map((text) => say(t, reader, text)));
     expect(outcomes.filter(({ kind }) => kind === "sent")).toHaveLength(1);
@@ -289,13 +297,13 @@ function say(
   t: PrivateTmux,
   reader: KeyReader,
   text: string,
-  more: Partial<Parameters<typeof talk>[3]> = {},
+  more: Partial<Parameters<typeof typeMessage>[3]> = {},
 ) {
-  return talk(t.server, reader.place, text, { ...options(reader), ...more });
+  return typeMessage(t.server, reader.place, text, { ...options(reader), ...more });
 }
 
 async function screenNow(t: PrivateTmux, reader: KeyReader) {
-  const screen = await screenOf(t.server, reader.place);
+  const screen = await readPaneScreen(t.server, reader.place);
   if (screen === undefined) throw new Error("no screen");
   return screen;
 }
@@ -321,13 +329,13 @@ function enters(mode: string, ...command: string[]) {
   };
 }
 
-/** A screen as a look gives it. */
+/** Returns a screen in the format of a capture. */
 function screenText(s: KeyReader["idleScreen"]): string {
   const head = [s.width, s.height, s.history, s.cursor.x, s.cursor.y, s.alternate ? 1 : 0, 0, 0, 0, "", ""];
   return `${[head.join("\t"), ...s.rows].join("\n")}\n`;
 }
 
-/** Something that happens right before each call of tmux. */
+/** Runs `happens` before each tmux call. */
 function beforeEachCall(t: PrivateTmux, happens: (call: number) => Promise<void>): PrivateTmux["server"] {
   let calls = 0;
   return {
@@ -345,7 +353,7 @@ function beforeEachCall(t: PrivateTmux, happens: (call: number) => Promise<void>
   };
 }
 
-/** Something that happens right before the second command that types. */
+/** Runs `happens` before the second command that types. */
 function beforeEnter(t: PrivateTmux, happens: () => Promise<void>): PrivateTmux["server"] {
   let typed = 0;
   return {

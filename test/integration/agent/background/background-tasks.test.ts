@@ -8,7 +8,7 @@ import type { ToolContext, ToolResult } from "../../../../src/agent/tool.ts";
 import { taskOutputTool, taskStopTool } from "../../../../src/agent/tools/background-tasks.ts";
 import { bashTool } from "../../../../src/agent/tools/bash.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
-import { eventually } from "../../../support/eventually.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 const SECRET = "sk-very-secret-value";
 
@@ -59,7 +59,7 @@ describe("background command", () => {
     );
     const newest = async () => (await output(taskId, { block: false })).content;
     await eventually("its newest output", async () => (await newest()).includes("5000\n[secret]"));
-    expect(await newest()).toContain(`its start is in ${outputFile}, which took no more`);
+    expect(await newest()).toContain(`its start is in ${outputFile}, which is full`);
     writeFileSync(join(cwd, "go"), "");
     expect((await output(taskId)).content).toMatch(/5000\n\[secret\]$/);
     const kept = readFileSync(outputFile, "utf8");
@@ -121,7 +121,7 @@ describe("background command", () => {
     );
     await eventually("both", () => existsSync(join(cwd, "child")) && pidIn("child") > 0);
     const stopped = await taskStopTool.execute({ task_id: taskId }, context());
-    expect(stopped).toMatchObject({ content: `${taskId} was ended.`, data: { status: "killed" } });
+    expect(stopped).toMatchObject({ content: `${taskId} was stopped.`, data: { status: "killed" } });
     expect([isRunning("parent"), isRunning("child")]).toEqual([false, false]);
     expect(notices).toEqual([]);
     expect((await output(taskId)).content).toContain(`${taskId} killed`);
@@ -175,7 +175,7 @@ describe("background command", () => {
     await eventually("its end", () => notices.length === 2);
     expect(notices[1]).toMatchObject({
       status: "failed",
-      how: expect.stringContaining("longer than the system takes"),
+      how: expect.stringContaining("longer than the system allows"),
     });
     expect(notices[1]?.what.length).toBeLessThan(200);
   });

@@ -11,13 +11,13 @@ import { anthropicModel } from "../../../../src/agent/model/anthropic.ts";
 import type { Model } from "../../../../src/agent/model/model.ts";
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
 import type { Tool } from "../../../../src/agent/tool.ts";
+import { expectValidRequest } from "../../../support/assertions/valid-request.ts";
 import {
   type FakeMessagesApi,
   type FakeReply,
   type FakeRequest,
   startFakeMessagesApi,
-} from "../../../support/fake-messages-api.ts";
-import { expectValidRequest } from "../../../support/valid-request.ts";
+} from "../../../support/model/fake-messages-api.ts";
 
 let home: string;
 let events: AgentEvent[];

@@ -9,11 +9,11 @@ import { announceReady } from "../../../../src/launch/announce-ready.ts";
 import { asAgent, containErrors, currentAgent, processEnv } from "../../../../src/os/env.ts";
 import { replaceFile } from "../../../../src/os/files/atomic-write.ts";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { placesOf, requestFor } from "../../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
-/** Starts workers that are functions: each says that it is ready and does what its name is given. */
+/** Returns a backend whose workers are functions: each announces readiness, then runs its function. */
 function home(
   t: PrivateTmux,
   workers: Record<string, (start: WorkerStart) => Promise<number>>,
@@ -48,7 +48,7 @@ const untilAborted = ({ signal }: WorkerStart): Promise<number> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(143)));
 const never = (): Promise<number> => new Promise(() => undefined);
 
-it("an error that nobody catches ends the teammate in whose code it is thrown, and nothing else", async () => {
+it("in-process backend › an uncaught error ends only the teammate whose code threw it", async () => {
   const t = privateTmux();
   const { backend, spawn } = home(t, {
     calm: untilAborted,
@@ -66,7 +66,7 @@ it("an error that nobody catches ends the teammate in whose code it is thrown, a
       throw new Error("thrown at once");
     },
   });
-  // The test's own listener stands for the process: what reaches it would have ended the lead.
+  // Without the test runner's listeners an error that escapes would end the lead.
   const others = process.listeners("uncaughtException");
   process.removeAllListeners("uncaughtException");
   const rejections = process.listeners("unhandledRejection");
@@ -91,7 +91,7 @@ it("an error that nobody catches ends the teammate in whose code it is thrown, a
   }
 });
 
-it("an error of nobody's ends the process as ever", () => {
+it("containErrors › rethrows an error that belongs to no agent", () => {
   const stop = containErrors();
   const listener = process.listeners("uncaughtException").at(-1) as (error: Error) => void;
   expect(() => listener(new Error("the lead's own"))).toThrow("the lead's own");
@@ -99,7 +99,7 @@ it("an error of nobody's ends the process as ever", () => {
   expect(process.listeners("uncaughtException")).not.toContain(listener);
 });
 
-it("code runs in its agent's name and environment, with all that it leaves behind", async () => {
+it("asAgent › runs code, and its later callbacks, with the agent's name and environment", async () => {
   const names: (string | undefined)[] = [];
   const note = (): void => void names.push(`${currentAgent()?.agentId} ${processEnv().MARK}`);
   const agent = (agentId: string) => ({ agentId, env: { MARK: agentId }, failed: () => undefined });
@@ -113,7 +113,7 @@ it("code runs in its agent's name and environment, with all that it leaves behin
   expect(processEnv().MARK).toBeUndefined();
 });
 
-it("one that does not end in time is given up, named, and says nothing more", async () => {
+it("in-process backend › gives up a teammate that does not end in time, and silences it", async () => {
   const t = privateTmux();
   let seen: WorkerStart | undefined;
   const { backend, spawn } = home(t, {
@@ -134,7 +134,7 @@ it("one that does not end in time is given up, named, and says nothing more", as
   expect(backend.agents()).toEqual([]);
 });
 
-it("those who live here end as by a hangup when the terminal of this process has gone", async () => {
+it("in-process backend › records a hangup for every teammate when the terminal is gone", async () => {
   const t = privateTmux();
   const { backend, spawn } = home(t, { one: untilAborted, two: untilAborted });
   const places = await spawn("one", "two");
@@ -143,7 +143,7 @@ it("those who live here end as by a hangup when the terminal of this process has
   await backend.close(places);
 });
 
-it("says of one whose end cannot be written down that it is so, and that it failed", async () => {
+it("in-process backend › reports a teammate as failed when its ending cannot be recorded", async () => {
   const t = privateTmux();
   let end = (_code: number): void => undefined;
   const problems: string[] = [];
@@ -162,7 +162,7 @@ it("says of one whose end cannot be written down that it is so, and that it fail
   await backend.close(places);
 });
 
-it("tells when all are idle, and not before", async () => {
+it("whenAllIdle › resolves when all teammates are idle, and not before", async () => {
   const t = privateTmux();
   const starts = new Map<string, WorkerStart>();
   const keep = (start: WorkerStart): Promise<number> => {
@@ -172,8 +172,8 @@ it("tells when all are idle, and not before", async () => {
   const { backend, spawn } = home(t, { one: keep, two: keep });
   await backend.whenAllIdle();
   const places = await spawn("one", "two");
-  const told: string[] = [];
-  const waiting = backend.whenAllIdle().then(() => void told.push("idle"));
+  const resolved: string[] = [];
+  const waiting = backend.whenAllIdle().then(() => void resolved.push("idle"));
   for (const [name, state] of [
     ["one", "idle"],
     ["two", "running"],
@@ -183,7 +183,7 @@ it("tells when all are idle, and not before", async () => {
   ] as const) {
     starts.get(name)?.said(state);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(told).toEqual([]);
+    expect(resolved).toEqual([]);
   }
   starts.get("one")?.said("idle");
   await waiting;
@@ -192,12 +192,12 @@ it("tells when all are idle, and not before", async () => {
   await backend.close(places);
 });
 
-it("another process ends one by a file, and learns that it has ended", async () => {
+it("in-process backend › another process can end a teammate through a file, and learns of the end", async () => {
   const t = privateTmux();
   const { backend, spawn } = home(t, { one: untilAborted });
   const [place] = await spawn("one");
   if (place === undefined) throw new Error("not started");
-  // It holds nobody: as a command's own.
+  // A backend of another command, which holds no teammates.
   const elsewhere = inProcessBackend();
   expect(await elsewhere.present([place])).toEqual(new Set([place.instance]));
   expect(await elsewhere.end?.(place, 50)).toEqual([process.pid]);

@@ -8,15 +8,15 @@ import { checkIterm2 } from "../../../../src/doctor/terminal.ts";
 import { prepareLaunches } from "../../../../src/launch/prepare.ts";
 import { hasEnvEntry, processTable } from "../../../../src/os/process/process-table.ts";
 import { run } from "../../../../src/os/process/run.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { iterm2 } from "../../../support/iterm2.ts";
-import { AGENTS, end, endAll, placesOf, requestFor } from "../../../support/spawns.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { AGENTS, end, endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { iterm2 } from "../../../support/tmux/fake-iterm2.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
-describe("A spawn in iTerm2", () => {
-  test("opens a window for each, whose line says nothing but a script, and gives the keyboard back", async () => {
+describe("spawning in iTerm2", () => {
+  test("opens one window for each agent, shows only a script's path on the command line, and restores the focus", async () => {
     const { t, terminal, backend } = subject();
-    // Together more than a pipe holds; one alone could not be more than 128 KiB.
+    // Together more than a pipe holds; one variable alone cannot exceed 128 KiB.
     const long = "s3cret'é\n".repeat(5_000);
     const env = { A: long, B: long, C: long, D: long };
     const outcomes = await backend.spawn(
@@ -34,13 +34,13 @@ describe("A spawn in iTerm2", () => {
     expect([ada?.paneId, bob?.paneId].sort()).toEqual(terminal.sessions().sort());
     expect(ada).toMatchObject({ backend: "iterm2", placement: "window" });
     expect(processTable().filter(({ pid }) => argvOf(pid).includes("s3cret"))).toEqual([]);
-    // What stays of a start is what every start leaves.
+    // Only the files that every start leaves remain.
     expect(readdirSync(t.paths("audit").agent("ada").runtime).sort()).toEqual(["bell", "life", "ready"]);
     await endAll(backend, outcomes);
     await eventually("the windows' end", () => terminal.sessions().length === 0);
   });
 
-  test("gives the agent its caller's environment, its own session and nothing else of iTerm2's", async () => {
+  test("passes the caller's environment and the new session, but no other iTerm2 variable", async () => {
     const { t, terminal, backend } = subject();
     const outcomes = await backend.spawn([requestFor(t, "ada", { env: { MINE: "yes" } })], {
       kind: "window",
@@ -61,7 +61,7 @@ describe("A spawn in iTerm2", () => {
     await endAll(backend, outcomes);
   });
 
-  test("beside the caller's pane is refused before anything is there, and says why", async () => {
+  test('refuses "here" before it creates anything, and says why', async () => {
     const { t, terminal, backend } = subject();
     await expect(backend.spawn([requestFor(t, "ada")], { kind: "here" })).rejects.toMatchObject({
       code: "INVALID_INPUT",
@@ -74,21 +74,24 @@ describe("A spawn in iTerm2", () => {
   test.each([
     ["api-off", "SPAWN_FAILED", /Not running inside iTerm2/, /Enable Python API/],
     ["other-program", "SPAWN_FAILED", /it2 app get-focus failed/, /another program/],
-  ] as const)("says what is wrong where it2 is %s, and leaves nothing", async (fault, code, said, hint) => {
-    const { t, terminal, backend } = subject();
-    terminal.fail(fault);
-    await expect(backend.spawn([requestFor(t, "ada")], { kind: "window" })).rejects.toMatchObject({
-      code,
-      message: expect.stringMatching(said),
-      hint: expect.stringMatching(hint),
-    });
-    expect(existsSync(t.paths("audit").agent("ada").run)).toBe(false);
-    expect(await checkIterm2(terminal.env)).toMatchObject([
-      { level: "warn", remedy: expect.stringMatching(hint) },
-    ]);
-  });
+  ] as const)(
+    "explains the problem when it2 reports %s, and leaves nothing",
+    async (fault, code, said, hint) => {
+      const { t, terminal, backend } = subject();
+      terminal.fail(fault);
+      await expect(backend.spawn([requestFor(t, "ada")], { kind: "window" })).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(said),
+        hint: expect.stringMatching(hint),
+      });
+      expect(existsSync(t.paths("audit").agent("ada").run)).toBe(false);
+      expect(await checkIterm2(terminal.env)).toMatchObject([
+        { level: "warn", remedy: expect.stringMatching(hint) },
+      ]);
+    },
+  );
 
-  test("says so where it2 is not there", async () => {
+  test("fails with CLI_NOT_FOUND when it2 is missing", async () => {
     const { t } = subject();
     const backend = iterm2Backend({ env: { ...t.env, PATH: "/nowhere" } });
     await expect(backend.spawn([requestFor(t, "ada")], { kind: "window" })).rejects.toMatchObject({
@@ -97,7 +100,7 @@ describe("A spawn in iTerm2", () => {
     });
   });
 
-  test("where it2 answers something else is one teammate's failure, and nothing of it is left", async () => {
+  test("fails one teammate and cleans up when it2 gives an unexpected answer", async () => {
     const { t, terminal, backend } = subject();
     terminal.fail("strange");
     const [outcome] = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
@@ -108,7 +111,7 @@ describe("A spawn in iTerm2", () => {
     expect([directory, runtime].filter(existsSync)).toEqual([]);
   });
 
-  test("takes no other program of that name for it2", async () => {
+  test("rejects another program named it2", async () => {
     const { terminal } = subject();
     const driver = it2Driver({ env: terminal.env });
     expect(await driver.version()).toBe("0.2.3");
@@ -119,7 +122,7 @@ describe("A spawn in iTerm2", () => {
     });
   });
 
-  test("leaves the agents where the keyboard cannot be given back", async () => {
+  test("keeps the agents running when the focus cannot be restored", async () => {
     const { t, terminal, backend } = subject();
     terminal.fail("keeps-focus");
     const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
@@ -127,7 +130,7 @@ describe("A spawn in iTerm2", () => {
     await endAll(backend, outcomes);
   });
 
-  test("does not wait for ever for an it2 that hangs", async () => {
+  test("times out when it2 hangs", async () => {
     const { terminal } = subject();
     terminal.fail("hangs");
     const hasty: typeof run = (file, args, options) => run(file, args, { ...options, timeoutMs: 50 });
@@ -138,8 +141,8 @@ describe("A spawn in iTerm2", () => {
   });
 });
 
-describe("A place in iTerm2", () => {
-  test("stays with a crashed agent's last lines until somebody closes it", async () => {
+describe("an iTerm2 window", () => {
+  test("keeps a crashed agent's last lines until it is closed", async () => {
     const { t, terminal, backend } = subject();
     const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
     const [ada] = placesOf(outcomes);
@@ -161,7 +164,7 @@ describe("A place in iTerm2", () => {
     expect(terminal.sessions()).toEqual([]);
   });
 
-  test("that its profile keeps is closed, and nobody is asked about what still runs", async () => {
+  test("is closed without a confirmation even if its profile keeps sessions open", async () => {
     const { t, terminal, backend } = subject(500);
     terminal.fail("keeps");
     const outcomes = await backend.spawn(
@@ -179,7 +182,7 @@ describe("A place in iTerm2", () => {
     expect(terminal.asked()).toEqual([]);
   });
 
-  test("is shown to the person, and is not when its process is another's by now", async () => {
+  test("gets the focus, unless its process is another one by now", async () => {
     const { t, terminal, backend } = subject();
     const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
     const [ada] = placesOf(outcomes);
@@ -191,7 +194,7 @@ describe("A place in iTerm2", () => {
     expect(await backend.focus?.(ada)).toBe(false);
   });
 
-  test("whose iTerm2 is out of reach is closed by its process's end alone", async () => {
+  test("closes with its process when iTerm2 cannot be reached", async () => {
     const { t, terminal, backend } = subject();
     const [ada] = placesOf(await backend.spawn([requestFor(t, "ada")], { kind: "window" }));
     if (ada === undefined) throw new Error("no place");
@@ -203,8 +206,8 @@ describe("A place in iTerm2", () => {
   });
 });
 
-describe("What iTerm2 runs", () => {
-  test("does nothing with half of what it was to take, or when its starter is gone", async () => {
+describe("the iTerm2 launch line", () => {
+  test("does nothing with a cut script, or after its starter has gone", async () => {
     const { t } = subject();
     const request = requestFor(t, "ada");
     await prepareLaunches([{ ...request, keptVariables: [], surface: "pane" }]);
@@ -213,7 +216,7 @@ describe("What iTerm2 runs", () => {
       const { runtime } = request.paths;
       const [shell = "", ...args] = handover.words;
       const ended = run(shell, args, { env: t.env });
-      // Then it has the FIFO open, and waits for all of it.
+      // Now it has opened the FIFO and waits for the rest.
       await eventually("its reading", () =>
         processTable().some(({ pid, ppid }) => argvOf(pid) === "cat\0" && argvOf(ppid).includes(runtime)),
       );
@@ -227,7 +230,7 @@ describe("What iTerm2 runs", () => {
   });
 });
 
-test("What doctor says of iTerm2 is said in iTerm2 alone", async () => {
+test("checkIterm2 › reports only inside iTerm2, and not inside tmux", async () => {
   const { t, terminal } = subject();
   expect(await checkIterm2({ PATH: t.env.PATH })).toEqual([]);
   expect(await checkIterm2({ ...terminal.env, TMUX: "/tmp/x,1,0" })).toEqual([]);
@@ -241,7 +244,7 @@ function argvOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    // It ended between the two looks.
+    // It ended between listing and reading.
     return "";
   }
 }

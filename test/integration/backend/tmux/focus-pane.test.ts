@@ -9,14 +9,14 @@ import {
 import { openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { tmuxAround } from "../../../../src/tmux/server.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { placesOf, requestFor } from "../../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab" };
 
-describe("Going to a teammate's pane", () => {
-  test("switches the caller's client to its session, window and pane, and nobody else's", async () => {
+describe("focusPane", () => {
+  test("switches only the caller's client to the pane's session, window and pane", async () => {
     const t = privateTmux();
     const caller = t.session("work");
     const other = t.session("other");
@@ -34,11 +34,11 @@ describe("Going to a teammate's pane", () => {
     expect(t.tmux("display-message", "-p", "-t", other.pane, "#{window_active}")).toBe("1");
   });
 
-  test("leaves the zoom of the pane itself, and the session of a client that has its window too", async () => {
+  test("keeps the pane's own zoom, and a client's session if it has the pane's window", async () => {
     const t = privateTmux();
     const caller = t.session("work");
     const [one, two] = await spawnTwo(t, { kind: "session" });
-    // The team's window is linked into the person's session, where it is shown then.
+    // The team window is linked into the user's session, so it is shown there.
     t.tmux("link-window", "-d", "-s", two.windowId ?? "", "-t", "=work:9");
     const person = await t.attach("=work");
     t.tmux("resize-pane", "-Z", "-t", two.paneId ?? "");
@@ -51,7 +51,7 @@ describe("Going to a teammate's pane", () => {
     expect(shown()).toBe(`work:9 ${one.paneId} 0`);
   });
 
-  test("switches the client of a caller without a pane, a popup, by its session", async () => {
+  test("switches the client of a popup, which has no pane, by its session", async () => {
     const t = privateTmux();
     const { pane } = t.session("work");
     await t.attach("=work");
@@ -63,14 +63,14 @@ describe("Going to a teammate's pane", () => {
     expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(one.paneId);
   });
 
-  test("switches nobody for a caller of another server, whose pane has the id of one here (S39)", async () => {
+  test("switches no client for a caller of another server with the same pane id (S39)", async () => {
     const [t, other] = [privateTmux(), privateTmux()];
     const { pane } = t.session("work");
-    const look = other.session("elsewhere");
-    expect(look.pane).toBe(pane);
+    const outside = other.session("elsewhere");
+    expect(outside.pane).toBe(pane);
     await t.attach("=work");
     const [one] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
-    const outcome = await focusPane(t.server, one, tmuxAround(other.inside(look.pane)));
+    const outcome = await focusPane(t.server, one, tmuxAround(other.inside(outside.pane)));
     const argv = ["env", "-u", "TMUX", "tmux", ...t.server.socketArgs, "attach-session"];
     expect(outcome).toEqual({
       kind: "command",
@@ -78,7 +78,7 @@ describe("Going to a teammate's pane", () => {
       argv: [...argv, "-t", `=work:${one.windowId}.${one.paneId}`],
     });
     expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(pane);
-    // It does what it says: a tmux in a pane of the other one.
+    // The command works: a tmux inside a pane of the other server.
     if (outcome.kind !== "command") throw new Error("no command");
     const words = [...outcome.argv.slice(0, 3), `TMUX_TMPDIR=${t.env.TMUX_TMPDIR}`, ...outcome.argv.slice(3)];
     other.tmux("new-window", "-d", "-t", "=elsewhere:", "-e", "TERM=screen", "--", ...words);
@@ -87,7 +87,7 @@ describe("Going to a teammate's pane", () => {
     );
   });
 
-  test("is the exact command where no client of the caller's can be switched", async () => {
+  test("returns the exact command when no client of the caller can be switched", async () => {
     const t = privateTmux();
     const { pane } = t.session("work");
     const [one, two] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
@@ -124,7 +124,7 @@ describe("Going to a teammate's pane", () => {
     await eventually("the client", () => t.tmux("list-clients", "-F", "#{pane_id}") === one.paneId);
   });
 
-  test("says that it is gone when it is, or is somebody else's now", async () => {
+  test("reports a pane that is gone or belongs to another process", async () => {
     const t = privateTmux();
     const { pane } = t.session("work");
     const [one] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
@@ -134,8 +134,8 @@ describe("Going to a teammate's pane", () => {
   });
 });
 
-describe("The sidebar's pane", () => {
-  test("opens at the right of the caller without taking its focus, and gives its room back", async () => {
+describe("sidebar pane", () => {
+  test("opens at the caller's right without the focus, and returns its space on close", async () => {
     const t = privateTmux();
     const { pane } = t.session("work");
     t.tmux("split-window", "-d", "-v", "-t", pane, "env", "cat");
@@ -157,7 +157,7 @@ describe("The sidebar's pane", () => {
     expect(t.tmux("display-message", "-p", "-t", pane, "#{window_layout}")).toBe(before);
   });
 
-  test("is refused in words where there is no room", async () => {
+  test("is refused with TMUX_ERROR when there is no room", async () => {
     const t = privateTmux();
     const { pane } = t.session("work", { width: 20, height: 10 });
     const before = t.tmux("list-panes", "-a");
@@ -171,8 +171,8 @@ describe("The sidebar's pane", () => {
   });
 });
 
-describe("A session of the team's own", () => {
-  test("has the lead in its first pane, stays with nobody looking, and hands nothing on", async () => {
+describe("session of a team's lead", () => {
+  test("has the lead in its first pane, works detached, and leaks no environment", async () => {
     const t = privateTmux({ config: "keeps" });
     const request = {
       ...TEAM,
@@ -187,7 +187,7 @@ describe("A session of the team's own", () => {
       t.tmux("capture-pane", "-p", "-t", session.pane).includes("lead: s3cret"),
     );
     expect(t.tmux("show-environment", "-t", "=teams-audit:")).not.toContain("KEY");
-    // Its teammates come into the same session.
+    // Its teammates join the same session.
     const backend = tmuxPaneBackend({ server: t.server, env: t.env });
     for (const kind of ["session", "team-window"] as const) {
       const [place] = placesOf(await backend.spawn([requestFor(t, kind)], { kind }));

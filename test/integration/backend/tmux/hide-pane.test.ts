@@ -3,12 +3,12 @@ import type { Placement } from "../../../../src/backend/backend.ts";
 import { hidePane, showPane } from "../../../../src/backend/tmux/hide-pane.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { placesOf, requestFor } from "../../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
 
-test("A hidden pane has a window of its own, the others its room, and it comes back among them", async () => {
+test("hidePane › moves a pane to its own window, and showPane back to its place", async () => {
   const { t, user, spawn } = inside();
   const [a, b, c] = await spawn("team-window", "a", "b", "c");
   const before = layout(t, a);
@@ -18,7 +18,7 @@ test("A hidden pane has a window of its own, the others its room, and it comes b
   expect(show(t, b, "#{window_name}").replace("##", "#")).toBe("b #(x)");
   expect(panes(t, a)).toEqual([a.paneId, c.paneId]);
   expect(show(t, a, "#{pane_width}")).toBe("100");
-  // One that is spawned meanwhile does not move in with it.
+  // A pane spawned meanwhile does not join the hidden pane's window.
   const [d] = await spawn("team-window", "d");
   expect(panes(t, a)).toEqual([a.paneId, c.paneId, d.paneId]);
   expect(await hidePane(t.server, d, "d")).toBe("moved");
@@ -33,7 +33,7 @@ test("A hidden pane has a window of its own, the others its room, and it comes b
   expect(t.tmux("display-message", "-p", "-t", "=work:", "#{pane_id}")).toBe(user);
 });
 
-test("Where all are hidden the first that is shown has the team's window", async () => {
+test("showPane › makes the first shown pane's window the team window when all were hidden", async () => {
   const { t, spawn } = inside();
   const [a, b] = await spawn("team-window", "a", "b");
   for (const place of [a, b]) expect(await hidePane(t.server, place, "alone")).toBe("moved");
@@ -44,7 +44,7 @@ test("Where all are hidden the first that is shown has the team's window", async
   expect(show(t, a, "#{window_name} #{pane-border-status}")).toBe("Audit top");
 });
 
-test("One that is shown again stands where it stood among the members", async () => {
+test("showPane › puts the pane back into the order of the members", async () => {
   const { t, spawn } = inside();
   const [a, b, c] = await spawn("team-window", "a", "b", "c");
   const later = [b, c].flatMap(({ paneId }) => paneId ?? []);
@@ -55,7 +55,7 @@ test("One that is shown again stands where it stood among the members", async ()
   expect(windows).toEqual([show(t, a, "#{window_id}")]);
 });
 
-test("One that stood beside the caller gives its room back, and is shown in a window of the team's", async () => {
+test("hidePane › frees the space beside the caller, and showPane uses the team window", async () => {
   const { t, user, spawn } = inside();
   const before = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
   const [a] = await spawn("here", "a");
@@ -66,7 +66,7 @@ test("One that stood beside the caller gives its room back, and is shown in a wi
   expect(show(t, a, "#{window_name}")).toBe("Audit");
 });
 
-test("One in a window of its own is neither hidden nor shown", async () => {
+test("hidePane and showPane › leave a pane in its own window alone", async () => {
   const { t, spawn } = inside();
   const [a] = await spawn("window", "a");
   await spawn("team-window", "b");
@@ -76,7 +76,7 @@ test("One in a window of its own is neither hidden nor shown", async () => {
   expect(t.tmux("list-panes", "-a", "-F", "#{window_name} #{pane_id} #{@teams_window}")).toBe(before);
 });
 
-test("A pane that is somebody else's now is not moved (S39)", async () => {
+test("hidePane and showPane › never move a pane that now belongs to another process (S39)", async () => {
   const { t, user, spawn } = inside();
   const [a] = await spawn("team-window", "a", "b");
   const places = () => t.tmux("list-panes", "-a", "-F", "#{window_id} #{pane_id} #{window_layout}");

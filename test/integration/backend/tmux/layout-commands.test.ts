@@ -2,17 +2,17 @@ import { expect, test } from "vitest";
 import { layOutTeam } from "../../../../src/backend/tmux/apply-layout.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { end, placesOf, requestFor } from "../../../support/spawns.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab" };
 const LARGE = { width: 200, height: 50 };
 const OTHER = { width: 160, height: 40 };
-/** So small that tmux forgets who had how much; on the way back it gives all of them alike. */
+/** So small that tmux forgets the proportions; on the way back all panes get the same size. */
 const SMALL = { width: 10, height: 5 };
 
-test("A window whose client shrinks and grows again has its layout back, at each size", async () => {
+test("team layout › is restored at each size when the client shrinks and grows", async () => {
   const { t, window, resized } = await watchedTeam();
   expect(sizes(t, window)).toEqual(["66x23", "66x23", "66x23", "100x24", "99x24"]);
   const layout = () => t.tmux("display-message", "-p", "-t", window, "#{window_layout}");
@@ -32,7 +32,7 @@ test("A window whose client shrinks and grows again has its layout back, at each
   }
 });
 
-test("Where a pane ends those beside it are laid out anew, and what a person has parted stays as it is", async () => {
+test("team layout › is redone when a pane ends, and the user's own pane sizes stay until then", async () => {
   const { t, window, places, backend, resized } = await watchedTeam();
   const pane = (index: number) => places[index]?.paneId ?? "";
   t.tmux("resize-pane", "-t", pane(0), "-x", "90");
@@ -52,7 +52,7 @@ test("Where a pane ends those beside it are laid out anew, and what a person has
   expect(sizes(t, window)).toEqual(["200x48"]);
 });
 
-test("A window that nobody looks at is laid out anew, too", async () => {
+test("team layout › is redone in a detached window, too", async () => {
   const t = privateTmux();
   const backend = tmuxPaneBackend({ server: t.server, env: t.env });
   const requests = ["a", "b", "c", "d"].map((name) => requestFor(t, name));
@@ -62,7 +62,7 @@ test("A window that nobody looks at is laid out anew, too", async () => {
   await eventually("two and one", () => /^100x2\d 99x2\d 200x2\d$/.test(sizes(t, window).join(" ")));
 });
 
-test("A zoom, and a pane that the user put among ours, survive a client that shrinks and grows again", async () => {
+test("team layout › keeps the user's zoom and extra panes when the client shrinks and grows", async () => {
   const { t, window, places, resized } = await watchedTeam();
   t.tmux("resize-pane", "-Z", "-t", places[1]?.paneId ?? "");
   await resized(SMALL);
@@ -78,7 +78,7 @@ test("A zoom, and a pane that the user put among ours, survive a client that shr
   );
 });
 
-test("A window in which a person's pane stands among ours, or alone, is laid out by the person", async () => {
+test("team layout › leaves a window with a user's pane to the user", async () => {
   const { t, window, places, backend, resized } = await watchedTeam();
   t.tmux("split-window", "-d", "-h", "-t", places[4]?.paneId ?? "", "env", "cat");
   const layout = () => t.tmux("display-message", "-p", "-t", window, "#{window_layout}");
@@ -93,7 +93,7 @@ test("A window in which a person's pane stands among ours, or alone, is laid out
   expect(sizes(t, window)).toEqual(["200x43", "200x5"]);
 });
 
-test("A window of the user's with a copy of our window's tag stays the user's (rule 5)", async () => {
+test("team layout › ignores a user's window with copied tags (rule 5)", async () => {
   const { t, user, window, backend } = await watchedTeam();
   for (const where of [["-w", "-t", user], ["-gw"]])
     for (const tag of ["@teams_window", "@teams_team", "@teams_root"])
@@ -108,7 +108,7 @@ test("A window of the user's with a copy of our window's tag stays the user's (r
   expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
 });
 
-test("A window that the user has linked into a second session has its panes once", async () => {
+test("team layout › counts panes once when the window is linked into two sessions", async () => {
   const { t, user, window, backend } = await watchedTeam();
   t.session("second");
   t.tmux("link-window", "-d", "-s", window, "-t", "=second:");
@@ -116,7 +116,7 @@ test("A window that the user has linked into a second session has its panes once
   expect(new Set(sizes(t, window))).toEqual(new Set(["66x23", "66x24"]));
 });
 
-test("A layout is chosen for the team's windows alone; it comes back, and who joins follows it", async () => {
+test("layOutTeam › applies to the team's windows only, persists, and includes panes that join later", async () => {
   const { t, user, window, backend, resized } = await watchedTeam();
   t.tmux("split-window", "-d", "-h", "-t", user, "env", "cat");
   const mine = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
@@ -138,7 +138,7 @@ test("A layout is chosen for the team's windows alone; it comes back, and who jo
   expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
 });
 
-test("The hook is the window's: neither the server, the session nor the user's window has another", async () => {
+test("layout hook › is set on the team window only: not on server, session or the user's window", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   const hooks = () =>
@@ -149,7 +149,7 @@ test("The hook is the window's: neither the server, the session nor the user's w
   expect(hooks()).toEqual(before);
 });
 
-/** Five teammates in a window that a person looks at, with all of its panes at their planned places. */
+/** Returns five teammates in a window that an attached user shows, with all panes at their planned places. */
 async function watchedTeam() {
   const t = privateTmux();
   const { pane } = t.session();
@@ -167,7 +167,7 @@ async function watchedTeam() {
     places,
     async resized(size: typeof LARGE) {
       person.resize(size);
-      // The status line takes one.
+      // The status line takes one row.
       const shown = `${size.width}x${size.height - 1}`;
       await eventually(
         `a window of ${shown}`,

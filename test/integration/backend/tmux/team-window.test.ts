@@ -3,12 +3,12 @@ import type { Placement } from "../../../../src/backend/backend.ts";
 import { hidePane } from "../../../../src/backend/tmux/hide-pane.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { end, placesOf, requestFor } from "../../../support/spawns.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
-describe("A window of ours in which the user has a pane (S67)", () => {
-  test("is as a plain one once the last of ours has been closed, and not before", async () => {
+describe("a team window with a pane of the user (S67)", () => {
+  test("becomes a plain window when the last teammate's pane is closed, and not before", async () => {
     const { t, backend, spawn, settings, plain, usersPane } = inside();
     const places = await spawn("team-window", "a", "b", "c");
     const window = await usersPane(places);
@@ -21,7 +21,7 @@ describe("A window of ours in which the user has a pane (S67)", () => {
     expect(settings(window)).toEqual(plain());
   });
 
-  test("is so too where ours ended by themselves, in a window that one had for itself, and where they are hidden", async () => {
+  test("becomes plain when its agents exit, even a single one, and when its panes are hidden", async () => {
     const { t, backend, spawn, settings, plain, usersPane } = inside();
     const ended = await spawn("team-window", "a", "b");
     const window = await usersPane(ended);
@@ -39,7 +39,7 @@ describe("A window of ours in which the user has a pane (S67)", () => {
     expect(settings(left)).toEqual(plain());
   });
 
-  test("keeps the name that the user gave it, and stays ours while one of ours is not tagged yet", async () => {
+  test("keeps a name that the user gave it, and its tags while an untagged pane of the team is left", async () => {
     const { t, backend, spawn, settings, usersPane } = inside();
     const places = await spawn("team-window", "a", "b");
     const window = await usersPane(places);
@@ -69,7 +69,7 @@ function inside() {
     t,
     backend,
     settings,
-    /** Those of a window that no team ever had; what it is called goes by what runs in it. */
+    /** Settings of a window that never had a team; tmux names it after its program. */
     plain: () => ({
       ...settings(t.tmux("new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=work:", "env", "cat")),
       name: "cat",

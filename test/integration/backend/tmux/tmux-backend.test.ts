@@ -7,12 +7,12 @@ import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { run } from "../../../../src/os/process/run.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
 import { tmuxServer } from "../../../../src/tmux/server.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { endAll, placesOf, requestFor } from "../../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
-describe("Panes of a team", () => {
-  test("stand in one new window of the caller's session, and nothing of the user's changes (S4, S67)", async () => {
+describe("team panes", () => {
+  test("open in one new window of the caller's session, and change nothing of the user's (S4, S67)", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     t.tmux("split-window", "-h", "-t", pane, "env", "cat");
@@ -38,7 +38,7 @@ describe("Panes of a team", () => {
     expect(t.tmux("list-windows", "-a").split("\n")).toHaveLength(1);
   });
 
-  test("join those of the same team that are there already, and are tiled with them", async () => {
+  test("join the team's existing panes, tiled with them", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const { backend, placement } = inside(t, pane);
@@ -47,14 +47,14 @@ describe("Panes of a team", () => {
     expect(b?.windowId).toBe(a?.windowId);
     expect(panesOf(t, a)).toEqual([a?.paneId, b?.paneId, c?.paneId]);
     expect(layoutOf(t, a)).toEqual(["100x24 at 0,1", "99x24 at 101,1", "200x24 at 0,26"]);
-    // Another team of another root has a window of its own.
+    // A team of the same name in another root gets its own window.
     const [other] = placesOf(
       await backend.spawn([{ ...requestFor(t, "z"), rootTag: "ba9876543210" }], placement),
     );
     expect(other?.windowId).not.toBe(a?.windowId);
   });
 
-  test("share one window also when many are spawned at the same moment (S14)", async () => {
+  test("share one window even when many are spawned at once (S14)", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const spawns = Array.from({ length: 8 }, (_, i) => {
@@ -66,7 +66,7 @@ describe("Panes of a team", () => {
     expect(t.tmux("list-windows", "-a").split("\n")).toHaveLength(2);
   });
 
-  test("are twelve at 80×24: two in each window, none below the minimum (S8)", async () => {
+  test("fill windows of two at 80×24, none below the minimum size (S8)", async () => {
     const t = privateTmux();
     const { pane } = t.session("work", { width: 80, height: 24 });
     const { backend, placement, forks } = inside(t, pane);
@@ -87,7 +87,7 @@ describe("Panes of a team", () => {
     }
   });
 
-  test("stand in the session of the caller, not in the one that a client looks at (S6)", async () => {
+  test("open in the caller's session, not in the session that a client shows (S6)", async () => {
     const t = privateTmux();
     const { pane } = t.session("a");
     t.session("b");
@@ -97,7 +97,7 @@ describe("Panes of a team", () => {
     expect(show(t, place, "#{session_name}")).toBe("a");
   });
 
-  test("appear while a person types, and take neither keys nor focus (S5)", async () => {
+  test("take no keys and no focus while the user types (S5)", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const person = await t.attach("=work");
@@ -106,7 +106,7 @@ describe("Panes of a team", () => {
     const spawning = backend.spawn(four(t), placement);
     for (const key of keys) {
       person.type("-l", key);
-      // The spawn goes on between two keys.
+      // The spawn continues between two keys.
       await new Promise((resolve) => setImmediate(resolve));
     }
     placesOf(await spawning);
@@ -115,8 +115,8 @@ describe("Panes of a team", () => {
   });
 });
 
-describe("Windows of their own", () => {
-  test("are named after agent and team, tagged and framed like shared ones, by three calls for any number", async () => {
+describe("panes in their own windows", () => {
+  test("are named after agent and team, tagged and framed, with three tmux calls for any number", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const before = state(t, pane);
@@ -137,7 +137,7 @@ describe("Windows of their own", () => {
     expect(state(t, pane)).toEqual(before);
   });
 
-  test("are filled by nobody, and make no session but the team's where there is none", async () => {
+  test("are never shared, and create only the team's session outside tmux", async () => {
     const t = privateTmux();
     const { backend, placement } = inside(t);
     const alone = placesOf(await backend.spawn([requestFor(t, "a"), requestFor(t, "b")], { kind: "window" }));
@@ -149,8 +149,8 @@ describe("Windows of their own", () => {
   });
 });
 
-describe("Panes beside the caller", () => {
-  test("stack at the caller's right, evenly, and give back what they took", async () => {
+describe("panes beside the caller", () => {
+  test("stack evenly at the caller's right, and return the space when they close", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const before = state(t, pane);
@@ -177,7 +177,7 @@ describe("Panes beside the caller", () => {
     expect(state(t, pane)).toEqual(before);
   });
 
-  test("overflow into the team's window where there is no room for more", async () => {
+  test("overflow into the team window when there is no room", async () => {
     const t = privateTmux();
     const { pane } = t.session("work", { width: 100, height: 24 });
     const { backend } = inside(t, pane);
@@ -186,7 +186,7 @@ describe("Panes beside the caller", () => {
     expect(show(t, places[3], "#{window_name}")).toBe("Audit");
   });
 
-  test("say why they are not there: no room at its right, a zoom that they would end, or no such pane", async () => {
+  test("say why they are elsewhere: no room, a zoom, or no such pane", async () => {
     const t = privateTmux();
     const { pane } = t.session("work", { width: 120, height: 40 });
     t.tmux("split-window", "-d", "-h", "-t", pane, "env", "cat");
@@ -206,8 +206,8 @@ describe("Panes beside the caller", () => {
   });
 });
 
-describe("Panes without a caller's pane", () => {
-  test("live in a detached session of the team, which hands nothing of theirs on", async () => {
+describe("panes without a caller's pane", () => {
+  test("open in a detached session of the team, which leaks no environment", async () => {
     const t = privateTmux();
     const backend = tmuxPaneBackend({ server: t.server, env: t.env });
     const request = requestFor(t, "one", { env: { SECRET: "s3cret" } });
@@ -221,10 +221,10 @@ describe("Panes without a caller's pane", () => {
     expect(more?.windowId).toBe(place?.windowId);
   });
 
-  test("leave a session of the user's with that name alone", async () => {
+  test("leave a user's session with the team's name alone", async () => {
     const t = privateTmux();
     t.session("teams-audit");
-    // A copy of our mark makes it none of ours.
+    // A copy of our tag does not make the session ours.
     t.tmux("set-option", "-g", "@teams_session", "0123456789ab/audit");
     t.tmux("set-option", "-t", "=teams-audit:", "@teams_session", "$9/0123456789ab/audit");
     const backend = tmuxPaneBackend({ server: t.server, env: t.env });
@@ -235,7 +235,7 @@ describe("Panes without a caller's pane", () => {
   });
 });
 
-test("A server that cannot be started is named as what to look at, and not a window's size", async () => {
+test("tmux backend › names the socket setting when the server cannot be started", async () => {
   const t = privateTmux();
   const server = tmuxServer({ socket: { name: "no/such/socket" }, env: t.env });
   const backend = tmuxPaneBackend({ server, env: t.env });
@@ -244,29 +244,32 @@ test("A server that cannot be started is named as what to look at, and not a win
   expect(refused).toMatchObject({ ok: false, error: { code: "TMUX_ERROR", hint } });
 });
 
-describe.each(["habits", "keeps", "no-shell", "bare"])("With the user's configuration %s", (config) => {
-  test.each(["inside", "outside"])(
-    "a team lives and ends, called from %s of tmux (S3, S7)",
-    async (where) => {
-      const t = privateTmux({ config });
-      const user = t.session();
-      const before = state(t, user.pane);
-      const caller = where === "inside" ? user.pane : undefined;
-      const { backend, placement } = inside(t, caller);
-      const outcomes = await backend.spawn(four(t), placement);
-      const [first] = placesOf(outcomes);
-      expect(show(t, first, "#{window_name}")).toBe("Audit");
-      const [bad] = await backend.spawn([requestFor(t, "bad", { argv: ["/no/such/thing"] })], placement);
-      expect(bad).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
-      await endAll(backend, outcomes);
-      expect(state(t, user.pane)).toEqual(before);
-      expect(t.tmux("list-panes", "-a").split("\n")).toHaveLength(1);
-    },
-  );
-});
+describe.each(["habits", "keeps", "no-shell", "bare"])(
+  'with the user\'s tmux configuration "%s"',
+  (config) => {
+    test.each(["inside", "outside"])(
+      "a team starts and ends cleanly, called from %s tmux (S3, S7)",
+      async (where) => {
+        const t = privateTmux({ config });
+        const user = t.session();
+        const before = state(t, user.pane);
+        const caller = where === "inside" ? user.pane : undefined;
+        const { backend, placement } = inside(t, caller);
+        const outcomes = await backend.spawn(four(t), placement);
+        const [first] = placesOf(outcomes);
+        expect(show(t, first, "#{window_name}")).toBe("Audit");
+        const [bad] = await backend.spawn([requestFor(t, "bad", { argv: ["/no/such/thing"] })], placement);
+        expect(bad).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
+        await endAll(backend, outcomes);
+        expect(state(t, user.pane)).toEqual(before);
+        expect(t.tmux("list-panes", "-a").split("\n")).toHaveLength(1);
+      },
+    );
+  },
+);
 
-describe("Foreign text", () => {
-  test("is shown as it is, in window names and borders, and nothing of it runs (S30, S74)", async () => {
+describe("text from outside", () => {
+  test("is shown literally in window names and borders, and never executed (S30, S74)", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const hostile = `#(touch ${join(t.home, "pwned")}) #{pane_id} #[fg=red]x`;
@@ -282,8 +285,8 @@ describe("Foreign text", () => {
   });
 });
 
-describe("Ownership", () => {
-  test("a pane is closed or read only with its tag, its process and its server (S39)", async () => {
+describe("pane ownership", () => {
+  test("requires tag, process and server to match before a pane is closed or read (S39)", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const { backend, placement } = inside(t, pane);
@@ -304,7 +307,7 @@ describe("Ownership", () => {
     expect(await backend.present([place])).toEqual(new Set([place.instance]));
   });
 
-  test("a pane that the user moved and renamed is followed; one that was respawned is the user's", async () => {
+  test("follows a pane that the user moved, and gives up a pane that the user respawned", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const { backend, placement } = inside(t, pane);
@@ -319,7 +322,7 @@ describe("Ownership", () => {
     expect(left).not.toContain(moved?.paneId);
   });
 
-  test("without its server nothing is there, and asking starts none", async () => {
+  test("finds nothing without the server, and starts none", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const { backend, placement } = inside(t, pane);
@@ -339,7 +342,7 @@ function requestPaths(t: PrivateTmux) {
   return t.paths("audit").agent("one");
 }
 
-/** A backend as a caller in this pane has it, and how many times it has forked tmux. */
+/** Returns a backend for a caller in this pane, and a counter of its tmux calls. */
 function inside(
   t: PrivateTmux,
   pane?: string,
@@ -363,7 +366,7 @@ function four(t: PrivateTmux): SpawnRequest[] {
   return ["a", "b", "c", "d"].map((name) => requestFor(t, name));
 }
 
-/** What must be the same before and after: the user's window, focus, sizes, and every global option and hook. */
+/** Returns everything that a spawn must not change: the user's window, focus, sizes, global options and hooks. */
 function state(t: PrivateTmux, pane: string): unknown {
   return {
     layout: t.tmux("display-message", "-p", "-t", pane, "#{window_layout}"),

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { hidePane, showPane } from "../../../../src/backend/tmux/hide-pane.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { placesOf, requestFor } from "../../../support/spawns.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
 
-test("A pane that a person has zoomed stays so while others join, are hidden, are shown and are closed", async () => {
+test("zoom › stays on the user's pane while others join, are hidden, shown and closed", async () => {
   const { t, spawn, backend } = inside();
   const [a, b] = (await spawn("a", "b")) as [PlaceRecord, PlaceRecord];
   const window = a.windowId ?? "";
@@ -25,12 +25,12 @@ test("A pane that a person has zoomed stays so while others join, are hidden, ar
   await backend.close([a]);
   expect(zoomed()).toBe(before);
   expect(t.tmux("show-options", "-w", "-t", window)).not.toContain("@teams_zoomed");
-  // Below the zoom they are laid out as ever.
+  // Below the zoom the panes are laid out as usual.
   t.tmux("resize-pane", "-Z", "-t", b.paneId ?? "");
   expect(t.tmux("list-panes", "-t", window, "-F", "#{pane_width}x#{pane_height}")).toBe("100x49\n99x49");
 });
 
-test("Where the zoomed pane itself goes, or none is zoomed, none is zoomed behind it", async () => {
+test("zoom › is not moved to another pane when the zoomed pane leaves", async () => {
   const { t, spawn, backend } = inside();
   const places = await spawn("a", "b", "c", "d");
   const [a, b] = places as [PlaceRecord, PlaceRecord];

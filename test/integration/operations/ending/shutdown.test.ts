@@ -9,14 +9,14 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 const HOUR = 3_600_000;
 
-/** As when a laptop was asleep: each look at it is an hour after the one before. */
+/** Returns a clock that jumps an hour at each reading, as after a laptop's sleep. */
 function leapingClock(): Clock {
   let looks = 0;
   return {
@@ -27,15 +27,15 @@ function leapingClock(): Clock {
   };
 }
 
-/** What the lead has asked of dev, which lives in this process. */
+/** Waits for the lead's request to dev, which lives in this process. */
 async function asked(ref: TeamRef, type: "shutdown_request" | "interrupt_request") {
   return eventually(type, async () =>
     (await unreadMessages(ref, "dev")).find(({ protocol }) => protocol?.type === type),
   );
 }
 
-describe("while the time of day leaps", () => {
-  it("whoever is asked to end has its time to answer", async () => {
+describe("with a clock that jumps", () => {
+  it("a shutdown request still leaves time for an answer", async () => {
     const ref = await withDev();
     const ending = shutdownTeammates(contextOf(ref, LEAD_NAME, { clock: leapingClock() }), ["dev"]);
     const { protocol } = await asked(ref, "shutdown_request");
@@ -45,7 +45,7 @@ describe("while the time of day leaps", () => {
     expect(await ending).toEqual([{ name: "dev", outcome: "rejected", reason: "I am not done." }]);
   });
 
-  it("an interrupt has its time to be taken", async () => {
+  it("an interrupt still leaves time to react", async () => {
     const ref = await withDev();
     const interrupting = interruptAgent(contextOf(ref, LEAD_NAME, { clock: leapingClock() }), "dev");
     const { key } = await asked(ref, "interrupt_request");
@@ -56,11 +56,11 @@ describe("while the time of day leaps", () => {
   });
 });
 
-describe("where one of those named cannot be asked", () => {
+describe("shutdownTeammates with an invalid name", () => {
   it.each([
     ["the lead", LEAD_NAME, "INVALID_INPUT"],
-    ["nobody", "zoo", "AGENT_NOT_FOUND"],
-  ])("since it is %s, no other is asked either", async (_, name, code) => {
+    ["unknown", "zoo", "AGENT_NOT_FOUND"],
+  ])("asks no member at all if one is %s", async (_, name, code) => {
     const ref = await withDev();
     const ending = shutdownTeammates(contextOf(ref, LEAD_NAME), ["dev", name], { timeoutMs: 0 });
     await expect(ending).rejects.toMatchObject({ code });

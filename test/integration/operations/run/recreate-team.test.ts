@@ -5,19 +5,19 @@ import { NO_TOKENS } from "../../../../src/schema/tokens.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { spentByTeam } from "../../../../src/team/members/budget.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-it("the team that a lead makes in the place of its own has the same lead, and what is left of the budget", async () => {
+it("recreating a deleted team › keeps the lead, its mode and the rest of the budget", async () => {
   const ref = await testTeam(["dev"], {
     leadMode: "acceptEdits",
     metadata: { _budget: { maxTokens: 100 } },
   });
   await prepareRun(ref, ["dev", LEAD_NAME]);
-  // It had crashed, and was no former member when the team was deleted.
+  // dev had crashed and was no former member when the team was deleted.
   writeStatus(ref, "dev", statusOf({ tokens: { ...NO_TOKENS, input: 60 }, costUsd: 0.5 }));
-  // What the lead has spent it says in the next team, too.
+  // The lead reports its own spending in the new team as well.
   writeStatus(ref, LEAD_NAME, statusOf({ tokens: { ...NO_TOKENS, input: 7 } }));
   const before = readTeam(ref);
   const left = deletedTeamOf(ref);

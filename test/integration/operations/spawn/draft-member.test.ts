@@ -6,11 +6,11 @@ import type { PermissionMode } from "../../../../src/schema/permission-modes.ts"
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { setMode } from "../../../../src/team/members/permission-mode.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-test("an end rings the bell that the lead says is its own, wherever the spawner would look for it", async () => {
+test("starting a member › rings the bell that the lead's status names when the agent ends", async () => {
   const ref = await testTeam(["dev"]);
   const config = readTeam(ref);
   const [, dev] = config.members;
@@ -21,7 +21,7 @@ test("an end rings the bell that the lead says is its own, wherever the spawner 
   expect(bells()).toEqual(["/run/elsewhere/bell"]);
 });
 
-test("whoever works in a worktree is told of no other repository by the caller's environment", async () => {
+test("starting a member › hides the caller's GIT_DIR from an agent in a worktree", async () => {
   const ref = await testTeam(["dev"]);
   const config = readTeam(ref);
   const [, dev] = config.members;
@@ -36,22 +36,18 @@ test("whoever works in a worktree is told of no other repository by the caller's
 
 test.each<[string, readonly PermissionMode[], PermissionMode]>([
   ["the lead's", ["acceptEdits"], "acceptEdits"],
-  ["default where the lead has none", [], "default"],
-  [
-    "the one that the lead had before it only coordinated",
-    ["acceptEdits", "delegate", "delegate"],
-    "acceptEdits",
-  ],
-  ["default where the lead never did anything else", ["delegate"], "default"],
-  ["the lead's of now", ["acceptEdits", "delegate", "plan"], "plan"],
-])("a teammate's mode is %s", async (_, given, expected) => {
+  ["default if the lead has none", [], "default"],
+  ["the lead's mode before delegate", ["acceptEdits", "delegate", "delegate"], "acceptEdits"],
+  ["default if the lead only ever had delegate", ["delegate"], "default"],
+  ["the lead's current mode", ["acceptEdits", "delegate", "plan"], "plan"],
+])("a new teammate's mode › is %s", async (_, given, expected) => {
   const ref = await testTeam();
   for (const mode of given) await setMode(ref, LEAD_NAME, mode);
   expect(draftMember(contextOf(ref), readTeam(ref), { name: "dev" }).mode).toBe(expected);
 });
 
 test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"] }])(
-  "what is no rule is refused, and nobody started: %j",
+  "drafting a member › refuses an invalid permission rule: %j",
   async (given) => {
     const ref = await testTeam();
     expect(() => draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...given })).toThrow(
@@ -60,7 +56,7 @@ test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"
   },
 );
 
-test("bypassPermissions is neither given nor inherited where it is forbidden, and says by what", async () => {
+test("drafting a member › refuses bypassPermissions if a setting forbids it, and does not inherit it", async () => {
   const ref = await testTeam();
   await setMode(ref, LEAD_NAME, "bypassPermissions");
   const draft = (mode: PermissionMode | undefined, forbidden?: string) =>

@@ -4,15 +4,15 @@ import { ensureRuntimeDirectory } from "../../../../src/os/files/app-directories
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { makeFifos } from "../../../../src/wakeup/fifo-bell.ts";
 import { holdLifeline } from "../../../../src/wakeup/lifeline.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-/** More than Node lets listen to one thing without a word. */
+/** More than Node allows as listeners of one emitter without a warning. */
 const MANY = 14;
-/** Milliseconds, longer than between the last looks after an end. */
+/** Milliseconds; longer than the gap between the last checks after an end. */
 const QUIET_MS = 1_500;
 
-it("many that end at once make one row of further looks, without a word of Node's on the terminal", async () => {
+it("lifelines › start one series of checks when many members end at once, without a Node warning", async () => {
   const names = Array.from({ length: MANY }, (_, n) => `dev-${n}`);
   const ref = await testTeam(names);
   const paths = names.map((name) => ref.paths.agent(name));
@@ -29,7 +29,7 @@ it("many that end at once make one row of further looks, without a word of Node'
   for (const one of held) one.close();
   let rings = 0;
   while ((await lines.bell.wait({ timeoutMs: QUIET_MS })) === "rung") rings += 1;
-  // At once, and three times more after the last of them.
+  // One immediate check, and three more after the last end.
   expect(rings).toBeGreaterThanOrEqual(4);
   expect(said).toEqual([]);
 });

@@ -11,16 +11,16 @@ import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { atEveryStep } from "../../../support/at-every-step.ts";
-import { countBytes } from "../../../support/count-bytes.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { lookingContext } from "../../../support/looking.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { countBytes } from "../../../support/files/count-file-bytes.ts";
+import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
-const flow = script("flow");
+const flow = script("team/change-task");
 
-/** #1 is a's and begun; #2 is b's and waits for it. */
+/** Creates #1, owned by a and in progress, and #2, owned by b and blocked by #1. */
 async function twoTasks(): Promise<TeamRef> {
   const ref = await testTeam(["a", "b"]);
   await addTask(ref, LEAD_NAME, { subject: "first" });
@@ -29,8 +29,8 @@ async function twoTasks(): Promise<TeamRef> {
   return ref;
 }
 
-/** What somebody was told, as `type #task`, with who said it. */
-async function told(ref: TeamRef, agent: string): Promise<string[]> {
+/** Returns an agent's notifications as `type #task of sender`. */
+async function notified(ref: TeamRef, agent: string): Promise<string[]> {
   return (await unreadMessages(ref, agent)).map(({ message, protocol }) =>
     protocol !== undefined && "taskId" in protocol
       ? `${protocol.type} #${protocol.taskId} of ${message.from}`
@@ -38,43 +38,43 @@ async function told(ref: TeamRef, agent: string): Promise<string[]> {
   );
 }
 
-/** What a peer does that knows nothing of our notes: it rewrites the file from what it read, and keeps the metadata. */
+/** Rewrites a task as a program does that knows nothing of our records: it keeps the metadata. */
 function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
   writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...change }));
 }
 
-/** Two that watch the same team from now on, as far as their memory goes in processes of their own. @returns lets both look */
+/** Starts two observers of one team with separate memories. @returns lets both check */
 async function watchers(ref: TeamRef): Promise<() => Promise<unknown>> {
   const both = [lookingContext(ref), lookingContext(ref)];
-  const look = (): Promise<unknown> => Promise.all(both.map(notifyMissedTaskChanges));
-  await look();
-  return look;
+  const poll = (): Promise<unknown> => Promise.all(both.map(notifyMissedTaskChanges));
+  await poll();
+  return poll;
 }
 
 const COMPLETED = "task_completed #1 of a";
 const UNBLOCKED = "task_assignment #2 of a";
 
-describe("a task that a foreign peer completes", () => {
-  it("is told once to the lead and to the owner behind it, however many watch (S57)", async () => {
+describe("a task completed by another program", () => {
+  it("is reported once to the lead and to the blocked owner, with any number of observers (S57)", async () => {
     const ref = await twoTasks();
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
-    for (const _look of ["first", "second"]) {
-      await look();
-      expect(await told(ref, LEAD_NAME)).toEqual([COMPLETED]);
-      expect(await told(ref, "b")).toEqual([UNBLOCKED]);
+    for (const _poll of ["first", "second"]) {
+      await poll();
+      expect(await notified(ref, LEAD_NAME)).toEqual([COMPLETED]);
+      expect(await notified(ref, "b")).toEqual([UNBLOCKED]);
     }
   });
 
-  it("is told at once while somebody watches", async () => {
+  it("is reported at once while a process observes", async () => {
     const ref = await twoTasks();
     const watching = new AbortController();
-    let looks = 0;
+    let polls = 0;
     const watch = supervise(lookingContext(ref), {
       signal: watching.signal,
       onEnd: () => undefined,
       onChange: () => {
-        looks += 1;
+        polls += 1;
       },
       onProblem: (problem) => expect(problem).toBe(""),
     });
@@ -82,70 +82,70 @@ describe("a task that a foreign peer completes", () => {
       watching.abort();
       await watch;
     });
-    await eventually("the first look", () => looks > 0);
+    await eventually("the first poll", () => polls > 0);
     rewrite(ref, "1", { status: "completed" });
     // Sooner than the slow check, with room for a busy machine.
-    await eventually("the news", async () => (await told(ref, "b")).length === 1, 4_000);
+    await eventually("the news", async () => (await notified(ref, "b")).length === 1, 4_000);
   });
 
-  it("is noticed where the peer writes in place, which changes nothing of the directory", async () => {
+  it("is noticed even if the file is written in place, which leaves the directory unchanged", async () => {
     const ref = await twoTasks();
     for (const path of [ref.paths.task("1"), ref.paths.task("2"), ref.paths.tasks]) utimesSync(path, 1, 1);
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
     expect(statSync(ref.paths.tasks).mtimeMs).toBe(1_000);
-    await look();
-    expect(await told(ref, "b")).toEqual([UNBLOCKED]);
+    await poll();
+    expect(await notified(ref, "b")).toEqual([UNBLOCKED]);
   });
 
-  it("costs nothing where nothing has changed", async () => {
+  it("is checked without reading any task file if nothing changed", async () => {
     const ref = await twoTasks();
     for (const path of [ref.paths.task("1"), ref.paths.task("2"), ref.paths.tasks]) utimesSync(path, 1, 1);
-    const look = await watchers(ref);
-    const { read } = await countBytes(look);
+    const poll = await watchers(ref);
+    const { read } = await countBytes(poll);
     expect(read).toBe(2 * readFileSync(ref.paths.config).length);
   });
 
-  it("is told again when it was opened and completed once more, by whomever", async () => {
+  it("is reported again after each reopening", async () => {
     const ref = await twoTasks();
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
-    await look();
+    await poll();
     await updateTask(ref, LEAD_NAME, "1", { status: "in_progress" });
-    await look();
+    await poll();
     rewrite(ref, "1", { status: "completed" });
-    await look();
+    await poll();
     rewrite(ref, "1", { status: "in_progress" });
-    await look();
+    await poll();
     await updateTask(ref, "a", "1", { status: "completed" });
-    await look();
-    expect(await told(ref, LEAD_NAME)).toEqual([COMPLETED, COMPLETED, COMPLETED]);
-    expect(await told(ref, "b")).toEqual([UNBLOCKED, UNBLOCKED, UNBLOCKED]);
+    await poll();
+    expect(await notified(ref, LEAD_NAME)).toEqual([COMPLETED, COMPLETED, COMPLETED]);
+    expect(await notified(ref, "b")).toEqual([UNBLOCKED, UNBLOCKED, UNBLOCKED]);
   });
 
-  it("is not told where we completed it ourselves and told it", async () => {
+  it("is not reported again if one of our members completed it", async () => {
     const ref = await twoTasks();
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     await updateTask(ref, "a", "1", { status: "completed" });
-    await look();
-    expect(await told(ref, LEAD_NAME)).toEqual([COMPLETED]);
-    expect(await told(ref, "b")).toEqual([UNBLOCKED]);
+    await poll();
+    expect(await notified(ref, LEAD_NAME)).toEqual([COMPLETED]);
+    expect(await notified(ref, "b")).toEqual([UNBLOCKED]);
   });
 
-  it("is old news to whoever begins to watch", async () => {
+  it("is not reported by an observer that starts later", async () => {
     const ref = await twoTasks();
     rewrite(ref, "1", { status: "completed" });
     await (await watchers(ref))();
-    expect([await told(ref, LEAD_NAME), await told(ref, "b")]).toEqual([[], []]);
+    expect([await notified(ref, LEAD_NAME), await notified(ref, "b")]).toEqual([[], []]);
   });
 
-  it("is left alone in a team of others, which has its own lead (S76)", async () => {
+  it("is ignored in another program's team, which has its own lead (S76)", async () => {
     const ref = await twoTasks();
     await updateTeam(ref, ({ schemaVersion: _ours, ...foreign }) => foreign as never);
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
     const before = bytesOf(ref);
-    await look();
+    await poll();
     expect(bytesOf(ref)).toEqual(before);
   });
 });
@@ -156,23 +156,23 @@ function bytesOf(ref: TeamRef): string[] {
   );
 }
 
-it("two blockers that are completed at once wake the owner behind both once", async () => {
+it("task notifications › tell an owner once when two blockers complete at the same time", async () => {
   const ref = await testTeam(["a", "b", "c"]);
   for (const subject of ["1", "2"]) await addTask(ref, LEAD_NAME, { subject });
   await addTask(ref, "c", { subject: "3", owner: "c", blockedBy: ["1", "2"] });
-  const look = await watchers(ref);
+  const poll = await watchers(ref);
   for (const id of ["1", "2"]) rewrite(ref, id, { status: "completed" });
-  await look();
-  expect(await told(ref, "c")).toHaveLength(1);
+  await poll();
+  expect(await notified(ref, "c")).toHaveLength(1);
 });
 
-describe("a process that is killed while it changes a task", () => {
+describe("killing a process during a task change", () => {
   it.each([
     ["complete", () => [COMPLETED], () => [UNBLOCKED]],
     ["assign", () => [], () => ["task_assignment #1 of a"]],
     ["add", () => [], () => ["task_assignment #3 of a"]],
   ])(
-    "leaves it undone, or told once by the next look: %s",
+    "leaves the change undone, or reported once by the next check: %s",
     async (what, lead, owner) => {
       let wasDone = 0;
       await atEveryStep(async (n) => {
@@ -187,12 +187,12 @@ describe("a process that is killed while it changes a task", () => {
           };
           const done = isDone[what as keyof typeof isDone];
           wasDone += done ? 1 : 0;
-          expect(await told(ref, LEAD_NAME), `killed at ${n}`).toEqual(done ? lead() : []);
-          expect(await told(ref, "b"), `killed at ${n}`).toEqual(done ? owner() : []);
+          expect(await notified(ref, LEAD_NAME), `killed at ${n}`).toEqual(done ? lead() : []);
+          expect(await notified(ref, "b"), `killed at ${n}`).toEqual(done ? owner() : []);
         };
         return { child: flow(ref.home.root, ref.team, what, String(n)), check };
       });
-      // The window in which it is done and not told, at least.
+      // At least in the steps between the change and its report.
       expect(wasDone).toBeGreaterThan(5);
     },
     120_000,

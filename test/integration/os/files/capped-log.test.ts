@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { cutLog } from "../../../../src/os/files/capped-log.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const BOUNDS = { most: 1_000, kept: 100 };
 

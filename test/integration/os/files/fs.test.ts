@@ -4,8 +4,8 @@ import { makeOwnFifos } from "../../../../src/os/files/fifo.ts";
 import { readFrom, readTail, readText, removeFile } from "../../../../src/os/files/fs.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
-import { testTeam } from "../../../support/team.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 it("file reads › treat a FIFO as an empty file and do not block", async () => {
   const path = join(temporaryDirectory(), "fifo");

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { isPlainOutput, writeNow } from "../../../../src/os/files/fs.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const open: number[] = [];
 afterEach(() => {

@@ -8,8 +8,8 @@ import {
   replaceWithBytes,
   wholeLinesOf,
 } from "../../../../src/os/files/tar.ts";
-import { allOf, packed, stream, unpacked } from "../../../support/archive.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { allOf, packed, stream, unpacked } from "../../../support/files/archive-files.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const packedBytes = (files: readonly FileToPack[]): Promise<Buffer> => allOf(packArchive(files, 1_000));
 

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { watchDirectory } from "../../../../src/os/files/watch.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 it("watchDirectory › reports each entry by name, and the removal of the directory without a name", async () => {
   const directory = join(temporaryDirectory(), "watched");

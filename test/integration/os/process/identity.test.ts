@@ -11,7 +11,7 @@ import {
   type RecordedProcess,
   startFromPs,
 } from "../../../../src/os/process/identity.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const UNUSED_PID = 999_999_999;
 const OTHER_BOOT = "00000000-0000-4000-8000-000000000000";

@@ -7,9 +7,9 @@ import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { hasEnvEntry, type ProcessRow, processTable } from "../../../../src/os/process/process-table.ts";
 import { endTree } from "../../../../src/os/process/process-tree.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { AGENTS, end, placesOf, requestFor } from "../../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { AGENTS, end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 test.each(["tmux pane", "child process"])(
   "endTree › ends all descendants of an agent in a %s: deaf, orphaned, renamed or in another session (S40)",

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { script } from "../../../support/run-ts.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { script } from "../../../support/processes/script-process.ts";
 
-const writeBeyond = script("write-beyond", ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]);
+const writeBeyond = script("processes/write-over-limit", ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]);
 
 test("file size limit › causes EFBIG instead of a fatal signal, even after a program was run", async () => {
   const started = writeBeyond(join(temporaryDirectory(), "file"));

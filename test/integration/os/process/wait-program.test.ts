@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startSentinel } from "../../../../src/os/process/spawn.ts";
-import { script } from "../../../support/run-ts.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { script } from "../../../support/processes/script-process.ts";
 
-const waitFor = script("wait-for-program");
+const waitFor = script("processes/wait-for-program");
 
 function fifo(): string {
   const path = join(temporaryDirectory(), "fifo");

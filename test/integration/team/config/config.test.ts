@@ -25,12 +25,12 @@ import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../../src/team/ref.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testHome, testTeam } from "../../../support/team.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testHome, testTeam } from "../../../support/team/test-team.ts";
 
 const NEW: NewTeam = { name: "My Team", leadSessionId: "s", leadCwd: "/work", now: 5 };
 
-test("a new team has its lead, its directories, and is nobody else's to read", async () => {
+test("createTeamFiles › creates the lead and private directories", async () => {
   const before = process.umask(0);
   const ref = await createTeamFiles(testHome(), {
     ...NEW,
@@ -55,7 +55,7 @@ test("a new team has its lead, its directories, and is nobody else's to read", a
   expect(statSync(ref.paths.config).mode & 0o777).toBe(0o600);
 });
 
-test("two names of one directory are a conflict, and change nothing (S30)", async () => {
+test("createTeamFiles › refuses a second name for the same directory, and changes nothing (S30)", async () => {
   const home = testHome();
   const ref = await createTeamFiles(home, NEW);
   const before = readFileSync(ref.paths.config, "utf8");
@@ -66,20 +66,20 @@ test("two names of one directory are a conflict, and change nothing (S30)", asyn
   expect(readdirSync(join(home.root, "teams"))).toEqual(["my-team"]);
 });
 
-test("with unique the next free name is taken", async () => {
+test("createTeamFiles › takes the next free name with unique", async () => {
   const home = testHome();
   const names = [];
   for (let i = 0; i < 3; i += 1) names.push((await createTeamFiles(home, { ...NEW, unique: true })).team);
   expect(names).toEqual(["my-team", "my-team-2", "my-team-3"]);
 });
 
-test("of ten that make the same team at once one does", async () => {
+test("createTeamFiles › succeeds once for ten concurrent callers", async () => {
   const home = testHome();
   const made = await Promise.allSettled(Array.from({ length: 10 }, () => createTeamFiles(home, NEW)));
   expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("a task list that a foreign session keeps under that name is not taken over (S76)", async () => {
+test("createTeamFiles › leaves another program's task list of that name alone (S76)", async () => {
   const home = testHome();
   const tasks = join(home.root, "tasks", "my-team");
   mkdirSync(tasks, { recursive: true });
@@ -88,7 +88,7 @@ test("a task list that a foreign session keeps under that name is not taken over
   expect(readdirSync(tasks)).toEqual(["1.json"]);
 });
 
-test("a missing team is told with the nearest name, and reading makes nothing", async () => {
+test("readTeam › suggests the nearest name for a missing team, and creates nothing", async () => {
   const home = testHome();
   await createTeamFiles(home, NEW);
   const missing = teamRef(home, "my-taem");
@@ -99,7 +99,7 @@ test("a missing team is told with the nearest name, and reading makes nothing", 
   expect(existsSync(missing.paths.dir) || existsSync(missing.paths.tasks)).toBe(false);
 });
 
-test("a config that does not parse is told, and stays as it is", async () => {
+test("readTeam and updateTeam › report an invalid config, and leave it alone", async () => {
   const ref = await testTeam();
   writeFileSync(ref.paths.config, '{"name": ');
   expect(() => readTeam(ref)).toThrow(expect.objectContaining({ code: "CORRUPT_FILE" }));
@@ -107,7 +107,7 @@ test("a config that does not parse is told, and stays as it is", async () => {
   expect(readFileSync(ref.paths.config, "utf8")).toBe('{"name": ');
 });
 
-test("teams are listed: ours, foreign ones, and those that cannot be read", async () => {
+test("listTeams › lists our teams, other programs' teams and unreadable ones", async () => {
   const home = testHome();
   await createTeamFiles(home, NEW);
   for (const [name, content] of [
@@ -125,7 +125,7 @@ test("teams are listed: ours, foreign ones, and those that cannot be read", asyn
   ]);
 });
 
-test("what others wrote into a config stays", async () => {
+test("addMembers › keeps fields that other programs wrote into the config", async () => {
   const ref = await testTeam();
   cpSync("/dev/null", ref.paths.config);
   const theirs = {
@@ -145,7 +145,7 @@ test("what others wrote into a config stays", async () => {
   });
 });
 
-test("a deleted team is gone from everywhere, and leaves the other alone (S44)", async () => {
+test("removeTeamFiles › removes a team completely, and no other team (S44)", async () => {
   const home = testHome();
   const ref = await createTeamFiles(home, NEW);
   const other = await createTeamFiles(home, { ...NEW, name: "other" });
@@ -157,7 +157,7 @@ test("a deleted team is gone from everywhere, and leaves the other alone (S44)",
   expect(readdirSync(home.root, { recursive: true }).sort()).toEqual(["tasks", "teams", ...before].sort());
 });
 
-test("no late writer brings a deleted team back (S48)", async () => {
+test("removeTeamFiles › later writes never restore a deleted team (S48)", async () => {
   const ref = await testTeam(["a"]);
   await createTask(ref, { subject: "s" });
   await removeTeamFiles(ref);
@@ -174,7 +174,7 @@ test("no late writer brings a deleted team back (S48)", async () => {
   expect(readdirSync(ref.home.root, { recursive: true }).sort()).toEqual(["tasks", "teams"]);
 });
 
-test("a team whose directory somebody removed takes no task, though its list is still there (S48)", async () => {
+test("createTask › is refused if the team directory is gone, even if the task list exists (S48)", async () => {
   const ref = await testTeam(["a"]);
   await createTask(ref, { subject: "s" });
   rmSync(ref.paths.dir, { recursive: true });
@@ -185,7 +185,7 @@ test("a team whose directory somebody removed takes no task, though its list is 
   expect(readdirSync(ref.paths.tasks)).toEqual([".lock", "1.json"]);
 });
 
-test("writers that are at work while the team is deleted leave nothing of it (S48)", async () => {
+test("removeTeamFiles › leaves nothing even with writers at work (S48)", async () => {
   const ref = await testTeam(["a"]);
   const writes = Array.from({ length: 20 }, (_, i) =>
     i % 2 === 0
@@ -200,7 +200,7 @@ test("writers that are at work while the team is deleted leave nothing of it (S4
 });
 
 test.skipIf(process.getuid?.() === 0)(
-  "of a deleted team that cannot be removed wholly it is said what stays, and how it goes",
+  "removeTeamFiles › names what it could not remove, and how to remove it",
   async () => {
     const ref = await testTeam();
     await createTask(ref, { subject: "s" });

@@ -1,14 +1,14 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { spelledName } from "../../../../src/team/config/member-spelling.ts";
-import { testTeam } from "../../../support/team.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-test("a member's name is found in whatever case, as the team's file spells it", async () => {
+test("spelledName › finds a member in any case, and returns the config's spelling", async () => {
   const ref = await testTeam(["Rév"]);
   expect(spelledName(ref, "re\u0301v")).toBe("Rév");
 });
 
-test("whatever a glance does not tell is left to the whole reading", async () => {
+test("spelledName › returns undefined for a config that a quick scan cannot read", async () => {
   const ref = await testTeam(["rev"]);
   expect(spelledName(ref, "nobody")).toBeUndefined();
   for (const text of [

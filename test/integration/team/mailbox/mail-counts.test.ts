@@ -5,10 +5,10 @@ import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
 import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-test("what waits is queued, what a living agent's turn began with is in turn (S28)", async () => {
+test("mailCounts › counts unread messages as queued, and those of the current turn as in turn (S28)", async () => {
   const ref = await testTeam(["a"]);
   expect(mailCounts(ref, "a")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
   for (const text of ["one", "two"]) await sendMessage(ref, { from: "team-lead", to: "a", text });
@@ -19,13 +19,13 @@ test("what waits is queued, what a living agent's turn began with is in turn (S2
   expect(mailCounts(ref, "a")).toEqual({ queued: 1, delivered: 0, inTurn: 1 });
 });
 
-test("a turn whose process died is delivered and waits for the next start (S21)", async () => {
+test("mailCounts › counts the turn of a dead process as delivered (S21)", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf({ state: "running", inTurn: 3, process: deadProcess() }));
   expect(mailCounts(ref, "a")).toEqual({ queued: 0, delivered: 3, inTurn: 0 });
 });
 
-test("nothing is in the turn of an agent that has ended, and what it had done stays done (S21)", async () => {
+test("history › shows no message in turn for a dead agent, and keeps finished ones done (S21)", async () => {
   const ref = await testTeam(["a"]);
   for (const text of ["one", "two"]) await sendMessage(ref, { from: "team-lead", to: "a", text });
   const keys = (await unreadMessages(ref, "a")).map(({ key }) => key);
@@ -39,7 +39,7 @@ test("nothing is in the turn of an agent that has ended, and what it had done st
   for (const all of [true, false]) expect(await states(all)).toEqual(["done", "delivered"]);
 });
 
-test("entries that nobody can read are not counted", async () => {
+test("mailCounts › ignores unreadable entries", async () => {
   const ref = await testTeam(["a"]);
   writeFileSync(
     ref.paths.inbox("a"),

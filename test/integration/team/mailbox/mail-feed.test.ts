@@ -5,14 +5,14 @@ import { type MailFeed, openMailFeed } from "../../../../src/team/mailbox/histor
 import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { countBytes } from "../../../support/count-bytes.ts";
-import { testTeam } from "../../../support/team.ts";
+import { countBytes } from "../../../support/files/count-file-bytes.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") =>
   sendMessage(ref, { from, to, text });
 const textsOf = (feed: MailFeed) => feed.look().map(({ text }) => text);
 
-test("each message comes once, in order, with how far it is", async () => {
+test("mail feed › returns each message once, in order, with its state", async () => {
   const ref = await testTeam(["a", "b"]);
   const feed = openMailFeed(ref, "a", {});
   await send(ref, "one");
@@ -26,7 +26,7 @@ test("each message comes once, in order, with how far it is", async () => {
   expect(feed.look()).toEqual([]);
 });
 
-test("one that a receiver has taken out between two looks comes all the same", async () => {
+test("mail feed › returns a message that its reader removed between two calls", async () => {
   const ref = await testTeam(["foreign"]);
   const feed = openMailFeed(ref, "foreign", {});
   await send(ref, "quick", "foreign");
@@ -35,7 +35,7 @@ test("one that a receiver has taken out between two looks comes all the same", a
   expect(feed.look()).toEqual([]);
 });
 
-test("one of a foreign writer comes once, also when it is journalled later", async () => {
+test("mail feed › returns another program's message once, even if it is journalled later", async () => {
   const ref = await testTeam(["a"]);
   const feed = openMailFeed(ref, "a", {});
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([{ from: "peer", text: "hi", timestamp: "t" }]));
@@ -49,7 +49,7 @@ test("one of a foreign writer comes once, also when it is journalled later", asy
   expect(feed.look()).toEqual([]);
 });
 
-test("what is skipped, from somebody else, or no longer new is left out", async () => {
+test("mail feed › leaves out skipped messages, other senders and read messages", async () => {
   const ref = await testTeam(["a", "b"]);
   const { messageId } = await send(ref, "skipped");
   const feed = openMailFeed(ref, "a", { unread: true, from: "b" });
@@ -59,7 +59,7 @@ test("what is skipped, from somebody else, or no longer new is left out", async 
   expect(textsOf(feed)).toEqual(["from b"]);
 });
 
-test("a look costs what is new, not what has been", async () => {
+test("mail feed › reads only new journal lines", async () => {
   const ref = await testTeam(["a"]);
   const message = { from: "team-lead", text: "x".repeat(500), timestamp: "t", read: true };
   appendJournal(

@@ -20,14 +20,14 @@ import { broadcast, sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { openFifoBell } from "../../../../src/wakeup/fifo-bell.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
-const sendMany = script("send-many");
-const foreignWriter = script("foreign-writer");
+const sendMany = script("team/send-many");
+const foreignWriter = script("store/foreign-writer");
 
 const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") =>
   sendMessage(ref, { from, to, text });
@@ -40,7 +40,7 @@ const read = async (ref: TeamRef, agent = "a") =>
     (await unreadMessages(ref, agent)).map(({ key }) => key),
   );
 
-test("a message has what every peer reads, its sender's colour, and mode 0600", async () => {
+test("sending a message › writes the shared format, the sender's colour and mode 0600", async () => {
   const ref = await testTeam(["a", "b"]);
   const { messageId } = await sendMessage(ref, { from: "b", to: "a@crew", text: "hi", summary: "greets" });
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([
@@ -60,7 +60,7 @@ test("a message has what every peer reads, its sender's colour, and mode 0600", 
   expect((await unreadMessages(ref, "a"))[1]?.message.color).toBeUndefined();
 });
 
-test("a recipient that is no member is told with the nearest name, and no file is made (S20)", async () => {
+test("sending a message › refuses an unknown recipient with the nearest name, and creates no file (S20)", async () => {
   const ref = await testTeam(["researcher"]);
   for (const to of ["reseacher", "researcher@other", "../../x"]) {
     await expect(send(ref, "x", to)).rejects.toMatchObject({ code: "RECIPIENT_NOT_FOUND" });
@@ -69,7 +69,7 @@ test("a recipient that is no member is told with the nearest name, and no file i
   expect(readdirSync(ref.paths.inboxes)).toEqual([]);
 });
 
-test("one that has ended is refused, one that crashed gets it at its restart (S20)", async () => {
+test("sending a message › refuses a former member, and queues for a crashed one (S20)", async () => {
   const ref = await testTeam(["ended", "crashed", "alive", "foreign"]);
   await retireMember(ref, "ended", "shutdown", 5);
   writeStatus(ref, "crashed", statusOf({ process: deadProcess() }));
@@ -81,7 +81,7 @@ test("one that has ended is refused, one that crashed gets it at its restart (S2
   expect(unreadCount(ref, "crashed")).toBe(1);
 });
 
-test("a delivery rings the bell that the recipient's status names", async () => {
+test("sending a message › rings the bell that the recipient's status names", async () => {
   const ref = await testTeam(["a"]);
   await prepareRun(ref, ["a"]);
   const { bell: path } = ref.paths.agent("a");
@@ -92,7 +92,7 @@ test("a delivery rings the bell that the recipient's status names", async () => 
   expect(await bell.wait()).toBe("rung");
 });
 
-test("a message with the id of one that is there is the same message", async () => {
+test("sending a message › ignores a second message with the same id", async () => {
   const ref = await testTeam(["a"]);
   for (let i = 0; i < 2; i += 1) {
     await sendMessage(ref, { from: "system", to: "a", text: "once", messageId: "of-the-event" });
@@ -100,7 +100,7 @@ test("a message with the id of one that is there is the same message", async () 
   expect(await textsOf(ref)).toEqual(["once"]);
 });
 
-test("an event is told once, also when its message was read and has left the array", async () => {
+test("sending a message › sends an event's message once, even after it was read and left the array", async () => {
   const ref = await testTeam(["a", "b"]);
   writeStatus(ref, "a", statusOf());
   const tell = (to: string, messageId = "of-the-event") =>
@@ -112,7 +112,7 @@ test("an event is told once, also when its message was read and has left the arr
   expect(readFileSync(ref.paths.inbox("a"), "utf8")).not.toContain("of-the-event");
   await tell("a");
   expect(await textsOf(ref)).toEqual([]);
-  // To somebody else it is another message, whatever a foreign writer put into one of a's.
+  // For another recipient the id is a different message, whatever another program put into a's inbox.
   writeFileSync(
     ref.paths.inbox("a"),
     JSON.stringify([{ from: "peer", text: "x", timestamp: "t", msg_id: "of-another", to: "b" }]),
@@ -123,14 +123,14 @@ test("an event is told once, also when its message was read and has left the arr
   expect(await textsOf(ref, "b")).toEqual(["once", "once"]);
 });
 
-test("messages that are sent without waiting keep their order", async () => {
+test("sending a message › keeps the order of concurrent messages", async () => {
   const ref = await testTeam(["a"]);
   const texts = Array.from({ length: 20 }, (_, i) => String(i));
   await Promise.all(texts.map((text) => send(ref, text)));
   expect(await textsOf(ref)).toEqual(texts);
 });
 
-test("what is sent while the lock is waited for goes into the file at once, and each sender hears of its own", async () => {
+test("sending a message › writes waiting messages in one batch, and answers each sender", async () => {
   const ref = await testTeam(["a", "b"]);
   await send(ref, "first");
   let replaced = 0;
@@ -147,13 +147,13 @@ test("what is sent while the lock is waited for goes into the file at once, and 
     Array(701).fill("queued"),
   );
   await eventually("the news of it", () => replaced > 0);
-  // As many as a batch may hold, and the rest.
+  // One full batch, and the rest.
   expect(replaced).toBeLessThanOrEqual(2);
 });
 
-test("all that wait for an inbox that cannot be written are told so, and the next try is a new one", async () => {
+test("sending a message › reports a failed write to every waiting sender, and the next call tries again", async () => {
   const ref = await testTeam(["a"]);
-  // No rename goes over a directory, whoever tries.
+  // No user can rename a file over a directory.
   mkdirSync(ref.paths.inbox("a"));
   const answers = await Promise.allSettled([send(ref, "one"), send(ref, "two")]);
   expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
@@ -162,14 +162,14 @@ test("all that wait for an inbox that cannot be written are told so, and the nex
   expect(await textsOf(ref)).toEqual(["three"]);
 });
 
-test("a message that is in the file counts as sent, whatever the system refuses behind that", async () => {
+test("sending a message › succeeds once the message is in the file, whatever fails later", async () => {
   const ref = await testTeam(["a"]);
   mkdirSync(ref.paths.agent("a").status, { recursive: true });
   expect(await send(ref, "once")).toMatchObject({ to: "a", queuedForRestart: false });
   expect(unreadCount(ref, "a")).toBe(1);
 });
 
-test("what the system refuses in the middle of a broadcast does not hide who has it by then", async () => {
+test("broadcast › names the members it reached if it fails halfway", async () => {
   const ref = await testTeam(["a", "b"]);
   mkdirSync(ref.paths.agent("b").status, { recursive: true });
   await expect(broadcast(ref, { from: "team-lead", text: "x" })).rejects.toMatchObject({
@@ -179,7 +179,7 @@ test("what the system refuses in the middle of a broadcast does not hide who has
   });
 });
 
-test("a journal that cannot be written is told with a code, and stops no message", async () => {
+test("the journal › stops no message if it cannot be written, but recording progress reports it", async () => {
   const ref = await testTeam(["a"]);
   mkdirSync(ref.paths.journal);
   await send(ref, "x");
@@ -190,7 +190,7 @@ test("a journal that cannot be written is told with a code, and stops no message
   });
 });
 
-test("a broadcast goes to the living, names the others, and succeeds with nobody there", async () => {
+test("broadcast › reaches live members, names the others, and succeeds without recipients", async () => {
   const ref = await testTeam(["a", "b", "down"]);
   writeStatus(ref, "down", statusOf({ process: deadProcess() }));
   expect(await broadcast(ref, { from: "a", text: "all" })).toEqual({
@@ -204,7 +204,7 @@ test("a broadcast goes to the living, names the others, and succeeds with nobody
   });
 });
 
-test("what is acknowledged is not pending again, and what was not is", async () => {
+test("marking as read › removes messages from the unread ones, and leaves the others", async () => {
   const ref = await testTeam(["a"]);
   await send(ref, "one");
   await send(ref, "two");
@@ -214,7 +214,7 @@ test("what is acknowledged is not pending again, and what was not is", async () 
   expect(unreadCount(ref, "a")).toBe(1);
 });
 
-test("a message goes through its states, and its whole life is in the history", async () => {
+test("history › shows each state of a message's life", async () => {
   const ref = await testTeam(["a"]);
   const { messageId } = await send(ref, "one");
   const state = async () => (await history(ref, "a", { all: true })).map((view) => view.state);
@@ -227,7 +227,7 @@ test("a message goes through its states, and its whole life is in the history", 
   expect(await state()).toEqual(["done"]);
 });
 
-test("the history can be asked for what is unread, from somebody, since a time", async () => {
+test("history › filters by unread, sender and time", async () => {
   const ref = await testTeam(["a", "b"]);
   let now = 1_000;
   const clock = { now: () => now };
@@ -243,7 +243,7 @@ test("the history can be asked for what is unread, from somebody, since a time",
   expect(await texts({ since: 5_000 })).toEqual(["new"]);
 });
 
-test("an inbox keeps a short tail of what was read; the rest is in the history", async () => {
+test("inbox › keeps a short tail of read messages; the rest is in the history", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf());
   for (let i = 0; i < 60; i += 1) await send(ref, String(i));
@@ -260,7 +260,7 @@ test("an inbox keeps a short tail of what was read; the rest is in the history",
   ]);
 });
 
-test("long messages leave sooner, so that the tail stays small", async () => {
+test("inbox › keeps fewer long messages in its tail", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf());
   for (let i = 0; i < 4; i += 1) await send(ref, "x".repeat(30_000));
@@ -268,21 +268,21 @@ test("long messages leave sooner, so that the tail stays small", async () => {
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(1);
 });
 
-test("nothing is dropped from a foreign member's inbox, which may mark by index", async () => {
+test("inbox › drops nothing for another program's member, which may mark by index", async () => {
   const ref = await testTeam(["foreign"]);
   for (let i = 0; i < 55; i += 1) await send(ref, String(i), "foreign");
   await read(ref, "foreign");
   expect(JSON.parse(readFileSync(ref.paths.inbox("foreign"), "utf8"))).toHaveLength(55);
 });
 
-test("what a foreign receiver took out of the array is in the history as delivered", async () => {
+test("history › shows a message that another program's reader removed as delivered", async () => {
   const ref = await testTeam(["foreign"]);
   await send(ref, "taken", "foreign");
   writeFileSync(ref.paths.inbox("foreign"), "[]");
   expect(await history(ref, "foreign", { all: true })).toMatchObject([{ text: "taken", state: "delivered" }]);
 });
 
-test("what a foreign writer sent is in the journal once it was read", async () => {
+test("history › has another program's message from the journal once it was read", async () => {
   const ref = await testTeam(["a"]);
   const message = { from: "peer", text: "hi", timestamp: "2026-11-21T02:41:03.527Z", xNew: { keep: "me" } };
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([message]));
@@ -294,7 +294,7 @@ test("what a foreign writer sent is in the journal once it was read", async () =
   ]);
 });
 
-test("what somebody else marked as read is journalled before it leaves the array", async () => {
+test("journal › records messages that another program marked before they leave the array", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf());
   const old = Array.from({ length: 55 }, (_, i) => ({
@@ -313,7 +313,7 @@ test("what somebody else marked as read is journalled before it leaves the array
   ]);
 });
 
-test("a torn line at the journal's end costs no other message", async () => {
+test("journal › a half-written last line loses no other message", async () => {
   const ref = await testTeam(["a"]);
   await send(ref, "one");
   appendFileSync(ref.paths.journal, '{"at":5,"id":"torn","to":"a","sta');
@@ -323,7 +323,7 @@ test("a torn line at the journal's end costs no other message", async () => {
   expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual(["one", "two"]);
 });
 
-test("a key of the environment that a process was started with is in no inbox and no journal (S75)", async () => {
+test("sending a message › redacts secrets of the sender's environment in inbox and journal (S75)", async () => {
   const ref = await testTeam(["a", "sender"]);
   process.env.MAILBOX_TEST_API_KEY = "sender 0";
   onTestFinished(() => {
@@ -336,10 +336,10 @@ test("a key of the environment that a process was started with is in no inbox an
   expect(journal).toContain("sender 1");
 });
 
-test("a mark that is made late takes nothing back that became of a message", async () => {
+test("marking as read › keeps a later state if it comes late", async () => {
   const ref = await testTeam(["a"]);
   const { messageId } = await send(ref, "one");
-  // As when the inbox was locked at the begin of the turn.
+  // Happens if the inbox was locked when the turn began.
   await recordProgress(ref, "a", [messageId], "turn_started");
   await recordProgress(ref, "a", [messageId], "done");
   await read(ref);
@@ -347,7 +347,7 @@ test("a mark that is made late takes nothing back that became of a message", asy
   expect(await history(ref, "a", { all: true })).toMatchObject([{ state: "done", read: true }]);
 });
 
-test("only protocol messages that their sender may send are told as such (S27, S45)", async () => {
+test("reading the inbox › parses protocol messages only from senders that may send them (S27, S45)", async () => {
   const ref = await testTeam(["a", "b"]);
   const ask = JSON.stringify({ type: "shutdown_request", requestId: "shutdown-1@a", from: "team-lead" });
   await send(ref, ask);
@@ -358,7 +358,7 @@ test("only protocol messages that their sender may send are told as such (S27, S
   ]);
 });
 
-test("processes that send at once lose nothing, double nothing, and keep each sender's order", async () => {
+test("sending a message › concurrent processes lose, double and reorder nothing", async () => {
   const ref = await testTeam(["a", "s0", "s1", "s2", "s3"]);
   const senders = ["s0", "s1", "s2", "s3"];
   const ends = senders.map((from) => sendMany(ref.home.root, ref.team, from, "a", "20").ended());
@@ -371,7 +371,7 @@ test("processes that send at once lose nothing, double nothing, and keep each se
   }
 });
 
-test("foreign writers beside ours get in, and a receiver meets every message once", async () => {
+test("sending a message › works next to foreign writers, and the reader gets each message once", async () => {
   const ref = await testTeam(["a", "s0", "s1"]);
   await send(ref, "first");
   writeStatus(ref, "a", statusOf());
@@ -380,7 +380,7 @@ test("foreign writers beside ours get in, and a receiver meets every message onc
   const ours = ["s0", "s1"].map((from) => sendMany(ref.home.root, ref.team, from, "a", "15"));
   const seen: string[] = [];
   const receive = async () => {
-    // An empty inbox is read without a pause, and would keep the processes' ends from being heard.
+    // Reading an empty inbox never yields; without this the processes' ends would go unnoticed.
     await new Promise((resolve) => setImmediate(resolve));
     const entries = await unreadMessages(ref, "a");
     await markAsRead(
@@ -404,7 +404,7 @@ test("foreign writers beside ours get in, and a receiver meets every message onc
   }
   const taken = said.filter((line) => line !== "gave up");
   expect([...seen].sort()).toEqual(["first", ...taken].sort());
-  // None on a machine that has time for them; their patience is 680 ms of the clock, whoever else computes.
+  // No writer gives up on an idle machine; their patience is 680 ms of real time.
   expect(said.length - taken.length).toBeLessThan(4);
   expect(readdirSync(join(inbox, "..")).sort()).toEqual(["a.json"]);
 });

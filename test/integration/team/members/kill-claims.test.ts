@@ -2,9 +2,9 @@ import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { hasKillClaim, withKillClaim } from "../../../../src/team/members/kill-claims.ts";
-import { testTeam } from "../../../support/team.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-test("a member is being killed as long as that takes, and the others are not", async () => {
+test("kill claim › marks only the named members, and only during the kill", async () => {
   const ref = await testTeam(["dev", "ada"]);
   const killed = () => readTeam(ref).members.flatMap((one) => (hasKillClaim(one) ? [one.name] : []));
   expect(await withKillClaim(ref, ["dev"], async () => killed())).toEqual(["dev"]);
@@ -13,7 +13,7 @@ test("a member is being killed as long as that takes, and the others are not", a
   expect(killed()).toEqual([]);
 });
 
-test("where it cannot be written down, the kill goes on, and says itself what becomes of it", async () => {
+test("kill claim › does not stop a kill if it cannot be written", async () => {
   const ref = await testTeam(["dev"]);
   const deleted = async () => rmSync(ref.paths.dir, { recursive: true });
   await expect(

@@ -10,14 +10,14 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers, findMember, patchMember, removeMember } from "../../../../src/team/members/members.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-const join = script("join");
+const join = script("team/join-team");
 
-test("members join together, with colours by order", async () => {
+test("addMembers › adds members together, with colours by order", async () => {
   const ref = await testTeam();
   const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
   const added = await addMembers(
@@ -31,13 +31,13 @@ test("members join together, with colours by order", async () => {
   expect(added[0]).toMatchObject({ agentId: "a@crew", cwd: "/w", model: "haiku", subscriptions: [] });
 });
 
-test("a colour is not given again when somebody has left", async () => {
+test("addMembers › does not reuse the colour of a former member", async () => {
   const ref = await testTeam(["a", "b"]);
   await retireMember(ref, "b", "shutdown", 5);
   expect((await addMembers(ref, [{ name: "c", cwd: "/" }]))[0]?.color).toBe("yellow");
 });
 
-test("a name that is taken, in whatever case, is refused, and nobody of the batch is added", async () => {
+test("addMembers › refuses a taken name in any case, and adds no member of the batch", async () => {
   const ref = await testTeam(["rev"]);
   const both = addMembers(ref, [
     { name: "new", cwd: "/" },
@@ -47,7 +47,7 @@ test("a name that is taken, in whatever case, is refused, and nobody of the batc
   expect(readTeam(ref).members).toHaveLength(2);
 });
 
-test("with unique each gets the next free name", async () => {
+test("addMembers › gives each the next free name with unique", async () => {
   const ref = await testTeam(["rev"]);
   const added = await addMembers(
     ref,
@@ -60,14 +60,14 @@ test("with unique each gets the next free name", async () => {
   expect(added.map(({ name }) => name)).toEqual(["rev-2", "rev-3"]);
 });
 
-test("a reserved name is nobody's", async () => {
+test("addMembers › refuses a reserved name", async () => {
   const ref = await testTeam();
   await expect(addMembers(ref, [{ name: "Team-Lead", cwd: "/" }])).rejects.toMatchObject({
     code: "INVALID_NAME",
   });
 });
 
-test("twenty processes that join at once are twenty members in twenty steps of colour (S14)", async () => {
+test("addMembers › adds twenty members for twenty concurrent processes, with colours by order (S14)", async () => {
   const ref = await testTeam();
   const joined = Array.from({ length: 20 }, (_, i) => join(ref.home.root, ref.team, `m${i}`).ended());
   for (const end of await Promise.all(joined)) expect(end).toMatchObject({ code: 0, stderr: "" });
@@ -79,13 +79,13 @@ test("twenty processes that join at once are twenty members in twenty steps of c
   );
 });
 
-test("one name that two processes want at once is one member's and one refusal (S14)", async () => {
+test("addMembers › gives a name to one of two concurrent processes, and refuses the other (S14)", async () => {
   const ref = await testTeam();
   const tries = [0, 1].map(() => join(ref.home.root, ref.team, "same").line());
   expect((await Promise.all(tries)).sort()).toEqual(["DUPLICATE_NAME", "blue"]);
 });
 
-test("a member is found by name or id, and by nothing that only looks like it (S55)", async () => {
+test("findMember › finds a member by name or id, and by no similar name (S55)", async () => {
   const config = readTeam(await testTeam(["writer", "writer-2"]));
   expect(findMember(config, "writer").name).toBe("writer");
   expect(findMember(config, "WRITER-2@crew").name).toBe("writer-2");
@@ -97,7 +97,7 @@ test("a member is found by name or id, and by nothing that only looks like it (S
   );
 });
 
-test("a patch changes what it names, once", async () => {
+test("patchMember › changes only the named fields, and nothing the second time", async () => {
   const ref = await testTeam(["a"]);
   await patchMember(ref, "a", { isActive: true, tmuxPaneId: "%3", mode: undefined });
   const before = readFileSync(ref.paths.config, "utf8");
@@ -107,7 +107,7 @@ test("a patch changes what it names, once", async () => {
   await expect(patchMember(ref, "b", { isActive: true })).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
 });
 
-test("who has ended is remembered as former, and ends once", async () => {
+test("retiring › records a former member once", async () => {
   const ref = await testTeam(["a"]);
   const ends = await Promise.all([
     retireMember(ref, "a", "shutdown", 7),
@@ -120,7 +120,7 @@ test("who has ended is remembered as former, and ends once", async () => {
   });
 });
 
-test("a failed start leaves config and inbox as they were (S13)", async () => {
+test("removeMember › restores config and inbox after a failed start (S13)", async () => {
   const ref = await testTeam(["a"]);
   const before = readFileSync(ref.paths.config, "utf8");
   await addMembers(ref, [{ name: "b", cwd: "/" }]);
@@ -133,7 +133,7 @@ test("a failed start leaves config and inbox as they were (S13)", async () => {
   await removeMember(ref, "b");
 });
 
-test("of a broken inbox that goes with its member the original is kept", async () => {
+test("removeMember › keeps the original of a broken inbox", async () => {
   const ref = await testTeam(["a"]);
   writeFileSync(ref.paths.inbox("a"), '[{"from": "x", "te');
   await removeMember(ref, "a");
@@ -143,7 +143,7 @@ test("of a broken inbox that goes with its member the original is kept", async (
   expect(readFileSync(`${ref.paths.inboxes}/${kept}`, "utf8")).toBe('[{"from": "x", "te');
 });
 
-test("a name used again starts with an empty inbox, and what was unread is journalled as bounced", async () => {
+test("addMembers › gives a reused name an empty inbox, and journals unread messages as bounced", async () => {
   const ref = await testTeam(["a"]);
   await sendMessage(ref, { from: "team-lead", to: "a", text: "never read" });
   writeStatus(ref, "a", statusOf());
@@ -154,7 +154,7 @@ test("a name used again starts with an empty inbox, and what was unread is journ
   expect(await history(ref, "a", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
 });
 
-test("a name used again starts without a plan; the former one's is put aside, and goes with the team", async () => {
+test("addMembers › gives a reused name no plan, and keeps the old plan until the team is deleted", async () => {
   const ref = await testTeam(["writer"]);
   const path = planPath(ref.home.root, ref.team, "writer");
   const others = planPath(ref.home.root, teamDir("other"), "writer");
@@ -170,7 +170,7 @@ test("a name used again starts without a plan; the former one's is put aside, an
   expect(readdirSync(dirname(path))).toEqual(["other_writer.md"]);
 });
 
-test("a name used again in another spelling leaves nothing of its former holder's inbox", async () => {
+test("addMembers › clears the former inbox even if the name is spelled differently", async () => {
   const ref = await testTeam(["Rev"]);
   await sendMessage(ref, { from: "team-lead", to: "Rev", text: "never read" });
   await retireMember(ref, "Rev", "killed", 5);

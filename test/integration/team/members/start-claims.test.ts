@@ -12,7 +12,7 @@ import {
   setKeepOnExit,
 } from "../../../../src/team/members/start-claims.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { testTeam } from "../../../support/team.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const down = (session?: string) => () => ({ session });
 const memberIn = (ref: TeamRef, name: string) => findMember(readTeam(ref), name);
@@ -27,7 +27,7 @@ async function begunBy(ref: TeamRef, by: object, at = Date.now()): Promise<void>
   }));
 }
 
-test("of several who claim at once, each member is one's alone", async () => {
+test("claimRestarts › gives each member to exactly one of several concurrent callers", async () => {
   const ref = await testTeam(["dev", "ada", "bob"]);
   const isDown = ({ name }: { name: string }) => (name === LEAD_NAME ? undefined : { session: `of-${name}` });
   const all = await Promise.all(Array.from({ length: 8 }, () => claimStarts(ref, isDown)));
@@ -39,12 +39,17 @@ test("of several who claim at once, each member is one's alone", async () => {
 });
 
 test.each([
-  ["a living process begun just now", () => ownIdentity(), 0, false],
-  ["a living process, longer ago than any start takes", () => ownIdentity(), 61_000, true],
-  ["a process that is dead", () => ({ ...ownIdentity(), procStart: "1" }), 0, true],
-  ["one of another machine begun just now", () => ({ ...ownIdentity(), pidSpace: "elsewhere" }), 0, false],
-  ["one of another machine, longer ago", () => ({ ...ownIdentity(), pidSpace: "elsewhere" }), 61_000, true],
-])("what was begun by %s is taken over or left", async (_who, by, age, taken) => {
+  ["a live process just now", () => ownIdentity(), 0, false],
+  ["a live process, longer ago than any start takes", () => ownIdentity(), 61_000, true],
+  ["a dead process", () => ({ ...ownIdentity(), procStart: "1" }), 0, true],
+  ["a process of another machine just now", () => ({ ...ownIdentity(), pidSpace: "elsewhere" }), 0, false],
+  [
+    "a process of another machine, longer ago",
+    () => ({ ...ownIdentity(), pidSpace: "elsewhere" }),
+    61_000,
+    true,
+  ],
+])("claimRestarts › respects or takes over a restart claimed by %s", async (_who, by, age, taken) => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, by(), Date.now() - age);
   expect(hasStartClaim(memberIn(ref, "dev"))).toBe(!taken);
@@ -54,7 +59,7 @@ test.each([
   expect(memberIn(ref, "dev").metadata?.mine).toBe(1);
 });
 
-test("whoever's claim was taken over changes nothing any more", async () => {
+test("finishRestarts › changes nothing for a claim that was taken over", async () => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, { ...ownIdentity(), procStart: "1" });
   const [first, second] = [
@@ -71,7 +76,7 @@ test("whoever's claim was taken over changes nothing any more", async () => {
   expect(readMetadata(memberIn(ref, "dev"), "startClaim")?.instance).toBe(second.get("dev")?.instance);
 });
 
-test("a start that stands leaves no trace but its place; one that failed leaves all as it was", async () => {
+test("finishRestarts › records a successful start, and restores a failed one", async () => {
   const ref = await testTeam(["dev", "ada"]);
   const names = new Set(["dev", "ada"]);
   await setKeepOnExit(ref, names, true);
@@ -97,7 +102,7 @@ test("a start that stands leaves no trace but its place; one that failed leaves 
   expect(readTeam(ref).hiddenPaneIds).toEqual(["%9"]);
 });
 
-test("records that are none tell nothing", async () => {
+test("restart records › of a wrong shape are ignored", async () => {
   const ref = await testTeam(["dev"]);
   await updateTeam(ref, (config) => ({
     ...config,

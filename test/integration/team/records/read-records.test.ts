@@ -22,13 +22,13 @@ import {
   readAnswer,
   readRequest,
 } from "../../../../src/team/requests/requests.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const PLACE = { instance: "i", backend: "process", spawnedAt: 5 };
 
-test("each record has its file, and is gone when the run is cleared", async () => {
+test("records › have one file each, and clearRun removes them", async () => {
   const ref = await testTeam(["a b"]);
   writeStatus(ref, "a b", statusOf({ state: "running" }));
   writePlace(ref, "a b", PLACE);
@@ -40,14 +40,14 @@ test("each record has its file, and is gone when the run is cleared", async () =
   expect(readdirSync(ref.paths.agent("a b").run)).toEqual([]);
 });
 
-test("a place that is written again stays of the pid space that it was of", async () => {
+test("writePlace › keeps the pid space of an existing place", async () => {
   const ref = await testTeam(["a"]);
   const elsewhere = { ...PLACE, pidSpace: "another", bootId: "another" };
   writePlace(ref, "a", elsewhere);
   expect(readPlace(ref, "a")).toEqual(elsewhere);
 });
 
-test("a record that cannot be read is none", async () => {
+test("readStatus › returns undefined for an unreadable record", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf());
   for (const content of ["{", '{"state":"dancing"}', ""]) {
@@ -57,7 +57,7 @@ test("a record that cannot be read is none", async () => {
   expect(readStatus(ref, "nobody")).toBeUndefined();
 });
 
-test("a run's directories and FIFOs are made, ours alone, and removed without a trace", async () => {
+test("prepareRun › creates private directories and FIFOs, and removeRun removes all of them", async () => {
   const ref = await testTeam(["a", "b"]);
   await prepareRun(ref, ["a", "b"]);
   const { runtime, bell, lifeline, ready } = ref.paths.agent("b");
@@ -68,7 +68,7 @@ test("a run's directories and FIFOs are made, ours alone, and removed without a 
   expect(readdirSync(ref.paths.runtime)).toEqual([]);
 });
 
-test("a key of the environment is in no status, whatever the agent is doing (S75)", async () => {
+test("writeStatus › redacts secrets in the activity (S75)", async () => {
   const ref = await testTeam(["a"]);
   process.env.RECORDS_TEST_API_KEY = "sk-very-secret-2";
   onTestFinished(() => {
@@ -78,7 +78,7 @@ test("a key of the environment is in no status, whatever the agent is doing (S75
   expect(readStatus(ref, "a")?.activity).toBe("Bash(curl -H [secret] x)");
 });
 
-describe("A runtime directory", () => {
+describe("the runtime directory", () => {
   const LEVELS = ["runtime", "root", "team", "agent"] as const;
   const FLAWS: Record<string, (path: string) => void> = {
     "is open to others": (path) => mkdirSync(path, { mode: 0o700 }) ?? chmodSync(path, 0o750),
@@ -87,37 +87,34 @@ describe("A runtime directory", () => {
     "is a file": (path) => writeFileSync(path, ""),
   };
   if (process.getuid?.() === 0) {
-    FLAWS["is somebody else's"] = (path) =>
+    FLAWS["belongs to another user"] = (path) =>
       mkdirSync(path, { mode: 0o700 }) ?? chownSync(path, 65_534, 65_534);
   }
   const cases = LEVELS.flatMap((level) =>
     Object.entries(FLAWS).map(([flaw, make]) => [level, flaw, make] as const),
   );
 
-  test.each(cases)(
-    "whose level of the %s %s is refused, and nothing is put there",
-    async (level, _flaw, make) => {
-      const made = await testTeam(["a"]);
-      const runtime = join(dirname(made.home.root), "run", "teams");
-      const ref = teamRef({ root: made.home.root, runtime: join(runtime, "hash") }, made.team);
-      const paths = {
-        runtime,
-        root: ref.home.runtime,
-        team: ref.paths.runtime,
-        agent: ref.paths.agent("a").runtime,
-      };
-      mkdirSync(dirname(paths[level]), { recursive: true, mode: 0o700 });
-      make(paths[level]);
-      await expect(prepareRun(ref, ["a"])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
-      const launch = prepareLaunches([launchOf(ref)]);
-      await expect(launch).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
-      expect(
-        statSync(paths[level], { throwIfNoEntry: false })?.isDirectory() ? readdirSync(paths[level]) : [],
-      ).toEqual([]);
-    },
-  );
+  test.each(cases)("is refused and left empty if its %s level %s", async (level, _flaw, make) => {
+    const made = await testTeam(["a"]);
+    const runtime = join(dirname(made.home.root), "run", "teams");
+    const ref = teamRef({ root: made.home.root, runtime: join(runtime, "hash") }, made.team);
+    const paths = {
+      runtime,
+      root: ref.home.runtime,
+      team: ref.paths.runtime,
+      agent: ref.paths.agent("a").runtime,
+    };
+    mkdirSync(dirname(paths[level]), { recursive: true, mode: 0o700 });
+    make(paths[level]);
+    await expect(prepareRun(ref, ["a"])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+    const launch = prepareLaunches([launchOf(ref)]);
+    await expect(launch).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+    expect(
+      statSync(paths[level], { throwIfNoEntry: false })?.isDirectory() ? readdirSync(paths[level]) : [],
+    ).toEqual([]);
+  });
 
-  test("that cannot be made is told of with what the system said", async () => {
+  test("is reported with the system's error if it cannot be created", async () => {
     const made = await testTeam(["a"]);
     const ref = teamRef({ root: made.home.root, runtime: "/proc/none/teams/hash" }, made.team);
     await expect(prepareRun(ref, ["a"])).rejects.toMatchObject({
@@ -142,7 +139,7 @@ const REQUEST = {
 } as const;
 const YES = { approve: true, by: "team-lead", at: 6 };
 
-test("a request waits until it is answered, once", async () => {
+test("a request › waits until it is answered, and takes one answer", async () => {
   const ref = await testTeam(["a"]);
   openRequest(ref, { ...REQUEST, id: "later", at: 9 });
   openRequest(ref, REQUEST);
@@ -156,7 +153,7 @@ test("a request waits until it is answered, once", async () => {
   expect(listRequests(ref).map(({ id }) => id)).toEqual(["later"]);
 });
 
-test("a request that is closed, or never was, cannot be answered", async () => {
+test("a request › cannot be answered once closed, or if it never existed", async () => {
   const ref = await testTeam(["a"]);
   openRequest(ref, REQUEST);
   expect(readRequest(ref, REQUEST.id)).toEqual(REQUEST);

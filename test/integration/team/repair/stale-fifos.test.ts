@@ -8,15 +8,15 @@ import { prepareRun, writeStatus } from "../../../../src/team/records/write-reco
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { removeStaleFifos, staleFifos } from "../../../../src/team/repair/stale-fifos.ts";
 import { makeFifos } from "../../../../src/wakeup/fifo-bell.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { testTeam } from "../../../support/team.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 const PLACE = { instance: "i", backend: "tmux", spawnedAt: 5 };
 
-test("the FIFOs of a member whose processes are dead are found and removed, and no others", async () => {
+test("stale FIFOs › of dead members are found and removed, and no others", async () => {
   const ref = await testTeam(["dead", "alive", "silent"]);
   await prepareRun(ref, ["dead", "alive", "silent"]);
   writeStatus(ref, "dead", statusOf({ process: deadProcess() }));
@@ -30,7 +30,7 @@ test("the FIFOs of a member whose processes are dead are found and removed, and 
   expect(await removeStaleFifos(ref)).toEqual([]);
 });
 
-test("the look that notices a crash removes the FIFOs of whom nobody starts again in its pane", async () => {
+test("reconcile › removes the FIFOs of a crashed member, unless a launch script still holds its pane", async () => {
   const ref = await testTeam(["dead", "held"]);
   await prepareRun(ref, ["dead", "held"]);
   for (const name of ["dead", "held"]) {
@@ -43,14 +43,14 @@ test("the look that notices a crash removes the FIFOs of whom nobody starts agai
   expect(existsSync(ref.paths.agent("held").lifeline)).toBe(true);
 });
 
-test("one that starts is let alone: its records are gone until it speaks", async () => {
+test("stale FIFOs › of a starting member are kept while it has no records yet", async () => {
   const ref = await testTeam(["dev"]);
   await prepareRun(ref, ["dev"]);
   writePlace(ref, "dev", { ...PLACE, ...scriptOf(deadProcess()) });
   expect(namesOf(ref)).toEqual([]);
 });
 
-test("one that crashed is let alone while its launch script holds the pane for a person", async () => {
+test("stale FIFOs › of a crashed member are kept while its launch script holds the pane for the user", async () => {
   const ref = await testTeam(["dev"]);
   await prepareRun(ref, ["dev"]);
   writeStatus(ref, "dev", statusOf({ process: deadProcess() }));
@@ -58,7 +58,7 @@ test("one that crashed is let alone while its launch script holds the pane for a
   expect(namesOf(ref)).toEqual([]);
 });
 
-test("one of another pid space is never judged, though no process here has its pid (S77)", async () => {
+test("stale FIFOs › of a member in another pid space are never judged (S77)", async () => {
   const ref = await testTeam(["dev"]);
   await prepareRun(ref, ["dev"]);
   const elsewhere = { ...deadProcess(), pidSpace: "container#pid:[1]" };
@@ -66,7 +66,7 @@ test("one of another pid space is never judged, though no process here has its p
   expect(namesOf(ref)).toEqual([]);
 });
 
-test("what a process has open is in use, whoever it belongs to", async () => {
+test("stale FIFOs › that any process has open are kept", async () => {
   const ref = await testTeam(["dev"]);
   await prepareRun(ref, ["dev"]);
   writeStatus(ref, "dev", statusOf({ process: deadProcess() }));
@@ -75,7 +75,7 @@ test("what a process has open is in use, whoever it belongs to", async () => {
   expect(namesOf(ref)).toEqual(["dev/bell", "dev/ready"]);
 });
 
-test("what a member left behind that is none any more is removed, and nothing behind a link", async () => {
+test("stale FIFOs › of a former member are removed, and none through a link", async () => {
   const ref = await testTeam(["dev"]);
   await prepareRun(ref, ["dev"]);
   await retireMember(ref, "dev", "killed");

@@ -8,13 +8,13 @@ import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask, readableTask } from "../../../../src/team/tasks/tasks.ts";
 import { unassignTasks } from "../../../../src/team/tasks/unassign.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-const holdLock = script("hold-lock");
+const holdLock = script("store/hold-lock");
 const LEAD = "team-lead";
 
-/** A team with so many tasks, the first of which are completed. */
+/** Creates a team with this many tasks, the first of them completed. */
 async function teamWith(tasks: number, completed: number): Promise<TeamRef> {
   const ref = await testTeam(["a", "b"]);
   for (let id = 1; id <= tasks; id += 1) {
@@ -25,7 +25,7 @@ async function teamWith(tasks: number, completed: number): Promise<TeamRef> {
   return ref;
 }
 
-/** The tasks whose files `work` reads, and whether it lists the directory. */
+/** Returns the task files that `work` reads, and "all" if it lists the directory. */
 async function filesRead(ref: TeamRef, work: () => Promise<unknown>): Promise<Set<string>> {
   const { readFileSync, readdirSync } = fs;
   const read = new Set<string>();
@@ -52,7 +52,7 @@ async function filesRead(ref: TeamRef, work: () => Promise<unknown>): Promise<Se
   return read;
 }
 
-test("what is asked of few tasks reads few, however many there are", async () => {
+test("task operations › read only the files they need, in a list of any length", async () => {
   const ref = await teamWith(2_000, 1_000);
   await claimTask(ref, "a", undefined);
   const reads = async (work: () => Promise<unknown>): Promise<string[]> =>
@@ -72,7 +72,7 @@ test("what is asked of few tasks reads few, however many there are", async () =>
   ]);
 });
 
-test("the lowest free task is found below the mark too, once it is opened again", async () => {
+test("claim cursor › a reopened task below the cursor is claimed first", async () => {
   const ref = await teamWith(100, 90);
   expect((await claimTask(ref, "a", undefined)).id).toBe("91");
   expect(fs.readFileSync(ref.paths.openFrom, "utf8")).toBe("91");
@@ -81,14 +81,14 @@ test("the lowest free task is found below the mark too, once it is opened again"
   expect((await claimTask(ref, "a", undefined)).id).toBe("92");
 });
 
-test("the mark stops at what was opened again while somebody read on", async () => {
+test("claim cursor › stops at a task that was reopened during the scan", async () => {
   const ref = await teamWith(100, 90);
   await updateTask(ref, LEAD, "50", { status: "pending" });
   await raiseOpenFrom(ref, 91, (id) => readableTask(ref, String(id)));
   expect(fs.readFileSync(ref.paths.openFrom, "utf8")).toBe("50");
 });
 
-test("who claims waits for nobody that moves the mark", async () => {
+test("claim cursor › a claim does not wait for its lock", async () => {
   const ref = await teamWith(100, 90);
   const holder = holdLock(ref.paths.openFrom);
   expect(await holder.line()).toBe("held 1");
@@ -97,7 +97,7 @@ test("who claims waits for nobody that moves the mark", async () => {
   expect(await holder.line()).toBe("done 1");
 });
 
-test("what a foreign peer opens again is found when nothing else is free", async () => {
+test("claim cursor › a task reopened by another program is found if no other is free", async () => {
   const ref = await teamWith(60, 59);
   expect((await claimTask(ref, "a", undefined)).id).toBe("60");
   writeFileSync(ref.paths.task("7"), JSON.stringify({ ...getTask(ref, "7"), status: "pending" }));
@@ -105,7 +105,7 @@ test("what a foreign peer opens again is found when nothing else is free", async
   await expect(claimTask(ref, "b", undefined)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
 });
 
-test("what is given back is found again, and what is new too", async () => {
+test("claim cursor › unassigned and new tasks are found", async () => {
   const ref = await teamWith(50, 40);
   for (let id = 41; id <= 50; id += 1) expect((await claimTask(ref, "a", undefined)).id).toBe(String(id));
   await unassignTasks(ref, { name: "a", tasks: ["45"] });
@@ -114,13 +114,16 @@ test("what is given back is found again, and what is new too", async () => {
   expect((await claimTask(ref, "b", undefined)).id).toBe(id);
 });
 
-test.each(["", "no number", "-3", "1e9", "4000"])("a mark that says %j harms nothing", async (mark) => {
-  const ref = await teamWith(5, 2);
-  writeFileSync(ref.paths.openFrom, mark);
-  expect((await claimTask(ref, "a", undefined)).id).toBe("3");
-});
+test.each(["", "no number", "-3", "1e9", "4000"])(
+  "claim cursor › a cursor file with %j does no harm",
+  async (mark) => {
+    const ref = await teamWith(5, 2);
+    writeFileSync(ref.paths.openFrom, mark);
+    expect((await claimTask(ref, "a", undefined)).id).toBe("3");
+  },
+);
 
-test("a file that cannot be read keeps nobody from the others", async () => {
+test("claim cursor › an unreadable task is skipped", async () => {
   const ref = await teamWith(5, 0);
   writeFileSync(ref.paths.task("1"), "{");
   expect((await claimTask(ref, "a", undefined)).id).toBe("2");

@@ -11,10 +11,10 @@ import {
   listTasks,
 } from "../../../../src/team/tasks/tasks.ts";
 import { unassignTasks, unfinishedTasks } from "../../../../src/team/tasks/unassign.ts";
-import { deadProcess } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
+import { deadProcess } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-test("a task is a file that peers read, under the next number", async () => {
+test("createTask › writes a file in the shared format, under the next number", async () => {
   const ref = await testTeam();
   await createTask(ref, { subject: "one" });
   await createTask(ref, {
@@ -37,7 +37,7 @@ test("a task is a file that peers read, under the next number", async () => {
   expect(getTask(ref, "1").blocks).toEqual(["2"]);
 });
 
-test("tasks that are added at once have different numbers", async () => {
+test("createTask › gives concurrent tasks different numbers", async () => {
   const ref = await testTeam();
   const tasks = await Promise.all(
     Array.from({ length: 12 }, (_, i) => createTask(ref, { subject: String(i) })),
@@ -45,7 +45,7 @@ test("tasks that are added at once have different numbers", async () => {
   expect(new Set(tasks.map(({ id }) => id)).size).toBe(12);
 });
 
-test("a number is never used again, also when the highest was deleted", async () => {
+test("createTask › never reuses a number, even of the highest deleted task", async () => {
   const ref = await testTeam();
   await createTask(ref, { subject: "one" });
   await createTask(ref, { subject: "two" });
@@ -54,7 +54,7 @@ test("a number is never used again, also when the highest was deleted", async ()
   expect((await createTask(ref, { subject: "three" })).id).toBe("3");
 });
 
-test("a task behind one that is not there is refused, and nothing is made", async () => {
+test("createTask › refuses an unknown blocker, and creates nothing", async () => {
   const ref = await testTeam();
   await expect(createTask(ref, { subject: "x", blockedBy: ["9"] })).rejects.toMatchObject({
     code: "TASK_NOT_FOUND",
@@ -62,7 +62,7 @@ test("a task behind one that is not there is refused, and nothing is made", asyn
   expect(listTasks(ref)).toEqual([]);
 });
 
-test("tasks are listed by number, without internal ones, and a bad file hides none", async () => {
+test("listTasks › sorts by number, hides internal tasks and skips unreadable ones", async () => {
   const ref = await testTeam();
   for (let i = 0; i < 11; i += 1) await createTask(ref, { subject: String(i) });
   await changeTask(ref, "3", (task) => ({ ...task, metadata: { _internal: true } }));
@@ -73,7 +73,7 @@ test("tasks are listed by number, without internal ones, and a bad file hides no
   expect(flaws).toEqual(["CORRUPT_FILE"]);
 });
 
-test("a task goes by the name of its file, whatever number a foreign writer put into it", async () => {
+test("tasks › use the number of their file, whatever their content says", async () => {
   const ref = await testTeam();
   writeFileSync(ref.paths.task("5"), JSON.stringify({ id: "7", subject: "s", status: "pending" }));
   const plain = { id: "8", subject: "t", description: "", status: "pending", blocks: [], blockedBy: [] };
@@ -89,14 +89,17 @@ test("a task goes by the name of its file, whatever number a foreign writer put 
   expect((await createTask(ref, { subject: "next" })).id).toBe("7");
 });
 
-test.each([["99"], ["0"], ["../../teams/crew/config"], [""]])("there is no task %j", async (id) => {
-  const ref = await testTeam();
-  expect(() => getTask(ref, id)).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
-  await expect(changeTask(ref, id, (task) => task)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
-  expect(readdirSync(ref.paths.tasks)).toEqual([".lock"]);
-});
+test.each([["99"], ["0"], ["../../teams/crew/config"], [""]])(
+  "getTask and changeTask › report TASK_NOT_FOUND for %j",
+  async (id) => {
+    const ref = await testTeam();
+    expect(() => getTask(ref, id)).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
+    await expect(changeTask(ref, id, (task) => task)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+    expect(readdirSync(ref.paths.tasks)).toEqual([".lock"]);
+  },
+);
 
-test("links stand at both ends, once", async () => {
+test("linkTasks › records a link once at both ends", async () => {
   const ref = await testTeam();
   for (const subject of ["1", "2", "3"]) await createTask(ref, { subject });
   await linkTasks(ref, { id: "2", addBlockedBy: ["1"], addBlocks: ["3"] });
@@ -108,7 +111,7 @@ test("links stand at both ends, once", async () => {
   ]);
 });
 
-test("cycles are refused however long they are, and nothing is linked (S58)", async () => {
+test("linkTasks › refuses cycles of any length, and links nothing (S58)", async () => {
   const ref = await testTeam();
   for (const subject of ["1", "2", "3", "4"]) await createTask(ref, { subject });
   await linkTasks(ref, { id: "2", addBlockedBy: ["1"] });
@@ -129,7 +132,7 @@ test("cycles are refused however long they are, and nothing is linked (S58)", as
   expect(JSON.stringify(listTasks(ref))).toBe(before);
 });
 
-test("of links that would close a cycle together only some are made (S58)", async () => {
+test("linkTasks › refuses one of three concurrent links that would form a cycle (S58)", async () => {
   const ref = await testTeam();
   for (const subject of ["1", "2", "3"]) await createTask(ref, { subject });
   const made = await Promise.allSettled([
@@ -140,7 +143,7 @@ test("of links that would close a cycle together only some are made (S58)", asyn
   expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "fulfilled", "rejected"]);
 });
 
-test("a deleted task leaves the lists of the others, and blocks nobody", async () => {
+test("deleteTask › removes the task from others' links, so it blocks no task", async () => {
   const ref = await testTeam();
   await createTask(ref, { subject: "1" });
   await createTask(ref, { subject: "2", blockedBy: ["1"] });
@@ -150,7 +153,7 @@ test("a deleted task leaves the lists of the others, and blocks nobody", async (
   expect(getTask(ref, "2").blockedBy).toEqual([]);
 });
 
-test("a task that somebody removed by hand blocks nobody", async () => {
+test("isBlocked › ignores a blocker whose file is gone", async () => {
   const ref = await testTeam();
   await createTask(ref, { subject: "1" });
   await createTask(ref, { subject: "2", blockedBy: ["1"] });
@@ -158,7 +161,7 @@ test("a task that somebody removed by hand blocks nobody", async () => {
   expect(isBlocked(getTask(ref, "2"), () => undefined)).toBe(false);
 });
 
-test("what an agent has not finished comes back, and nobody else's does (S55)", async () => {
+test("unassigning › frees exactly the unfinished tasks of an agent (S55)", async () => {
   const ref = await testTeam();
   for (const owner of ["writer", "writer", "writer", "writer-2", "writer@crew", "writer"]) {
     await createTask(ref, { subject: owner, owner });
@@ -172,7 +175,7 @@ test("what an agent has not finished comes back, and nobody else's does (S55)", 
   }));
   const tasks = unfinishedTasks(ref).get("writer") ?? [];
   expect(tasks).toEqual(["2", "3", "5", "6"]);
-  // Whoever has the name now has begun with this one.
+  // The present holder of the name has started this task.
   await changeTask(ref, "6", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
   for (const _look of ["first", "second"]) {
     const free = await unassignTasks(ref, { name: "writer", tasks: [...tasks, "99"], process: ended });
@@ -189,7 +192,7 @@ test("what an agent has not finished comes back, and nobody else's does (S55)", 
   expect(getTask(ref, "2").metadata).toEqual({ keep: 1 });
 });
 
-test("a task that an ended agent held in a process that goes on is given back too", async () => {
+test("unassigning › frees tasks of an ended agent whose process still runs", async () => {
   const ref = await testTeam();
   await createTask(ref, { subject: "x", owner: "writer", metadata: { keep: 1 } });
   await changeTask(ref, "1", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));

@@ -6,16 +6,16 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { changeTask, getTask, listTasks, lockTasks } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-const claim = script("claim");
+const claim = script("team/claim-task");
 const LEAD = "team-lead";
 
-/** What somebody was told, as `type #task`. */
-async function told(ref: TeamRef, agent: string): Promise<string[]> {
+/** Returns an agent's notifications as `type #task`. */
+async function notified(ref: TeamRef, agent: string): Promise<string[]> {
   return (await unreadMessages(ref, agent)).map(({ protocol }) =>
     protocol !== undefined && "taskId" in protocol ? `${protocol.type} #${protocol.taskId}` : "",
   );
@@ -27,18 +27,18 @@ async function withTasks(members: string[], ...tasks: Parameters<typeof addTask>
   return ref;
 }
 
-test("an owner is told of its task, unless it gave it to itself", async () => {
+test("task assignment › notifies the new owner, unless the owner assigned it itself", async () => {
   const ref = await testTeam(["a", "b"]);
   await addTask(ref, LEAD, { subject: "for a", owner: "a@crew" });
   await addTask(ref, "b", { subject: "for b", owner: "b" });
   await updateTask(ref, LEAD, "2", { owner: "a" });
   await updateTask(ref, LEAD, "2", { owner: "a" });
-  expect(await told(ref, "a")).toEqual(["task_assignment #1", "task_assignment #2"]);
-  expect(await told(ref, "b")).toEqual([]);
+  expect(await notified(ref, "a")).toEqual(["task_assignment #1", "task_assignment #2"]);
+  expect(await notified(ref, "b")).toEqual([]);
   expect(getTask(ref, "1").owner).toBe("a");
 });
 
-test("an owner that is no member is refused, and nothing is made", async () => {
+test("addTask › refuses an owner that is not a member, and creates nothing", async () => {
   const ref = await testTeam(["a"]);
   await expect(addTask(ref, LEAD, { subject: "x", owner: "b" })).rejects.toMatchObject({
     code: "AGENT_NOT_FOUND",
@@ -46,7 +46,7 @@ test("an owner that is no member is refused, and nothing is made", async () => {
   expect(listTasks(ref)).toEqual([]);
 });
 
-test("starting a task claims it, with the owner's own process as lease", async () => {
+test("updateTask › claims a task that is started, with the owner's process as lease", async () => {
   const ref = await withTasks(["a"], { subject: "x" });
   writeStatus(ref, "a", statusOf());
   await updateTask(ref, "a", "1", { status: "in_progress" });
@@ -59,7 +59,7 @@ test("starting a task claims it, with the owner's own process as lease", async (
   expect(getTask(ref, "1").metadata).not.toHaveProperty("_lease");
 });
 
-test("nobody gives or takes a lease by hand: a dead one would free somebody's task (S56)", async () => {
+test("updateTask › never sets or removes a lease through metadata (S56)", async () => {
   const ref = await withTasks(
     ["a", "b"],
     { subject: "x" },
@@ -74,13 +74,13 @@ test("nobody gives or takes a lease by hand: a dead one would free somebody's ta
   expect(await claimTask(ref, "b", "1")).toMatchObject({ owner: "b" });
 });
 
-test("facts are merged, and taken away by null", async () => {
+test("updateTask › merges metadata, and removes keys set to null", async () => {
   const ref = await withTasks(["a"], { subject: "x", metadata: { keep: 1, drop: 2 } });
   await updateTask(ref, "a", "1", { metadata: { drop: null, added: 3 } });
   expect(getTask(ref, "1").metadata).toEqual({ keep: 1, added: 3 });
 });
 
-test("completing tells the lead, and each owner whose task has just become free (S57)", async () => {
+test("completing a task › notifies the lead and the owners of newly unblocked tasks (S57)", async () => {
   const ref = await withTasks(
     ["a", "b", "c"],
     { subject: "first" },
@@ -91,23 +91,23 @@ test("completing tells the lead, and each owner whose task has just become free 
   );
   await updateTask(ref, "a", "1", { status: "in_progress" });
   await updateTask(ref, "a", "1", { status: "completed" });
-  expect(await told(ref, LEAD)).toEqual(["task_completed #1"]);
-  expect(await told(ref, "b")).toEqual(["task_assignment #3", "task_assignment #3"]);
-  expect(await told(ref, "c")).toEqual(["task_assignment #4"]);
+  expect(await notified(ref, LEAD)).toEqual(["task_completed #1"]);
+  expect(await notified(ref, "b")).toEqual(["task_assignment #3", "task_assignment #3"]);
+  expect(await notified(ref, "c")).toEqual(["task_assignment #4"]);
   await updateTask(ref, "a", "1", { status: "completed" });
-  expect(await told(ref, LEAD)).toHaveLength(1);
+  expect(await notified(ref, LEAD)).toHaveLength(1);
   await updateTask(ref, LEAD, "2", { status: "completed" });
-  expect(await told(ref, "c")).toHaveLength(2);
-  expect(await told(ref, LEAD)).toHaveLength(1);
+  expect(await notified(ref, "c")).toHaveLength(2);
+  expect(await notified(ref, LEAD)).toHaveLength(1);
 });
 
-test("an owner that has ended keeps nobody from completing", async () => {
+test("completing a task › works even if a blocked task's owner has ended", async () => {
   const ref = await withTasks(["a", "b"], { subject: "1" }, { subject: "2", owner: "b", blockedBy: ["1"] });
   await retireMember(ref, "b", "killed", 5);
   expect(await updateTask(ref, "a", "1", { status: "completed" })).toMatchObject({ status: "completed" });
 });
 
-test("a blocked task cannot start, by anybody (S58)", async () => {
+test("updateTask and claimTask › refuse to start a blocked task for every member (S58)", async () => {
   const ref = await withTasks(["a"], { subject: "1" }, { subject: "2", blockedBy: ["1"] });
   for (const actor of ["a", LEAD]) {
     await expect(updateTask(ref, actor, "2", { status: "in_progress" })).rejects.toMatchObject({
@@ -123,7 +123,7 @@ test("a blocked task cannot start, by anybody (S58)", async () => {
   expect(getTask(ref, "2")).toMatchObject({ status: "pending" });
 });
 
-test("what somebody has is only his and the lead's", async () => {
+test("updateTask › lets only the owner and the lead change a claimed task", async () => {
   const ref = await withTasks(["a", "b"], { subject: "x" });
   await claimTask(ref, "a", "1");
   for (const update of [
@@ -146,7 +146,7 @@ test("what somebody has is only his and the lead's", async () => {
   expect(getTask(ref, "1").owner).toBeUndefined();
 });
 
-test("a completed task is opened again by the lead only", async () => {
+test("updateTask › lets only the lead reopen a completed task", async () => {
   const ref = await withTasks(["a"], { subject: "x" });
   await claimTask(ref, "a", "1");
   await updateTask(ref, "a", "1", { status: "completed" });
@@ -163,7 +163,7 @@ test("a completed task is opened again by the lead only", async () => {
   });
 });
 
-test("a change that is refused has linked nothing either", async () => {
+test("updateTask › adds no links if the change is refused", async () => {
   const ref = await withTasks(["a", "b"], { subject: "1" }, { subject: "2" });
   await claimTask(ref, "a", "1");
   const update = updateTask(ref, "b", "1", { owner: "b", addBlockedBy: ["2"] });
@@ -171,13 +171,13 @@ test("a change that is refused has linked nothing either", async () => {
   expect(getTask(ref, "1").blockedBy).toEqual([]);
 });
 
-test("deleting says so, and the task is gone", async () => {
+test("updateTask › returns undefined for a deletion, and the task is gone", async () => {
   const ref = await withTasks(["a"], { subject: "x" });
   expect(await updateTask(ref, "a", "1", { status: "deleted" })).toBeUndefined();
   await expect(updateTask(ref, "a", "1", { subject: "y" })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
 });
 
-test("a task that was claimed while its deletion waited for the lock stays its claimer's", async () => {
+test("updateTask › refuses a deletion if the task was claimed while it waited for the lock", async () => {
   const ref = await withTasks(["a", "b"], { subject: "x" });
   let deleted: Promise<unknown> = Promise.resolve();
   await lockTasks(ref, async () => {
@@ -188,7 +188,7 @@ test("a task that was claimed while its deletion waited for the lock stays its c
   expect(getTask(ref, "1").owner).toBe("b");
 });
 
-test("the lowest free task is claimed: not the blocked, the owned, the internal", async () => {
+test("claimTask › takes the lowest free task: not blocked, owned or internal", async () => {
   const ref = await withTasks(
     ["a", "b"],
     { subject: "b's", owner: "b" },
@@ -203,7 +203,7 @@ test("the lowest free task is claimed: not the blocked, the owned, the internal"
   expect((await claimTask(ref, "b", undefined)).id).toBe("1");
 });
 
-test("whoever claims exclusively must have finished the rest", async () => {
+test("claimTask › with exclusive refuses an agent with an unfinished task", async () => {
   const ref = await withTasks(["a"], { subject: "1" }, { subject: "2" });
   await claimTask(ref, "a", "1", { exclusive: true });
   await expect(claimTask(ref, "a", "2", { exclusive: true })).rejects.toMatchObject({
@@ -214,7 +214,7 @@ test("whoever claims exclusively must have finished the rest", async () => {
   expect(await claimTask(ref, "a", "2")).toMatchObject({ owner: "a" });
 });
 
-test("a dead agent's task comes free, one of somebody without a process never does (S56)", async () => {
+test("claimTask › takes a dead agent's task, but never a task of a member without a process (S56)", async () => {
   const ref = await withTasks(["dead", "person", "a"], { subject: "1" }, { subject: "2" });
   writeStatus(ref, "dead", statusOf());
   await claimTask(ref, "dead", "1");
@@ -225,12 +225,12 @@ test("a dead agent's task comes free, one of somebody without a process never do
   await expect(claimTask(ref, "a", "2")).rejects.toMatchObject({ code: "TASK_CLAIMED" });
 });
 
-test("a suffixed name owns nothing of the other's (S55)", async () => {
+test("claimTask › treats a name with a suffix as another member (S55)", async () => {
   const ref = await withTasks(["writer", "writer-2"], { subject: "x", owner: "writer-2" });
   await expect(claimTask(ref, "writer", "1")).rejects.toMatchObject({ code: "TASK_CLAIMED" });
 });
 
-test("sixteen processes that claim from one list take every task once, each the lowest first (S54)", async () => {
+test("claimTask › sixteen processes take each task once, the lowest first (S54)", async () => {
   const ref = await testTeam();
   for (let i = 0; i < 100; i += 1) await addTask(ref, LEAD, { subject: String(i) });
   const runs = Array.from({ length: 16 }, (_, i) => claim(ref.home.root, ref.team, `m${i}`, ""));
@@ -246,7 +246,7 @@ test("sixteen processes that claim from one list take every task once, each the 
   }
 }, 30_000);
 
-test("of twenty processes that claim one task one wins, and nineteen hear why (S54)", async () => {
+test("claimTask › one of twenty processes wins a task, and the others learn why not (S54)", async () => {
   const ref = await withTasks([], { subject: "x" });
   const runs = Array.from({ length: 20 }, (_, i) => claim(ref.home.root, ref.team, `m${i}`, "1"));
   for (const run of runs) expect(await run.line()).toBe("ready");

@@ -8,11 +8,11 @@ import { history } from "../../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { cliIn } from "../../../support/cli.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { cliIn } from "../../../support/processes/in-process-cli.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
@@ -26,7 +26,7 @@ async function asking(commands: readonly string[], input: WorkerInput = {}) {
     ...config,
     members: config.members.map((member) => (member.name === "dev" ? { ...member, cwd: dev.cwd } : member)),
   }));
-  if (input.role === "lead") await dev.worker.typed("begin");
+  if (input.role === "lead") await dev.worker.handleTypedLine("begin");
   else await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   const approve = (id: string, ...words: readonly string[]) =>
     cli(["approve", id, ...words, "--team", "crew", "--json"], { env: { TEAMS_HOME: ref.home.root } });
@@ -43,7 +43,7 @@ describe("answer “always”", () => {
     const { ref, dev, made } = await asking(["touch a; touch b", "touch b", "touch c"]);
     await next(ref);
     await eventually("the pane", () => dev.shown.includes("always: Bash(touch a), Bash(touch b)"));
-    await dev.worker.typed("a");
+    await dev.worker.handleTypedLine("a");
     const second = await eventually("the next", () =>
       listApprovals(ref).find(({ summary }) => summary.includes("touch c")),
     );
@@ -140,7 +140,7 @@ describe("answer “always”", () => {
     });
     const { id } = await next(ref);
     await approve(id, "--always");
-    dev.worker.lookAgain();
+    dev.worker.recheck();
     await ended(ref, dev);
     expect(made("a")).toBe(true);
   });
@@ -156,8 +156,8 @@ describe("answer “always”", () => {
     });
     await sendMessage(ref, { from: "ada", to: "dev", text });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: text.replace('"Bash"]', '"Read"]') });
-    await eventually("the lead's", () => dev.worker.desk.allowedHere.length > 0);
-    expect(dev.worker.desk.allowedHere).toEqual(["Read"]);
+    await eventually("the lead's", () => dev.worker.permissionRequests.sessionRules.length > 0);
+    expect(dev.worker.permissionRequests.sessionRules).toEqual(["Read"]);
     await answerApproval(contextOf(ref), id, { approve: false });
   });
 });

@@ -9,7 +9,7 @@ import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import type { BudgetLimits } from "../../../../src/schema/budget.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
@@ -17,14 +17,14 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { setLimits, spentByTeam } from "../../../../src/team/members/budget.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../../support/fake-messages-api.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { startFakeMessagesApi } from "../../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
-const turn = (tokens: number, more: Partial<Turn>): Turn => ({
+const turn = (tokens: number, more: Partial<PlaybookTurn>): PlaybookTurn => ({
   ...more,
   usage: { input: tokens, output: 0 },
 });
@@ -223,14 +223,14 @@ describe("budget of a team", () => {
         turns: [turn(tokens, { say: sessionId })],
       });
     const before = await lead("one", 900);
-    await before.worker.typed("begin");
+    await before.worker.handleTypedLine("begin");
     await eventually("its answer", () => before.worker.lastText === "one");
     await before.stop();
     const after = await lead("two", 150);
-    await after.worker.typed("begin");
+    await after.worker.handleTypedLine("begin");
     await eventually("its answer", () => after.worker.lastText === "two");
     expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 1_050 });
-    await after.worker.typed("and now");
+    await after.worker.handleTypedLine("and now");
     await eventually("the pause", () => isPaused(ref, LEAD_NAME));
   });
 
@@ -242,7 +242,7 @@ describe("budget of a team", () => {
       role: "lead",
       turns: [turn(850, { say: "the goal is reached" }), turn(1, { say: "and this" })],
     });
-    await lead.worker.typed("begin");
+    await lead.worker.handleTypedLine("begin");
     const warning = "The team has used 85 % of its budget: 850 of 1,000 tokens.";
     await eventually("the warning", () => lead.shown.includes(`waiting: ${warning}`));
     // The message after the warning starts a turn, so the warning has been read too.
@@ -267,7 +267,7 @@ describe("budget of a team", () => {
       turns: [turn(1_200, { say: "the goal is reached" })],
       wrap: (options) => ({
         ...options,
-        idle: async (held) =>
+        decideWhenIdle: async (held) =>
           options.status.state === "idle" &&
           lead.worker.lastText !== "" &&
           unreadCount(ref, LEAD_NAME) <= held
@@ -275,7 +275,7 @@ describe("budget of a team", () => {
             : "wait",
       }),
     });
-    await lead.worker.typed("begin");
+    await lead.worker.handleTypedLine("begin");
     expect(await lead.ended).toBe("over");
     expect(lead.worker.lastText).toBe("the goal is reached");
     expect(await notices(ref)).toEqual([expect.stringContaining("has used up its budget")]);

@@ -14,10 +14,15 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
-import { cliIn } from "../../../support/cli.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../../support/worker.ts";
+import { cliIn } from "../../../support/processes/in-process-cli.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import {
+  contextOf,
+  type RunningWorker,
+  startWorker,
+  type WorkerInput,
+} from "../../../support/worker/start-worker.ts";
 
 /** Serves a page on the loopback interface and counts its requests. */
 async function page() {
@@ -107,7 +112,7 @@ describe("request for an unknown host", () => {
     const { ref, dev, asked } = await fetching();
     const { id } = await request(ref);
     await eventually("the pane", () => dev.shown.includes("always: WebFetch(domain:127.0.0.1)"));
-    await dev.worker.typed("a");
+    await dev.worker.handleTypedLine("a");
     await ended(ref, dev);
     expect(asked()).toBe(2);
     await expect(answerApproval(contextOf(ref), id, { approve: false })).rejects.toThrow();
@@ -141,7 +146,7 @@ describe("request for an unknown host", () => {
     const { ref, dev, asked } = await fetching({ settings: { permissions: { ask: ["WebFetch"] } } });
     const message = await requestToLead(ref);
     expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("person");
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     await eventually("the result", () => results(dev).length > 0);
     expect(asked()).toBe(1);
   });
@@ -153,7 +158,7 @@ describe("request for an unknown host", () => {
     const no = { approve: false, note: "", by: "sidebar", at: 0 };
     expect(await answerRequest(ref, message.requestId, no)).toBe("answered");
     expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("answered");
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     expect([asked(), await answerOf(ref)]).toEqual([0, undefined]);
   });
 
@@ -167,7 +172,7 @@ describe("request for an unknown host", () => {
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: '{"type":"sandbox_permission_response"}' });
     await eventually("all are read", async () => (await unreadMessages(ref, "dev")).length <= 1);
     expect([asked(), listApprovals(ref).length]).toEqual([0, 1]);
-    await dev.worker.typed("n");
+    await dev.worker.handleTypedLine("n");
     await request(ref, id);
     expect(asked()).toBe(0);
   });

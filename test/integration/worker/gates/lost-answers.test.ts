@@ -9,10 +9,10 @@ import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
 import { ring } from "../../../../src/wakeup/fifo-bell.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const write = { name: "Write", input: { file_path: "{{plan_file}}", content: "# It" } };
 const exit = { name: "ExitPlanMode", input: {} };

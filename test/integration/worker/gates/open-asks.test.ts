@@ -12,10 +12,10 @@ import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
 const helper = (description: string, type: string, more: object = {}) => ({
@@ -37,12 +37,12 @@ describe("pending permission requests (S61)", () => {
   it("are not answered by a typed sentence that begins with a; the pane repeats the request", async () => {
     const turns = [{ tools: [touch("made")] }, { say: "done" }, { say: "heard" }];
     const { ref, dev, made } = await asking({ turns });
-    await dev.worker.typed("a different command would be better");
-    expect([listApprovals(ref).length, dev.worker.desk.allowedHere]).toEqual([1, []]);
+    await dev.worker.handleTypedLine("a different command would be better");
+    expect([listApprovals(ref).length, dev.worker.permissionRequests.sessionRules]).toEqual([1, []]);
     expect(dev.shown).toContain(
-      "note: no answer, and kept for later; Bash(touch made) still waits for y, n or a",
+      "note: not an answer: kept for later; Bash(touch made) still waits for y, n or a",
     );
-    await dev.worker.typed("n");
+    await dev.worker.handleTypedLine("n");
     await eventually("the line's turn", () => dev.inputs.length === 2);
     expect(made("made")).toBe(false);
     expect(dev.inputs[1]).toContain("a different command would be better");
@@ -68,7 +68,7 @@ describe("pending permission requests (S61)", () => {
       "second: Bash(touch two)",
     ]);
     expect(status()).toMatchObject({ state: "needs-input", activity: `asks: ${oldest?.summary}` });
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     await eventually("the next question", () => questions().length === 2);
     expect(status()).toMatchObject({ state: "needs-input", activity: `asks: ${other?.summary}` });
     await answerApproval(contextOf(ref), other?.id ?? "", { approve: true });
@@ -82,7 +82,7 @@ describe("pending permission requests (S61)", () => {
       turns: [{ tools: [{ name: "Bash", input: { command: until } }] }, { say: "done" }],
     });
     expect(status()?.activity).toBe(`asks: Bash(${until})`);
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     await eventually("its run", () => status()?.state === "running");
     expect(status()?.activity).toBe(`Bash(${until})`);
     dev.worker.interrupt();
@@ -147,7 +147,7 @@ describe("question with choices (S63)", () => {
     );
     expect(put).toMatch(/^waiting: asks: Which port\? \(type .*\)\n1 {2}80\n2 {2}8080$/);
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
-    await dev.worker.typed("2");
+    await dev.worker.handleTypedLine("2");
     await eventually("the answer's turn", () => dev.inputs.length === 2);
     expect(dev.inputs[1]).toMatch(/\n8080$/);
     expect(listApprovals(ref)).toEqual([]);

@@ -5,16 +5,16 @@ import { answerApproval, listApprovals } from "../../../../src/operations/approv
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
@@ -51,10 +51,10 @@ describe("line typed during a permission request", () => {
   ])("treats %j as a message, not as an answer", async (line) => {
     const { ref, dev, asked, made } = await begin({ turns: [{ tools: [touch("made")] }, { say: "ok" }] });
     await asked();
-    await dev.worker.typed(line);
+    await dev.worker.handleTypedLine(line);
     expect(listApprovals(ref)).toHaveLength(1);
-    expect(dev.worker.desk.allowedHere).toEqual([]);
-    await dev.worker.typed("n");
+    expect(dev.worker.permissionRequests.sessionRules).toEqual([]);
+    await dev.worker.handleTypedLine("n");
     await eventually("its turn", () => dev.inputs[1]?.includes(line));
     expect(made("made")).toBe(false);
   });
@@ -75,7 +75,7 @@ describe("parallel permission requests", () => {
   it("keep the state needs-input until the last one is answered (S63)", async () => {
     const { ref, dev, asked } = await begin({ turns, subagents });
     const [first, second] = await asked(2);
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     await eventually("the first answer", () => listApprovals(ref).length === 1);
     await eventually(
       "the activity of the other request",
@@ -83,7 +83,7 @@ describe("parallel permission requests", () => {
     );
     expect(stateOf(ref)).toBe("needs-input");
     expect(first?.id).not.toBe(second?.id);
-    await dev.worker.typed("n");
+    await dev.worker.handleTypedLine("n");
     await idle(ref);
     expect(results(dev)).toHaveLength(2);
   });
@@ -106,7 +106,7 @@ describe("parallel permission requests", () => {
     await asked();
     await eventually("the first turn's end", () => dev.worker.lastText === "begun");
     await eventually("its state", () => stateOf(ref) === "needs-input");
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     await eventually("the end of it", () => dev.worker.lastText === "it has ended");
     await idle(ref);
     expect(made("made")).toBe(true);
@@ -163,7 +163,7 @@ describe("request that could not be sent", () => {
     mkdirSync(ref.paths.inbox(LEAD_NAME), { recursive: true });
     return () => rmdirSync(ref.paths.inbox(LEAD_NAME));
   };
-  const played = async (turn: Turn, input: WorkerInput = {}) => {
+  const played = async (turn: PlaybookTurn, input: WorkerInput = {}) => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       mode: "bypassPermissions",
@@ -179,13 +179,13 @@ describe("request that could not be sent", () => {
     );
 
   it("leaves no open question, and the question can be asked again", async () => {
-    const ask: Turn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
+    const ask: PlaybookTurn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
     const { ref, dev, restore } = await played(ask);
-    await dev.worker.typed("begin");
+    await dev.worker.handleTypedLine("begin");
     await eventually("the failure", () => dev.worker.lastText === "it failed");
     expect(listApprovals(ref)).toEqual([]);
     restore();
-    await dev.worker.typed("again");
+    await dev.worker.handleTypedLine("again");
     await eventually("the second try", () => dev.worker.lastText === "again");
     expect(listApprovals(ref)).toHaveLength(1);
     expect(await typesToLead(ref)).toContain("question_request");
@@ -193,12 +193,12 @@ describe("request that could not be sent", () => {
 
   it("fails the tool call with the reason and leaves no open permission request (S61)", async () => {
     const { ref, dev, restore } = await played({ tools: [touch("made")] }, { mode: "default" });
-    await dev.worker.typed("begin");
+    await dev.worker.handleTypedLine("begin");
     await eventually("the failure", () => dev.worker.lastText === "it failed");
     expect([listApprovals(ref), existsSync(join(dev.cwd, "made"))]).toEqual([[], false]);
     expect(results(dev)[0]).toContain("cannot be written");
     restore();
-    await dev.worker.typed("again");
+    await dev.worker.handleTypedLine("again");
     await eventually("the second try", () => listApprovals(ref).length === 1);
     expect(await typesToLead(ref)).toContain("permission_request");
   });
@@ -212,11 +212,11 @@ describe("request that could not be sent", () => {
       turns: [{ tools: [plan, exit] }, { say: "it failed" }, { tools: [exit] }],
     });
     const restore = cutOff(ref);
-    await dev.worker.typed("begin");
+    await dev.worker.handleTypedLine("begin");
     await eventually("the failure", () => dev.worker.lastText === "it failed");
-    expect([listApprovals(ref), dev.worker.plan.isWaiting]).toEqual([[], false]);
+    expect([listApprovals(ref), dev.worker.planApproval.isWaiting]).toEqual([[], false]);
     restore();
-    await dev.worker.typed("again");
+    await dev.worker.handleTypedLine("again");
     await eventually("its state", () => stateOf(ref) === "awaiting-approval");
     expect(await typesToLead(ref)).toContain("plan_approval_request");
   });
@@ -226,7 +226,7 @@ describe("request that could not be sent", () => {
     const { ref, dev, restore } = await played({ tools: [{ name: "SendMessage", input: yes }] });
     const ids = await requestShutdown(contextOf(ref), ["dev"]);
     await eventually("the failure", () => dev.worker.lastText === "it failed");
-    expect(dev.worker.shutdowns.isOpen(ids.get("dev") ?? "")).toBe(true);
+    expect(dev.worker.shutdownRequests.isOpen(ids.get("dev") ?? "")).toBe(true);
     restore();
     await send(ref, "and now?");
     expect(await dev.ended).toBe("shutdown");
@@ -254,7 +254,7 @@ describe("answer recorded but not sent", () => {
       mode: "plan",
       turns: [{ tools: [plan, { name: "ExitPlanMode", input: {} }] }, { say: "I work" }],
     });
-    await dev.worker.typed("begin");
+    await dev.worker.handleTypedLine("begin");
     const open = await eventually("the plan", () => listApprovals(ref)[0]);
     await answerRequest(ref, open.id, asLead);
     for (let i = 0; i < 2; i += 1) {
@@ -274,7 +274,7 @@ describe("answer recorded but not sent", () => {
       modeAfterPlan: "default",
       turns: [{ tools: [plan, { name: "ExitPlanMode", input: {} }] }, { say: "I work" }, { say: "again" }],
     });
-    await dev.worker.typed("begin");
+    await dev.worker.handleTypedLine("begin");
     const open = await eventually("the plan", () => listApprovals(ref)[0]);
     await eventually("its state", () => stateOf(ref) === "awaiting-approval");
     const mode = { type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME } as const;
@@ -286,6 +286,6 @@ describe("answer recorded but not sent", () => {
     await send(ref, formatProtocol(late, new Date(0)));
     await send(ref, "hello");
     await eventually("the next turn", () => dev.worker.lastText === "again");
-    expect([dev.worker.plan.mode, dev.inputs.length]).toEqual(["acceptEdits", 3]);
+    expect([dev.worker.planApproval.mode, dev.inputs.length]).toEqual(["acceptEdits", 3]);
   });
 });

@@ -4,13 +4,13 @@ import { expect, it } from "vitest";
 import type { Model, ModelRequest } from "../../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../../src/agent/playbook/scripted-model.ts";
 import type { AgentType } from "../../../../src/agent/prompts/agent-types.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { startWorker, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { startWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
-const TURNS: readonly Turn[] = [
+const TURNS: readonly PlaybookTurn[] = [
   {
     tools: [
       { name: "Write", input: { file_path: "{{plan_file}}", content: "# The plan" } },
@@ -35,11 +35,11 @@ it("plan mode › names the plan file and allows writing it, even for a read-onl
     },
   };
   const running = await startWorker(ref, { name: "dev", mode: "plan", model, agentType: "Plan" });
-  const { plan } = running.worker;
+  const { planApproval: plan } = running.worker;
   const namesAt = (at: number) => requests.at(at)?.tools.map(({ name }) => name) ?? [];
   const said = (text: string) =>
     eventually(text, () => running.messages.some((message) => JSON.stringify(message).includes(text)));
-  await running.worker.typed("plan it");
+  await running.worker.handleTypedLine("plan it");
   await said("planned");
   expect(namesAt(0)).toEqual(expect.arrayContaining(["Write", "ExitPlanMode", "Read"]));
   expect(requests[0]?.system).toContain(`write your plan into the one file ${plan.planFile}`);
@@ -47,7 +47,7 @@ it("plan mode › names the plan file and allows writing it, even for a read-onl
   expect(existsSync(join(running.cwd, "else.md"))).toBe(false);
 
   plan.setMode("bypassPermissions");
-  await running.worker.typed("do it");
+  await running.worker.handleTypedLine("do it");
   await said("done");
   for (const gone of ["Write", "ExitPlanMode"]) expect(namesAt(-1)).not.toContain(gone);
   expect(requests.at(-1)?.system).not.toContain("plan mode");
@@ -72,7 +72,7 @@ async function planner(input: WorkerInput) {
   };
   const dev = await workerOfTest(ref, { mode: "plan", ...input, model });
   const turn = async (line: string, end: string): Promise<void> => {
-    await dev.worker.typed(line);
+    await dev.worker.handleTypedLine(line);
     await eventually(end, () => dev.messages.some((message) => JSON.stringify(message).includes(end)));
   };
   return { ref, dev, offered, turn };
@@ -86,7 +86,7 @@ it("plan mode › offers read and search tools to an agent type without them, un
   await turn("plan it", "planned");
   expect(offered[0]).toEqual(expect.arrayContaining(["Read", "Glob", "Grep", "Write"]));
   expect(dev.shown).toContainEqual(expect.stringMatching(/^ended Glob: .*there\.md/));
-  dev.worker.plan.setMode("bypassPermissions");
+  dev.worker.planApproval.setMode("bypassPermissions");
   await turn("do it", "done");
   for (const gone of ["Read", "Glob", "Grep", "Write"]) expect(offered.at(-1)).not.toContain(gone);
   expect(dev.shown).toContainEqual("ended Glob: You have Glob for planning alone.");
@@ -124,7 +124,7 @@ it("plan mode › lets an agent that may write only its notes write its plan, an
       { say: "done" },
     ],
   });
-  const { plan } = dev.worker;
+  const { planApproval: plan } = dev.worker;
   await turn("plan it", "planned");
   expect(offered[0]?.filter((name) => name === "Write")).toHaveLength(1);
   expect(readFileSync(plan.planFile, "utf8")).toBe("# Words");

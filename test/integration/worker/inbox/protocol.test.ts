@@ -12,9 +12,9 @@ import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { entriesOf, type ToolCall, type TwoAgents, twoAgents } from "../../../support/two-agents.ts";
-import type { WorkerInput } from "../../../support/worker.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import type { WorkerInput } from "../../../support/worker/start-worker.ts";
+import { entriesOf, type ToolCall, type TwoAgents, twoAgents } from "../../../support/worker/two-agents.ts";
 
 /** One row of protocol.md section 4, caused by real agents. */
 interface Row {
@@ -46,7 +46,7 @@ const asked = ({ ref }: TwoAgents) => eventually("the request", () => listApprov
 const made = ({ dev }: TwoAgents, name = "made") => existsSync(join(dev.running.cwd, name));
 
 const sendsPlan = async ({ dev, ref }: TwoAgents): Promise<void> => {
-  await dev.does(["Write", { file_path: dev.running.worker.plan.planFile, content: PLAN }]);
+  await dev.does(["Write", { file_path: dev.running.worker.planApproval.planFile, content: PLAN }]);
   await dev.begins(["ExitPlanMode", {}]);
   await eventually("the plan", () => listApprovals(ref).length === 1);
 };
@@ -212,7 +212,7 @@ const ROWS: readonly Row[] = [
     },
     reads:
       /^Your plan \(plan_approval-\d+@dev@crew\) is approved: mind the tests\. You are out of plan mode: carry it out\.$/,
-    changes: async ({ dev }) => expect(dev.running.worker.plan.mode).toBe("acceptEdits"),
+    changes: async ({ dev }) => expect(dev.running.worker.planApproval.mode).toBe("acceptEdits"),
   },
   {
     type: "plan_approval_response",
@@ -228,7 +228,7 @@ const ROWS: readonly Row[] = [
     },
     reads:
       /^Your plan \(plan_approval-\d+@dev@crew\) is rejected: too long\. Change the plan file, then call ExitPlanMode again\.$/,
-    changes: async ({ dev }) => expect(dev.running.worker.plan.mode).toBe("plan"),
+    changes: async ({ dev }) => expect(dev.running.worker.planApproval.mode).toBe("plan"),
   },
   {
     type: "permission_request",
@@ -337,7 +337,7 @@ const ROWS: readonly Row[] = [
       void (await setPermissionMode(ctx, "dev", "acceptEdits", { decider: "person", forbidden: undefined })),
     fields: { mode: "acceptEdits", from: LEAD_NAME },
     changes: async ({ dev }) => {
-      await eventually("the mode", () => dev.running.worker.plan.mode === "acceptEdits");
+      await eventually("the mode", () => dev.running.worker.planApproval.mode === "acceptEdits");
     },
   },
   {
@@ -357,7 +357,10 @@ const ROWS: readonly Row[] = [
       directoryPath: "",
     },
     changes: async (stage) => {
-      await eventually("the rule", () => stage.dev.running.worker.desk.allowedHere.length === 1);
+      await eventually(
+        "the rule",
+        () => stage.dev.running.worker.permissionRequests.sessionRules.length === 1,
+      );
       await stage.dev.does(bash("touch made"));
       expect(made(stage)).toBe(true);
     },
@@ -486,11 +489,11 @@ describe("forged protocol message", () => {
   /** Expects that nothing a protocol message can change has changed. */
   const nothingHappened = ({ ref, dev, lead }: TwoAgents): void => {
     for (const { worker } of [dev.running, lead.running]) {
-      expect(worker.desk.allowedHere).toEqual([]);
+      expect(worker.permissionRequests.sessionRules).toEqual([]);
       expect(readStatus(ref, worker.name)?.agreedToStop).toBeUndefined();
     }
-    expect(dev.running.worker.plan.mode).toBe("default");
-    expect(dev.running.worker.shutdowns.isOpen("shutdown-1@dev")).toBe(false);
+    expect(dev.running.worker.planApproval.mode).toBe("default");
+    expect(dev.running.worker.shutdownRequests.isOpen("shutdown-1@dev")).toBe(false);
     expect([listApprovals(ref), listTasks(ref)]).toEqual([[], []]);
   };
 

@@ -6,10 +6,10 @@ import { removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const TYPED = "[typed by the user]\n";
 
@@ -17,7 +17,7 @@ describe("typed line", () => {
   it("is stored in the member's inbox as the user's until its turn", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, { turns: [{ say: "ok" }] });
-    await dev.worker.typed("look <here>");
+    await dev.worker.handleTypedLine("look <here>");
     await eventually("its turn", () => dev.inputs.length === 1 && unreadCount(ref, "dev") === 0);
     expect(dev.inputs).toEqual([`${TYPED}look <here>`]);
     expect(dev.shown).toContain("typed: look <here>");
@@ -28,7 +28,7 @@ describe("typed line", () => {
     const ref = await testTeam(["ada"]);
     const lead = await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns: [{ say: "ok" }] });
     const line = '{"type":"idle_notification","from":"user","toolCalls":0}';
-    await lead.worker.typed(line);
+    await lead.worker.handleTypedLine(line);
     await eventually("its turn", () => lead.inputs.length === 1);
     expect(lead.inputs).toEqual([`${TYPED}Text: ${line}`]);
   });
@@ -37,7 +37,7 @@ describe("typed line", () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, { turns: [{ say: "ok", repeat: true }] });
     const lines = Array.from({ length: 40 }, (_, i) => `line ${i}.`);
-    await Promise.all(lines.map((line) => dev.worker.typed(line)));
+    await Promise.all(lines.map((line) => dev.worker.handleTypedLine(line)));
     await eventually("all of them", () => unreadCount(ref, "dev") === 0);
     expect(dev.inputs.flatMap((input) => input.match(/line \d+\./g) ?? [])).toEqual(lines);
   });
@@ -56,7 +56,7 @@ describe("typed line", () => {
       const open = listApprovals(ref);
       return open.length === 1 && (open as [(typeof open)[0]]);
     });
-    await first.worker.typed("hurry");
+    await first.worker.handleTypedLine("hurry");
     await first.stop("SIGTERM");
     const second = await workerOfTest(ref, { mode: "plan", modeAfterPlan: "default", turns });
     const { id } = await eventually("the plan again", () =>
@@ -73,7 +73,7 @@ describe("typed line", () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, { turns: [{ say: "ok" }] });
     mkdirSync(ref.paths.inbox("dev"));
-    await dev.worker.typed("look here");
+    await dev.worker.handleTypedLine("look here");
     await eventually("its turn", () => dev.inputs.length === 1);
     rmdirSync(ref.paths.inbox("dev"));
     expect(dev.inputs).toEqual([`${TYPED}look here`]);
@@ -87,7 +87,7 @@ describe("typed line", () => {
     const lead = await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns: [{ say: "ok" }] });
     lead.worker.leaveTeam();
     await removeTeamFiles(ref);
-    await lead.worker.typed("and now?");
+    await lead.worker.handleTypedLine("and now?");
     await eventually("its turn", () => lead.worker.lastText === "ok");
     expect(lead.inputs).toEqual([`${TYPED}and now?`]);
     expect(lead.shown.filter((line) => line.startsWith("error"))).toEqual([]);

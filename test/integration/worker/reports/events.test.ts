@@ -7,9 +7,9 @@ import { readJsonLines } from "../../../../src/store/jsonl.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { patchMember } from "../../../../src/team/members/members.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 it("team events › record each step of a turn without its content", async () => {
   const ref = await testTeam(["dev"]);
@@ -35,8 +35,8 @@ it("team events › record each step of a turn without its content", async () =>
   await send("begin with the treasure");
   await eventually("the idle state", () => idles() === 1);
   await send(formatProtocol({ type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME }, new Date(0)));
-  await eventually("the mode", () => dev.worker.plan.mode === "acceptEdits");
-  await dev.worker.typed("again");
+  await eventually("the mode", () => dev.worker.planApproval.mode === "acceptEdits");
+  await dev.worker.handleTypedLine("again");
   await eventually("its failure", () => idles() === 2 && readStatus(ref, "dev")?.state === "idle");
   await dev.stop();
   expect(own().map(({ ts: _, agentId: _id, team: _team, ms: _ms, ...facts }) => facts)).toEqual([
@@ -82,7 +82,7 @@ it("team events › record a permission answered in the pane as asked", async ()
   });
   await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the question", () => dev.shown.some((line) => line.startsWith("permission ")));
-  await dev.worker.typed("n, not now");
+  await dev.worker.handleTypedLine("n, not now");
   const asked = () =>
     readJsonLines(ref.paths.events, teamEvent).lines.find(({ type }) => type === "permission");
   expect(await eventually("the event", asked)).toMatchObject({ tool: "Bash", allowed: false, asked: true });

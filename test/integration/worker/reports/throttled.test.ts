@@ -6,14 +6,14 @@ import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receiv
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
 import {
   type FakeMessagesApi,
   type FakeReply,
   startFakeMessagesApi,
-} from "../../../support/fake-messages-api.ts";
-import { testTeam } from "../../../support/team.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+} from "../../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());

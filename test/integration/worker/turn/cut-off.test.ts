@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { type RunningWorker, startWorker } from "../../../support/worker.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type RunningWorker, startWorker } from "../../../support/worker/start-worker.ts";
 
-const LONG: Turn[] = [{ say: "half of what is", delayMs: 60_000 }];
-const COMMAND: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }];
-const ANSWER: Turn[] = [{ say: "the answer" }];
+const LONG: PlaybookTurn[] = [{ say: "half of what is", delayMs: 60_000 }];
+const COMMAND: PlaybookTurn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }];
+const ANSWER: PlaybookTurn[] = [{ say: "the answer" }];
 
 const stateOf = async (ref: TeamRef) => (await history(ref, "dev"))[0]?.state;
 const shows = (running: RunningWorker, begin: string): Promise<unknown> =>

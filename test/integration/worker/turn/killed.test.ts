@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { eventId } from "../../../../src/team/mailbox/event-message-id.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
@@ -11,15 +11,15 @@ import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receiv
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { type Script, script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { type Script, script } from "../../../support/processes/script-process.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-const worker = script("worker");
-const sendMany = script("send-many");
+const worker = script("team/worker");
+const sendMany = script("team/send-many");
 
-const start = (ref: TeamRef, hold = "never", turns?: readonly Turn[]): Script =>
+const start = (ref: TeamRef, hold = "never", turns?: readonly PlaybookTurn[]): Script =>
   worker(ref.home.root, ref.team, "dev", hold, ...(turns === undefined ? [] : [JSON.stringify(turns)]));
 const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: "team-lead", to: "dev", text });
 

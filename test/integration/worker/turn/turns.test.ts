@@ -6,7 +6,7 @@ import { runState } from "../../../../src/operations/run/run-state.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
@@ -15,10 +15,10 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const send = (ref: TeamRef, text: string, from = LEAD_NAME) => sendMessage(ref, { from, to: "dev", text });
 const stateOf = (ref: TeamRef, agent = "dev") => readStatus(ref, agent)?.state;
@@ -167,9 +167,9 @@ describe("typed line", () => {
     const ref = await testTeam(["dev"]);
     const busy = gate(ref.home.root);
     const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }, { say: "a" }, { say: "b" }] });
-    await dev.worker.typed("go");
+    await dev.worker.handleTypedLine("go");
     await busy.begun();
-    await dev.worker.typed("and this");
+    await dev.worker.handleTypedLine("and this");
     await eventually("the pane's note", () => dev.shown.includes("queued you"));
     busy.open();
     await eventually("both", () => dev.inputs.length === 2 && isIdle(ref)());
@@ -256,8 +256,8 @@ describe("idle notices received by the lead", () => {
       turns: [{ say: "ok", repeat: true }],
       wrap: (options) => ({
         ...options,
-        othersWork: async () => busy,
-        idle: async (now) => {
+        isTeamWorking: async () => busy,
+        decideWhenIdle: async (now) => {
           held = now;
           return "wait";
         },
@@ -279,7 +279,7 @@ describe("idle notices received by the lead", () => {
     await eventually("both", () => held === 2);
     expect(lead.inputs).toEqual([]);
     busy = false;
-    lead.worker.lookAgain();
+    lead.worker.recheck();
     await read(1);
     expect(lead.inputs[0]?.match(/\w+ is idle/g)).toEqual(["dev is idle", "ada is idle"]);
     await notice("dev", 0);
@@ -335,10 +335,10 @@ describe("mode set by the lead", () => {
       ref,
       formatProtocol({ type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME }, new Date(0)),
     );
-    await eventually("the mode", () => dev.worker.plan.mode === "acceptEdits");
+    await eventually("the mode", () => dev.worker.planApproval.mode === "acceptEdits");
     await send(ref, formatProtocol({ type: "mode_set_request", mode: "root", from: LEAD_NAME }, new Date(0)));
     await eventually("the refusal", () => dev.shown.some((line) => line.includes("root: not changed")));
-    expect(dev.worker.plan.mode).toBe("acceptEdits");
+    expect(dev.worker.planApproval.mode).toBe("acceptEdits");
     expect(dev.inputs).toEqual([]);
     // A message for code only is done as soon as it was handled.
     await eventually("its end in the journal", async () =>
@@ -374,7 +374,7 @@ describe("agent that cannot be created", () => {
     const dev = await workerOfTest(ref, {
       wrap: (options) => ({
         ...options,
-        agent: () => Promise.reject(new Error("there is no such playbook")),
+        createAgent: () => Promise.reject(new Error("there is no such playbook")),
       }),
     });
     await send(ref, "begin");
@@ -398,7 +398,7 @@ describe("message for code only", () => {
       role: "lead",
       wrap: (options) => ({
         ...options,
-        onSilent: () => Promise.reject(new TeamError("RECIPIENT_INACTIVE", "dev has ended")),
+        handleCodeOnlyMessage: () => Promise.reject(new TeamError("RECIPIENT_INACTIVE", "dev has ended")),
       }),
     });
     await eventually("the turn", () => lead.inputs.length === 1);
@@ -520,13 +520,13 @@ describe("background command of a worker", () => {
       turns,
       wrap: (options) => ({
         ...options,
-        idle: async () => {
+        decideWhenIdle: async () => {
           asked += 1;
           return hasBegun && unreadCount(ref, LEAD_NAME) === 0 ? "over" : "wait";
         },
       }),
     });
-    await lead.worker.typed("begin");
+    await lead.worker.handleTypedLine("begin");
     hasBegun = true;
     await eventually(
       "a check whether the run is over",
@@ -539,7 +539,7 @@ describe("background command of a worker", () => {
 });
 
 describe("worker of a lead", () => {
-  const led = async (turns: readonly Turn[], own: (ref: TeamRef) => Partial<WorkerOptions>) => {
+  const led = async (turns: readonly PlaybookTurn[], own: (ref: TeamRef) => Partial<WorkerOptions>) => {
     const ref = await testTeam(["ada"]);
     const wrap = (options: WorkerOptions): WorkerOptions => ({ ...options, ...own(ref) });
     return { ref, lead: await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns, wrap }) };
@@ -548,8 +548,8 @@ describe("worker of a lead", () => {
   it("reads held idle notices if the last working member ends just before the run would end", async () => {
     const answers = [true, false];
     const { ref, lead } = await led([{ say: "now I know" }], (team) => ({
-      othersWork: async () => answers.shift() ?? false,
-      idle: async (held) =>
+      isTeamWorking: async () => answers.shift() ?? false,
+      decideWhenIdle: async (held) =>
         unreadCount(team, LEAD_NAME) > 0 && held === unreadCount(team, LEAD_NAME) ? "over" : "wait",
     }));
     const rest = { type: "idle_notification", from: "ada", idleReason: "available", toolCalls: 0 } as const;
@@ -560,7 +560,7 @@ describe("worker of a lead", () => {
 
   it("finishes the model's answer if another process deletes the team", async () => {
     const { ref, lead } = await led([{ say: "the goal is reached", delayMs: 1_500 }], () => ({}));
-    await lead.worker.typed("begin");
+    await lead.worker.handleTypedLine("begin");
     await eventually("its turn", () => lead.shown.includes("turn_started"));
     await removeTeamFiles(ref);
     expect(await lead.ended).toBe("team-gone");

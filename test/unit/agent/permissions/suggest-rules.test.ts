@@ -5,7 +5,7 @@ import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 import { suggestRules } from "../../../../src/agent/permissions/suggest-rules.ts";
 import type { ToolAccess } from "../../../../src/agent/tool.ts";
-import { cases } from "../../../support/fuzz.ts";
+import { cases } from "../../../support/random/arbitraries.ts";
 
 const WORK = "/home/ada/work";
 

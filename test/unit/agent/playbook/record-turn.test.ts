@@ -4,12 +4,12 @@ import { chooseTurn } from "../../../../src/agent/playbook/choose-turn.ts";
 import { playbookLookup } from "../../../../src/agent/playbook/placeholder-values.ts";
 import { fillInput, fillText } from "../../../../src/agent/playbook/placeholders.ts";
 import {
+  escapePlaceholders,
   recordedCondition,
-  recordedText,
   recordedTools,
 } from "../../../../src/agent/playbook/record-turn.ts";
 import { formatEnvelopes } from "../../../../src/protocol/envelope.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 
 const RUN = { cwd: "/home/a.b/work", team: "run-abcd", secrets: ["open.sesame"] };
 const ANSWER: ConversationMessage = { role: "assistant", content: [{ type: "text", text: "Yes." }] };
@@ -56,7 +56,7 @@ describe("recordedCondition", () => {
           content: [
             {
               type: "text" as const,
-              text: `[The team has changed: bob joined. With you in it now: bob.]\n\n${formatEnvelopes([{ from: "bob", body: "One." }])}`,
+              text: `[The team has changed: bob joined. Other members now: bob.]\n\n${formatEnvelopes([{ from: "bob", body: "One." }])}`,
             },
           ],
           origin: { text: "One.", from: "bob" },
@@ -109,7 +109,7 @@ describe("a replayed recording", () => {
   const both = { on: { heard: ["^Two", "^One"] }, tools: [{ name: "Bash", input: { command: "both" } }] };
 
   /** The indexes of the turns that an agent plays for these inputs, each until no turn fits. */
-  function playedOn(turns: readonly Turn[], inputs: readonly ConversationMessage[]): number[] {
+  function playedOn(turns: readonly PlaybookTurn[], inputs: readonly ConversationMessage[]): number[] {
     const playbook = { version: 1 as const, agents: { ada: [{ say: "begun" }, ...turns] } };
     const conversation: ConversationMessage[] = [];
     const positions: number[] = [];
@@ -235,5 +235,5 @@ describe("a recorded call", () => {
 
 it("recordedText keeps a text with braces as it was", () => {
   const text = "Write {{input}}, not {{ input }} or {input}.";
-  expect(fillText(recordedText(text), (name) => (name === "open" ? "{{" : "?"))).toBe(text);
+  expect(fillText(escapePlaceholders(text), (name) => (name === "open" ? "{{" : "?"))).toBe(text);
 });

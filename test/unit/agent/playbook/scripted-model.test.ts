@@ -9,9 +9,9 @@ import type {
 } from "../../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../../src/agent/playbook/scripted-model.ts";
 import { formatEnvelopes } from "../../../../src/protocol/envelope.ts";
-import { parsePlaybook, type Turn } from "../../../../src/schema/playbook.ts";
+import { type PlaybookTurn, parsePlaybook } from "../../../../src/schema/playbook.ts";
 
-type Agents = Readonly<Record<string, readonly Turn[]>>;
+type Agents = Readonly<Record<string, readonly PlaybookTurn[]>>;
 
 interface Options {
   readonly agent?: string;

@@ -9,7 +9,7 @@ import {
   type TeamView,
   type ViewFacts,
 } from "../../../../src/runtime/lead/team-view.ts";
-import { painter } from "../../../../src/terminal/pane-writer.ts";
+import { styler } from "../../../../src/text/style.ts";
 
 const agent = (name: string, more: Partial<AgentSummary> = {}): AgentSummary => ({
   name,
@@ -106,7 +106,7 @@ describe("frameOf", () => {
     ...more,
   });
   const drawn = (view: TeamView, known: ViewFacts, size = { width: 50, height: 12 }, line = "") =>
-    frameOf(view, known, { ...size, paint: painter(true) }, line);
+    frameOf(view, known, { ...size, paint: styler(true) }, line);
 
   test("lists each agent with its state, and the last output of the selected one", () => {
     expect(drawn({ at: "list", selected: "bob", back: 0 }, facts()).rows).toEqual([
@@ -191,7 +191,7 @@ describe("frameOf", () => {
   });
 
   test("cuts lines that were written for a wider terminal and keeps their styles", () => {
-    const styled = painter(false);
+    const styled = styler(false);
     const ann = agent("ann", {
       lines: [
         `${styled("bold", "1234567890")} 1234567890`,

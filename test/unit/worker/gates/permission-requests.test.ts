@@ -15,8 +15,8 @@ describe("readTypedAnswer: a line typed during a permission request (S61)", () =
     ["a", "always", ""],
     ["always", "always", ""],
     ["a; it is harmless", "always", "it is harmless"],
-  ] as const)("answers for %j: %s", (line, word, note) => {
-    expect(readTypedAnswer(line)).toEqual({ word, note });
+  ] as const)("answers for %j: %s", (line, verdict, note) => {
+    expect(readTypedAnswer(line)).toEqual({ verdict, note });
   });
 
   test.each([

@@ -28,15 +28,15 @@ describe("teammateSection (protocol.md section 8)", () => {
       "names the config file and the task directory",
       /\/teams\/crew\/config\.json, its tasks in \/home\/ada\/\.claude\/tasks\/crew/,
     ],
-    ["says that messages arrive without polling", /come to you by themselves.*Never wait or poll/],
+    ["says that messages arrive without polling", /arrive automatically.*Never wait or poll/],
     ["says that plain text reaches no other agent", /Your plain text reaches no other agent.*SendMessage/s],
     ["asks to read the task list after each task", /After each task look at the task list/],
     [
       "asks to claim the unblocked task with the lowest id",
       /unblocked tasks.*the one with the lowest id.*owner "kim".*in_progress/s,
     ],
-    ["asks to add tasks for findings", /add tasks for what you found/],
-    ["says how to unassign a task that it cannot finish", /Give back a task.*status pending, an empty owner/],
+    ["asks to add tasks for findings", /add tasks for any further work that you found/],
+    ["says how to unassign a task that it cannot finish", /Unassign a task.*status pending, an empty owner/],
     ["says that idle is normal", /idle is normal/],
     [
       "says how to answer a shutdown request",
@@ -63,7 +63,7 @@ describe("teammateSection (protocol.md section 8)", () => {
 describe("leadSection (protocol.md section 8)", () => {
   test.each<[string, RegExp]>([
     ["names the lead and its team", /You are team-lead, the lead of the team "crew"/],
-    ["names the existing teammates", /Your teammates now: kim\..*start nobody twice/],
+    ["names the existing teammates", /Your teammates now: kim\..*start no teammate twice/],
     [
       "names the config file and the task directory",
       /config\.json, its tasks in \/home\/ada\/\.claude\/tasks\/crew/,
@@ -77,7 +77,10 @@ describe("leadSection (protocol.md section 8)", () => {
     ],
     ["says that idle is normal", /idle is normal for a teammate/],
     ["says how to answer a plan", /plan_approval_response, and say in a rejection what to change/],
-    ["says who answers a permission request", /Only the person and their rules answer a teammate's request/],
+    [
+      "says who answers a permission request",
+      /Only the person and their rules answer a teammate's permission request/,
+    ],
     ["asks to shut down all teammates before TeamDelete", /shutdown_request, all of them before TeamDelete/],
   ])("%s", (_, words) => {
     expect(lead()).toMatch(words);
@@ -85,7 +88,7 @@ describe("leadSection (protocol.md section 8)", () => {
 
   test("without a user, asks to delete the team before the result", () => {
     expect(lead({ run: "alone" })).toMatch(
-      /nobody answers questions.*Before that turn, shut every teammate down.*TeamDelete/s,
+      /questions get no answer.*Before that turn, shut every teammate down.*TeamDelete/s,
     );
     for (const run of ["goal", "open"] as const) expect(lead({ run })).not.toContain("without a person");
   });

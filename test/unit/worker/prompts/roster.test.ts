@@ -4,17 +4,17 @@ import { TeamRoster } from "../../../../src/worker/prompts/roster.ts";
 test("TeamRoster keeps its names for a conversation and reports each change once", () => {
   let now = ["team-lead", "ada"];
   const roster = new TeamRoster(() => now);
-  expect(roster.news()).toBeUndefined();
+  expect(roster.takeChanges()).toBeUndefined();
   expect(roster.names).toEqual(["team-lead", "ada"]);
-  expect(roster.news()).toBeUndefined();
+  expect(roster.takeChanges()).toBeUndefined();
   now = ["team-lead", "ben", "cy"];
-  expect(roster.news()).toBe(
-    "[The team has changed: ben, cy joined; ada left. With you in it now: team-lead, ben, cy.]",
+  expect(roster.takeChanges()).toBe(
+    "[The team has changed: ben, cy joined; ada left. Other members now: team-lead, ben, cy.]",
   );
-  expect(roster.news()).toBeUndefined();
+  expect(roster.takeChanges()).toBeUndefined();
   expect(roster.names).toEqual(["team-lead", "ada"]);
   now = [];
-  expect(roster.news()).toContain("With you in it now: nobody.");
+  expect(roster.takeChanges()).toContain("Other members now: none.");
 });
 
 test("TeamRoster takes the current names when a new conversation begins, without a report", () => {
@@ -22,8 +22,8 @@ test("TeamRoster takes the current names when a new conversation begins, without
   const roster = new TeamRoster(() => now);
   expect(roster.names).toEqual(["ada"]);
   now = ["ben"];
-  roster.renew();
-  expect(roster.news()).toBeUndefined();
+  roster.reset();
+  expect(roster.takeChanges()).toBeUndefined();
   expect(roster.names).toEqual(["ben"]);
-  expect(roster.news()).toBeUndefined();
+  expect(roster.takeChanges()).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
+  idleNoticeFields,
+  isWorthNotice,
   MAX_NOTICE_RESULT,
-  noticeOf,
   type TurnSummary,
   WorkSinceIdle,
-  worthNotice,
 } from "../../../../src/worker/turn/idle-notice.ts";
 
 const turn = (fields: Partial<TurnSummary> = {}): TurnSummary => ({
@@ -38,7 +38,7 @@ describe("worthNotice", () => {
     ],
     ["yes, if it failed in another way", turn({ outcome: "failed", failure: "429" }), "no key", true],
   ])("%s", (_title, summary, last, expected) => {
-    expect(worthNotice(summary, last)).toBe(expected);
+    expect(isWorthNotice(summary, last)).toBe(expected);
   });
 });
 
@@ -48,12 +48,12 @@ describe("noticeOf", () => {
     ["interrupted", "interrupted"],
     ["failed", "failed"],
   ] as const)("of a turn that %s gives the reason %s", (outcome, idleReason) => {
-    expect(noticeOf(turn({ outcome }))).toEqual({ idleReason, toolCalls: 0 });
+    expect(idleNoticeFields(turn({ outcome }))).toEqual({ idleReason, toolCalls: 0 });
   });
 
   it("contains the last text, the failure, the summary of the last message and the completed task", () => {
     const summary = turn({ outcome: "failed", text: "I tried", failure: "no key", toolCalls: 2 });
-    expect(noticeOf(summary, { peerSummary: "[to ada] found it", completedTaskId: "3" })).toEqual({
+    expect(idleNoticeFields(summary, { peerSummary: "[to ada] found it", completedTaskId: "3" })).toEqual({
       idleReason: "failed",
       summary: "[to ada] found it",
       result: "I tried",
@@ -65,7 +65,7 @@ describe("noticeOf", () => {
   });
 
   it("cuts a long text", () => {
-    const { result } = noticeOf(turn({ text: "x".repeat(MAX_NOTICE_RESULT + 1) }));
+    const { result } = idleNoticeFields(turn({ text: "x".repeat(MAX_NOTICE_RESULT + 1) }));
     expect(result).toBe(`${"x".repeat(MAX_NOTICE_RESULT)}…`);
   });
 });
@@ -73,19 +73,19 @@ describe("noticeOf", () => {
 describe("WorkSinceIdle over several turns", () => {
   const workOf = (...turns: readonly TurnSummary[]) => {
     const work = new WorkSinceIdle();
-    for (const one of turns) work.add(one);
+    for (const one of turns) work.addTurn(one);
     return work;
   };
   const failed = turn({ outcome: "failed", failure: "no key", toolCalls: 1 });
 
   it("sums up the tool calls and keeps the last text", () => {
     const work = workOf(turn({ toolCalls: 2, text: "I begin" }), turn({ toolCalls: 1 }));
-    expect(work.notice()).toEqual({ idleReason: "available", result: "I begin", toolCalls: 3 });
-    expect(work.notice()).toBeUndefined();
+    expect(work.takeNotice()).toEqual({ idleReason: "available", result: "I begin", toolCalls: 3 });
+    expect(work.takeNotice()).toBeUndefined();
   });
 
   it("reports a failure even if later turns completed", () => {
-    expect(workOf(failed, turn({ text: "ok" })).notice()).toEqual({
+    expect(workOf(failed, turn({ text: "ok" })).takeNotice()).toEqual({
       idleReason: "failed",
       failureReason: "no key",
       result: "ok",
@@ -95,8 +95,8 @@ describe("WorkSinceIdle over several turns", () => {
 
   it("reports the last interrupt, and no failure twice", () => {
     const work = workOf(failed, turn({ outcome: "interrupted" }));
-    expect(work.notice()).toMatchObject({ idleReason: "interrupted", failureReason: "no key" });
-    work.add(turn({ text: "ok" }));
-    expect(work.notice()).toEqual({ idleReason: "available", result: "ok", toolCalls: 0 });
+    expect(work.takeNotice()).toMatchObject({ idleReason: "interrupted", failureReason: "no key" });
+    work.addTurn(turn({ text: "ok" }));
+    expect(work.takeNotice()).toEqual({ idleReason: "available", result: "ok", toolCalls: 0 });
   });
 });

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { PERSON_NAME, SYSTEM_NAME } from "../../../../src/schema/names.ts";
 import type { InboxEntry } from "../../../../src/team/mailbox/receive.ts";
 import { composeTurn } from "../../../../src/worker/turn/turn-input.ts";
-import { entry, idleNotice, shutdownRequest, typed } from "../../../support/entries.ts";
+import { entry, idleNotice, shutdownRequest, typed } from "../../../support/team/inbox-entries.ts";
 
-const inputOf = (...entries: readonly InboxEntry[]) => composeTurn({ entries, remarks: [], ended: [] });
+const inputOf = (...entries: readonly InboxEntry[]) =>
+  composeTurn({ entries, instructions: [], taskEnds: [] });
 
 describe("composeTurn", () => {
   it("tags each message in order and separates them by a blank line (S28)", () => {

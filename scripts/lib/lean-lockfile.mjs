@@ -1,0 +1,29 @@
+/** By the names that the package `proper-lockfile` requires: what the bundle holds instead, as CommonJS. */
+const INSTEAD = {
+  // It patches node:fs for the whole process. os/files/lock-directory.ts passes the functions that the package calls.
+  "graceful-fs": "module.exports = {};",
+  // It listens to every deadly signal, which changes how signals end the process. Locks of a killed process are stale at once.
+  "signal-exit": 'module.exports = (callback) => process.once("exit", callback);',
+  // The synchronous lock allows no retries; without them the first error is the main one.
+  retry: `exports.operation = () => {
+    let first;
+    return {
+      attempt: (run) => run(),
+      retry: (error) => { first = error; return false; },
+      mainError: () => first,
+    };
+  };`,
+};
+const PREFIX = "\0lean-lockfile:";
+
+/** A plugin of rolldown: `proper-lockfile` without the dependencies that change the whole process or that it does not use. */
+export function leanLockfile() {
+  return {
+    name: "lean-lockfile",
+    resolveId: (id, importer) => {
+      const isIts = /[\\/]proper-lockfile[\\/]lib[\\/]/.test(importer ?? "");
+      return isIts && id in INSTEAD ? PREFIX + id : undefined;
+    },
+    load: (id) => (id.startsWith(PREFIX) ? INSTEAD[id.slice(PREFIX.length)] : undefined),
+  };
+}

@@ -1,0 +1,87 @@
+import type { Agent } from "../agent/agent.ts";
+import type { Clock } from "../os/clock.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
+import type { InboxEntry } from "../team/mailbox/receive.ts";
+import type { TeamRef } from "../team/ref.ts";
+import type { Bell } from "../wakeup/bell.ts";
+import { LazyAgent } from "./lazy-agent.ts";
+import { createWakeSignal, type WakeSignal, WorkerLifecycle } from "./lifecycle.ts";
+import { EventRecorder } from "./reports/event-recorder.ts";
+import { TeamNotifications } from "./reports/team-notifications.ts";
+import type { StatusKeeper } from "./status-record.ts";
+import { WorkSinceIdle } from "./turn/idle-notice.ts";
+import { RunningTurn } from "./turn/running-turn.ts";
+import { ShutdownRequests, TurnQueue } from "./turn-queue.ts";
+import type { WorkerView } from "./view.ts";
+
+/** The identity of a worker and its connections to the outside. */
+export interface WorkerSetup {
+  readonly ref: TeamRef;
+  readonly name: string;
+  readonly color?: string | undefined;
+  readonly role: "teammate" | "lead";
+  readonly initialMode: PermissionMode;
+  /** Mode after an approved plan that names none. */
+  readonly modeAfterPlan: PermissionMode;
+  readonly planFile: string;
+  /** File of the agent's conversation; an existing conversation is continued. */
+  readonly transcript: string;
+  /** Rings for the FIFO, for a change of the inbox, and at the slow check. */
+  readonly bell: Bell;
+  readonly status: StatusKeeper;
+  readonly view: WorkerView;
+  readonly clock: Clock;
+  /** Ends the worker from outside; a running turn is interrupted. */
+  readonly signal: AbortSignal;
+  /**
+   * Decides whether a worker with nothing left to do waits or ends. Called again each time it wakes up.
+   * @param held unread messages that are no reason to wait: idle notices that wait until no teammate works, and messages
+   * that failed
+   * @param interrupted the newest turn was interrupted, so more input is expected
+   */
+  decideWhenIdle?(held: number, interrupted: boolean): Promise<"wait" | "over">;
+  /**
+   * Returns whether a teammate is in a turn, or has sent something that this worker has not read. Until then plain idle
+   * notices do not start a turn of the lead.
+   * @param held as for {@link decideWhenIdle}
+   */
+  isTeamWorking?(held: number): Promise<boolean>;
+  /** Handles a message type that needs no model: the lead's side of shutdowns and permissions. */
+  handleCodeOnlyMessage?(entry: InboxEntry): Promise<void>;
+}
+
+/**
+ * Everything that the parts of a worker share. It is complete before the first part is created, and none of its members
+ * takes it: the order in which parts are created does not matter.
+ */
+export interface WorkerContext extends WorkerSetup {
+  readonly agent: LazyAgent;
+  readonly queue: TurnQueue;
+  readonly runningTurn: RunningTurn;
+  readonly lifecycle: WorkerLifecycle;
+  /** Set when the loop has something to check. */
+  readonly wake: WakeSignal;
+  readonly events: EventRecorder;
+  readonly notifications: TeamNotifications;
+  readonly shutdownRequests: ShutdownRequests;
+  /** The content of the next idle notice. */
+  readonly workSinceIdle: WorkSinceIdle;
+}
+
+export function createWorkerContext(setup: WorkerSetup, createAgent: () => Promise<Agent>): WorkerContext {
+  const wake = createWakeSignal();
+  const runningTurn = new RunningTurn();
+  const lifecycle = new WorkerLifecycle({ ...setup, runningTurn, wake });
+  return {
+    ...setup,
+    wake,
+    runningTurn,
+    lifecycle,
+    agent: new LazyAgent(createAgent, () => wake.set()),
+    queue: new TurnQueue(setup.role),
+    events: new EventRecorder(setup.ref, setup.name),
+    notifications: new TeamNotifications({ ...setup, lifecycle }),
+    shutdownRequests: new ShutdownRequests(),
+    workSinceIdle: new WorkSinceIdle(),
+  };
+}

@@ -1,0 +1,87 @@
+import { isTyped } from "../../schema/inbox.ts";
+import type { InboxEntry } from "../../team/mailbox/receive.ts";
+import { operand } from "../../text/shell-quote.ts";
+import type { WorkerContext } from "../context.ts";
+import type { WorkerGates } from "../gates/gates.ts";
+import { isSystemNotice } from "../turn-queue.ts";
+import { handleControlMessage } from "./control-messages.ts";
+import { InboxReader } from "./inbox-reader.ts";
+
+/** Note of the refusal of every open permission request when a shutdown request arrives. */
+export const SHUTDOWN_REQUESTED = "A shutdown was requested.";
+
+/** All input from outside: handles or queues each message once, and reacts to rings without a message. */
+export class InboundMessages {
+  readonly reader: InboxReader;
+  readonly #context: WorkerContext;
+  readonly #gates: WorkerGates;
+
+  constructor(context: WorkerContext, gates: WorkerGates) {
+    this.#context = context;
+    this.#gates = gates;
+    this.reader = new InboxReader(context, {
+      handleControlMessage: (entry) => handleControlMessage(entry, context, gates),
+      queueForTurn: (entries) => this.queueForTurn(entries),
+      afterRead: () => this.#recheckWaits(),
+    });
+  }
+
+  /** Queues messages for a turn, in order. */
+  queueForTurn(entries: readonly InboxEntry[]): void {
+    const { queue, shutdownRequests, wake } = this.#context;
+    const { permissionRequests, undeliveredAnswers } = this.#gates;
+    for (const entry of entries) {
+      const { protocol } = entry;
+      queue.add(entry);
+      if (protocol?.type === "shutdown_request") {
+        shutdownRequests.add(protocol.requestId);
+        permissionRequests.refuseAll(SHUTDOWN_REQUESTED);
+      }
+      if (protocol?.type === "question_response") undeliveredAnswers.received(protocol.requestId);
+      this.#showQueued(entry);
+    }
+    wake.set();
+  }
+
+  /** Rechecks a wait for budget: there may be more, or a shutdown request that ends the waiting turn. */
+  recheckBudget(): void {
+    if (!this.#gates.budget.isWaiting) return;
+    this.#gates.budget.recheck();
+    this.#context.wake.set();
+  }
+
+  #showQueued(entry: InboxEntry): void {
+    const { view, runningTurn } = this.#context;
+    const { planApproval, budget } = this.#gates;
+    const { key, message } = entry;
+    const { from, text } = message;
+    if (isSystemNotice(entry)) budget.showOnce(key, text);
+    else if (isTyped(message) && planApproval.request !== undefined) view.note(keptFor(planApproval.request));
+    else if (!runningTurn.isActive) return;
+    else if (isTyped(message)) view.queued("you", text);
+    else view.queued(from);
+  }
+
+  /**
+   * Rechecks every wait that can end without a message: more budget, answers in files, and a mode or rule that a message has
+   * just changed.
+   */
+  #recheckWaits(): void {
+    this.recheckBudget();
+    void this.#context.notifications.attempt(() => this.#recheckRequests());
+  }
+
+  async #recheckRequests(): Promise<void> {
+    const { undeliveredAnswers, permissionRequests } = this.#gates;
+    await undeliveredAnswers.deliver();
+    if (!permissionRequests.isOpen) return;
+    permissionRequests.readAnswers();
+    await permissionRequests.reconsider();
+  }
+}
+
+/** Shown for a line that is typed while a plan waits for its verdict. */
+function keptFor(plan: string): string {
+  const id = operand(plan);
+  return `kept until the plan is answered: teams approve ${id}, or teams reject ${id} --note "…"`;
+}

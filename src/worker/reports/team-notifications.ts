@@ -1,0 +1,85 @@
+import { messageOf, TeamError } from "../../errors.ts";
+import type { Clock } from "../../os/clock.ts";
+import { formatProtocol } from "../../protocol/messages.ts";
+import { defined } from "../../schema/defined.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { recordProgress } from "../../team/mailbox/receive.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
+import { patchMember } from "../../team/members/members.ts";
+import { recordTurnStart } from "../../team/members/permission-mode.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import type { WorkerLifecycle } from "../lifecycle.ts";
+import type { WorkerView } from "../view.ts";
+
+interface TeamNotificationsOptions {
+  readonly ref: TeamRef;
+  readonly name: string;
+  readonly color?: string | undefined;
+  readonly clock: Clock;
+  readonly lifecycle: WorkerLifecycle;
+  readonly view: WorkerView;
+}
+
+/** Notifications of a worker to its team. They never reject: only a deleted team ends the worker. */
+export class TeamNotifications {
+  readonly #options: TeamNotificationsOptions;
+
+  constructor(options: TeamNotificationsOptions) {
+    this.#options = options;
+  }
+
+  /** Runs an operation on the team. A deleted team ends the worker; any other failure (a held lock) is only shown. */
+  async attempt(operation: () => Promise<unknown>): Promise<void> {
+    try {
+      await operation();
+    } catch (error) {
+      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.lifecycle.teamGone();
+      else this.#options.view.error(messageOf(error));
+    }
+  }
+
+  /** Records that a turn starts. @param mode the mode that was set while the agent was running */
+  setActive(mode: PermissionMode | undefined): Promise<void> {
+    const { ref, name } = this.#options;
+    return this.attempt(() => recordTurnStart(ref, name, mode));
+  }
+
+  setInactive(): Promise<void> {
+    const { ref, name } = this.#options;
+    return this.attempt(() => patchMember(ref, name, { isActive: false }));
+  }
+
+  /** Records the progress of a turn's messages in the journal. */
+  recordProgress(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
+    const { ref, name } = this.#options;
+    return this.attempt(() => recordProgress(ref, name, keys, state));
+  }
+
+  /**
+   * @param notice the fields of the idle notice
+   * @param keys of the turn's messages: the lead is notified once for a turn, even by several processes of this agent
+   */
+  notifyIdle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<void> {
+    const { name: from, clock } = this.#options;
+    const text = formatProtocol({ type: "idle_notification", from, ...notice }, new Date(clock.now()));
+    const messageId = keys.length === 0 ? undefined : eventId("idle", from, ...keys);
+    return this.#notifyLead({ text, messageId });
+  }
+
+  notifyThrottled(reason: string): Promise<void> {
+    const { name } = this.#options;
+    return this.#notifyLead({
+      text: `The model's server makes ${name} wait (${reason}). ${name} continues as soon as the server allows it; there is nothing to do.`,
+      summary: `${name} waits for the model's server`,
+    });
+  }
+
+  #notifyLead(mail: { text: string; summary?: string; messageId?: string | undefined }): Promise<void> {
+    const { ref, name: from, color } = this.#options;
+    return this.attempt(() =>
+      sendMessage(ref, { to: LEAD_NAME, from, ...defined({ ...mail, color }), text: mail.text }),
+    );
+  }
+}

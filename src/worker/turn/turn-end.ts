@@ -1,0 +1,85 @@
+import type { WorkerContext } from "../context.ts";
+import type { WorkerGates } from "../gates/gates.ts";
+import type { IdleHook } from "../gates/idle-hook.ts";
+import type { WorkerEvent } from "../states.ts";
+import { idleReason, type TurnSummary } from "./idle-notice.ts";
+
+/** Decides after a turn whether the agent is idle, and notifies the team. */
+export class TurnEnd {
+  readonly #context: WorkerContext;
+  readonly #gates: WorkerGates;
+  #text = "";
+  #failure: string | undefined;
+  #wasInterrupted = false;
+  /** Decides whether the agent may be idle. Set when the agent is created. */
+  idleHook: IdleHook | undefined;
+
+  constructor(context: WorkerContext, gates: WorkerGates) {
+    this.#context = context;
+    this.#gates = gates;
+  }
+
+  /** The last text of the newest turn that had any. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Why the newest turn failed; undefined if it did not. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Whether the newest turn was interrupted. */
+  get wasInterrupted(): boolean {
+    return this.#wasInterrupted;
+  }
+
+  /** @param keys of the turn's messages @param signal ends the idle hooks */
+  async settle(result: TurnSummary, keys: readonly string[], signal: AbortSignal): Promise<void> {
+    const { status, role, view, notifications, events, queue, workSinceIdle, lifecycle } = this.#context;
+    const { planApproval, budget } = this.#gates;
+    this.#keep(result);
+    // The next process resumes this turn.
+    if (result.outcome === "interrupted" && lifecycle.isProcessEnding) return;
+    const { isRunning } = lifecycle;
+    // For a lead a turn without text is normal: most notices need no answer.
+    if (role === "teammate" && saidNothing(result) && !planApproval.isWaiting) view.note("said nothing");
+    // Notifies of what the last model call cost.
+    await budget.check();
+    workSinceIdle.addTurn(result);
+    const isDone = (): boolean => isRunning && !planApproval.isWaiting && queue.isEmpty;
+    if (isDone() && result.outcome === "completed") {
+      const instruction = await this.idleHook?.run(signal);
+      if (instruction !== undefined) queue.addInstruction(instruction);
+    }
+    const goesIdle = isDone();
+    // Sent before the status changes: a reader that sees the agent idle finds its notice delivered.
+    const notice = goesIdle && role === "teammate" ? workSinceIdle.takeNotice() : undefined;
+    if (notice !== undefined) await notifications.notifyIdle(notice, keys);
+    await notifications.recordProgress(keys, "done");
+    if (!isRunning) return;
+    const { backgroundCount } = this.#context.agent;
+    // Before the state, so that an agent with background tasks never looks done.
+    status.setBackgroundCount(backgroundCount);
+    status.report(this.#eventOfEnd(), backgroundCount === 0 ? "" : `${backgroundCount} in the background`);
+    if (!goesIdle) return;
+    events.record({ type: "idle", reason: idleReason(result.outcome) });
+    if (role === "teammate") view.idle();
+    await notifications.setInactive();
+  }
+
+  #eventOfEnd(): WorkerEvent {
+    if (this.#gates.questions.isOpen) return "turn_ended_asking";
+    return this.#wasInterrupted ? "turn_interrupted" : "turn_ended";
+  }
+
+  #keep({ outcome, text, failure }: TurnSummary): void {
+    if (text !== "") this.#text = text;
+    this.#wasInterrupted = outcome === "interrupted";
+    this.#failure = outcome === "failed" ? (failure ?? "The model call failed.") : undefined;
+  }
+}
+
+function saidNothing({ outcome, text, toolCalls }: TurnSummary): boolean {
+  return outcome === "completed" && text === "" && toolCalls === 0;
+}

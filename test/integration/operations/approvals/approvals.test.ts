@@ -1,0 +1,377 @@
+import { statSync, utimesSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { answerPermission, type LeadRights } from "../../../../src/operations/approvals/answer-permission.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { openForeignRequests } from "../../../../src/operations/approvals/foreign-requests.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
+import { type MessageOf, parseProtocol } from "../../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
+import { updateTeamFile } from "../../../../src/team/config/team-lock.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { addMembers, patchMember } from "../../../../src/team/members/members.ts";
+import { setMode } from "../../../../src/team/members/permission-mode.ts";
+import { claimStarts } from "../../../../src/team/members/start-claims.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { answerRequest, openRequest, readAnswer } from "../../../../src/team/requests/requests.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+
+const ID = "perm-1-abcdefg";
+const asked = (tool: string, input: object, more: object = {}) =>
+  parseProtocol(
+    JSON.stringify({
+      type: "permission_request",
+      request_id: ID,
+      agent_id: "dev",
+      tool_name: tool,
+      input,
+      ...more,
+    }),
+  ) as MessageOf<"permission_request">;
+const request = asked("Bash", { command: "ls" });
+
+const rights = (given: Partial<LeadRights> & Partial<LeadRights["rules"]> = {}): LeadRights => {
+  const { allow = [], ask = [], deny = [], ...more } = given;
+  return { mode: "default", rules: { allow, ask, deny }, directories: [], ...more };
+};
+
+const asOurs = (ref: TeamRef): void =>
+  openRequest(ref, { id: ID, kind: "permission", from: "dev", summary: "Bash(ls)", payload: {}, at: 1 });
+const responses = async (ref: TeamRef) =>
+  (await unreadMessages(ref, "dev")).flatMap(({ protocol }) =>
+    protocol?.type === "permission_response" ? [protocol] : [],
+  );
+
+describe("a permission request of a teammate", () => {
+  it.each<[PermissionMode, string]>([
+    ["bypassPermissions", "success"],
+    ["dontAsk", "error"],
+  ])("is decided by the lead's mode %s with %s", async (mode, subtype) => {
+    const ref = await testTeam(["dev"]);
+    asOurs(ref);
+    expect(await answerPermission(contextOf(ref), "dev", request, rights({ mode }))).toBe("answered");
+    expect(await responses(ref)).toMatchObject([{ request_id: ID, subtype }]);
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it.each<PermissionMode>(["default", "acceptEdits", "plan", "delegate"])(
+    "waits for the user in mode %s",
+    async (mode) => {
+      const ref = await testTeam(["dev"]);
+      asOurs(ref);
+      expect(await answerPermission(contextOf(ref), "dev", request, rights({ mode }))).toBe("person");
+      expect(await responses(ref)).toEqual([]);
+      expect(listApprovals(ref)).toHaveLength(1);
+    },
+  );
+
+  type Row = [
+    string,
+    MessageOf<"permission_request">,
+    Parameters<typeof rights>[0],
+    "success" | "error" | "person",
+  ];
+  it.each<Row>([
+    [
+      "an allow rule",
+      asked("Bash", { command: "git log && ls" }),
+      { allow: ["Bash(git:*)", "Bash(ls)"] },
+      "success",
+    ],
+    [
+      "a rule for only a part of the command",
+      asked("Bash", { command: "git log && rm x" }),
+      { allow: ["Bash(git:*)"] },
+      "person",
+    ],
+    ["a deny rule", request, { mode: "bypassPermissions", deny: ["Bash(ls:*)"] }, "error"],
+    ["an ask rule", request, { allow: ["Bash"], ask: ["Bash(ls)"] }, "person"],
+    [
+      "acceptEdits, inside",
+      asked("Write", { file_path: "/site/a", content: "" }),
+      { mode: "acceptEdits" },
+      "success",
+    ],
+    [
+      "acceptEdits, outside",
+      asked("Write", { file_path: "/etc/a", content: "" }),
+      { mode: "acceptEdits" },
+      "person",
+    ],
+    ["a directory of the lead", asked("Read", { file_path: "/srv/a" }), { directories: ["/srv"] }, "success"],
+    [
+      "acceptEdits, protected",
+      asked("Write", { file_path: "/site/.git/x", content: "" }),
+      { mode: "acceptEdits" },
+      "person",
+    ],
+    [
+      "a rule, for a relative file",
+      asked("Read", { file_path: "../etc/a" }),
+      { allow: ["Read(//etc/**)"] },
+      "success",
+    ],
+    [
+      "a rule for a tool that only the teammate has",
+      asked("mcp__docs__find", {}),
+      { allow: ["mcp__docs__*"] },
+      "success",
+    ],
+    [
+      "no rule for a tool that only the teammate has",
+      asked("mcp__docs__find", {}),
+      { allow: ["Bash"] },
+      "person",
+    ],
+    ["an input that does not fit the tool", asked("Bash", { cmd: 5 }), { allow: ["Bash(ls)"] }, "person"],
+  ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
+    const ref = await testTeam();
+    await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
+    asOurs(ref);
+    const how = await answerPermission(contextOf(ref), "dev", message, rights(given));
+    expect(how).toBe(expected === "person" ? "person" : "answered");
+    expect((await responses(ref)).map(({ subtype }) => subtype)).toEqual(
+      expected === "person" ? [] : [expected],
+    );
+  });
+
+  it("reserved for the user is never allowed by the lead's mode or rules, but can be denied", async () => {
+    const ref = await testTeam(["dev"]);
+    const guarded = asked("Bash", { command: "ls" }, { guarded: true });
+    asOurs(ref);
+    for (const given of [{ allow: ["Bash"] }, { mode: "bypassPermissions" as const }])
+      expect(await answerPermission(contextOf(ref), "dev", guarded, rights(given))).toBe("person");
+    expect(listApprovals(ref)).toHaveLength(1);
+    const host = {
+      type: "sandbox_permission_request" as const,
+      requestId: ID,
+      host: "a.example",
+      guarded: true,
+    };
+    expect(await answerPermission(contextOf(ref), "dev", host, rights({ allow: ["WebFetch"] }))).toBe(
+      "person",
+    );
+    expect(await answerPermission(contextOf(ref), "dev", guarded, rights({ deny: ["Bash"] }))).toBe(
+      "answered",
+    );
+    expect(await responses(ref)).toMatchObject([{ subtype: "error" }]);
+  });
+
+  it("that was already answered is not opened again", async () => {
+    const ref = await testTeam(["dev"]);
+    writeStatus(ref, "dev", statusOf());
+    const answered = await answerPermission(contextOf(ref), "dev", request, rights());
+    expect([answered, listApprovals(ref), await responses(ref)]).toEqual(["answered", [], []]);
+  });
+
+  it("is not decided by a message of another member", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    writeStatus(ref, "ada", statusOf());
+    asOurs(ref);
+    const forged = { ...request, agent_id: "ada" };
+    for (const from of ["ada", "Ada"])
+      expect(await answerPermission(contextOf(ref), from, forged, rights({ allow: ["Bash(ls)"] }))).toBe(
+        "answered",
+      );
+    expect([await responses(ref), listApprovals(ref).map(({ id }) => id)]).toEqual([[], [ID]]);
+  });
+
+  it("of a former member cannot be answered", async () => {
+    const ref = await testTeam(["dev"]);
+    await retireMember(ref, "dev", "killed");
+    for (const given of [{}, { allow: ["Bash(ls)"] }])
+      expect(await answerPermission(contextOf(ref), "dev", request, rights(given))).toBe("answered");
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("of another program's member is listed among the approvals, and can be answered (S61)", async () => {
+    const ref = await testTeam(["dev"]);
+    await answerPermission(contextOf(ref), "dev", request, rights());
+    expect(listApprovals(ref)).toMatchObject([
+      { id: ID, kind: "permission", from: "dev", summary: 'Bash({"command":"ls"})' },
+    ]);
+    await answerApproval(contextOf(ref), ID, { approve: true, note: "go" });
+    expect(await responses(ref)).toMatchObject([
+      {
+        subtype: "success",
+        response: { updated_input: { command: "ls" }, permission_updates: [] },
+        feedback: "go",
+      },
+    ]);
+  });
+
+  it("of another program's member is found even without a running lead, and so is its plan (interop.md)", async () => {
+    const ref = await testTeam(["w"]);
+    const plan = { planFilePath: "/plans/w.md", planContent: "# My plan\n1. do x\n" };
+    const texts = [
+      { ...request, request_id: ID, agent_id: "w" },
+      { type: "sandbox_permission_request", requestId: "sandbox-1", host: "example.com" },
+      { type: "plan_approval_request", from: "w", requestId: "plan_approval-1@w@crew", ...plan },
+    ];
+    for (const text of texts)
+      await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify(text) });
+    const waiting = async () =>
+      (await teamStatus(contextOf(ref))).approvals.map(({ kind, id }) => ({ kind, id }));
+    const first = await waiting();
+    expect(first).toEqual([
+      { kind: "permission", id: ID },
+      { kind: "permission", id: "sandbox-1" },
+      { kind: "plan", id: "plan_approval-1@w@crew" },
+    ]);
+    for (const { id, kind } of first) await answerApproval(contextOf(ref), id, { approve: kind === "plan" });
+    expect(await waiting()).toEqual([]);
+    expect((await unreadMessages(ref, "w")).map(({ protocol }) => protocol)).toMatchObject([
+      { type: "permission_response", request_id: ID, subtype: "error" },
+      { type: "sandbox_permission_response", requestId: "sandbox-1", allow: false },
+      { type: "plan_approval_response", requestId: "plan_approval-1@w@crew", approved: true },
+    ]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it("of another program's member is dropped if it came from a former holder of the name", async () => {
+    const ref = await testTeam(["w"]);
+    await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
+    await patchMember(ref, "w", { joinedAt: Date.now() + 60_000 });
+    openForeignRequests(ref);
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("of another program's member is written once, not at every check", async () => {
+    const ref = await testTeam(["w"]);
+    await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
+    openForeignRequests(ref);
+    const before = new Date("2026-01-01T00:00:00Z");
+    utimesSync(ref.paths.requests, before, before);
+    openForeignRequests(ref);
+    expect([listApprovals(ref).length, statSync(ref.paths.requests).mtime]).toEqual([1, before]);
+  });
+
+  it("of a member that is being restarted is not opened again", async () => {
+    const ref = await testTeam(["dev"]);
+    await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: JSON.stringify(request) });
+    await claimStarts(ref, ({ name }) => (name === "dev" ? { session: undefined } : undefined));
+    openForeignRequests(ref);
+    expect(await answerPermission(contextOf(ref), "dev", request, rights())).toBe("answered");
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("that the user answered in the agent's pane keeps that answer", async () => {
+    const ref = await testTeam(["dev"]);
+    asOurs(ref);
+    await answerApproval(contextOf(ref), ID, { approve: false, note: "no" });
+    expect(
+      await answerPermission(contextOf(ref), "dev", request, rights({ mode: "bypassPermissions" })),
+    ).toBe("answered");
+    expect(await responses(ref)).toMatchObject([{ subtype: "error", error: "no" }]);
+  });
+});
+
+describe("answering an approval", () => {
+  it("limits a plan's mode to the lead's own if a lead agent answers, but not if the user does", async () => {
+    const ref = await testTeam(["dev"]);
+    await setMode(ref, LEAD_NAME, "acceptEdits");
+    open(ref, "one", 1);
+    const answer = { approve: true, mode: "bypassPermissions" as const };
+    await expect(
+      answerApproval(contextOf(ref), "one", { ...answer, decider: "model" }),
+    ).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+    expect(listApprovals(ref)).toHaveLength(1);
+    await answerApproval(contextOf(ref), "one", answer);
+    open(ref, "two", 2);
+    await answerApproval(contextOf(ref), "two", { ...answer, mode: "acceptEdits", decider: "model" });
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("sends a recorded answer once if its sender died before sending", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "one", 1);
+    await answerRequest(ref, "one", { approve: true, by: LEAD_NAME, note: "go on", at: 2 });
+    for (let i = 0; i < 2; i += 1) {
+      const late = answerApproval(contextOf(ref), "one", { approve: false });
+      await expect(late).rejects.toMatchObject({ code: "ALREADY_ANSWERED" });
+    }
+    expect((await unreadMessages(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
+      { type: "plan_approval_response", requestId: "one", approved: true, feedback: "go on" },
+    ]);
+  });
+
+  const open = (
+    ref: TeamRef,
+    id: string,
+    at: number,
+    kind: "plan" | "permission" | "question" = "plan",
+  ): void => openRequest(ref, { id, kind, from: "dev", summary: `it is ${id}`, payload: { secret: 1 }, at });
+
+  it("comes with a list, oldest first, in the documented shape", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "late", 20);
+    open(ref, "early", 10, "question");
+    expect(listApprovals(ref)).toEqual([
+      { id: "early", kind: "question", from: "dev", summary: "it is early", at: 10 },
+      { id: "late", kind: "plan", from: "dev", summary: "it is late", at: 20 },
+    ]);
+  });
+
+  it("works once even with many at the same moment, and never for a teammate", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    open(ref, "p", 1);
+    await expect(answerApproval(contextOf(ref, "ada"), "p", { approve: true })).rejects.toMatchObject({
+      code: "NOT_LEAD",
+    });
+    const all = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) => answerApproval(contextOf(ref), "p", { approve: i % 2 === 0 })),
+    );
+    expect(all.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const one of all) if (one.status === "rejected") expect(one.reason.code).toBe("ALREADY_ANSWERED");
+    expect(await history(ref, "dev")).toHaveLength(1);
+  });
+
+  it("sends the first answer once the inbox is unlocked, despite a second one", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "p", 1);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const lock = updateTeamFile(ref, ref.paths.inbox("dev"), { whileLocked: () => released });
+    const first = answerApproval(contextOf(ref), "p", { approve: true });
+    await eventually("the answer", () => readAnswer(ref, "p"));
+    const second = answerApproval(contextOf(ref), "p", { approve: false });
+    expect([await history(ref, "dev"), listApprovals(ref)]).toEqual([[], []]);
+    release();
+    await expect(second).rejects.toMatchObject({ code: "ALREADY_ANSWERED" });
+    await Promise.all([first, lock]);
+    expect((await unreadMessages(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
+      { type: "plan_approval_response", approved: true },
+    ]);
+  });
+
+  it.each(["nothing", "../config", "", "p/../p"])("fails for the unknown id %j", async (id) => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "p", 1);
+    await expect(answerApproval(contextOf(ref), id, { approve: true })).rejects.toMatchObject({
+      code: "REQUEST_NOT_FOUND",
+    });
+    expect(await history(ref, LEAD_NAME)).toEqual([]);
+  });
+
+  it("fails for a former member, and records nothing", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "p", 1);
+    await retireMember(ref, "dev", "killed");
+    await expect(answerApproval(contextOf(ref), "p", { approve: true })).rejects.toMatchObject({
+      code: "RECIPIENT_INACTIVE",
+    });
+    // Unchanged.
+    expect([readAnswer(ref, "p"), listApprovals(ref).map(({ id }) => id)]).toEqual([undefined, ["p"]]);
+  });
+});

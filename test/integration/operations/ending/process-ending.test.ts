@@ -1,0 +1,185 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { removeEndedMember } from "../../../../src/operations/ending/remove-member.ts";
+import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { identityOf, ownIdentity } from "../../../../src/os/process/identity.ts";
+import type { Ending } from "../../../../src/schema/ending.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
+import { createTeamFiles, readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { addMembers, patchMember, toFormer } from "../../../../src/team/members/members.ts";
+import { writePlace } from "../../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { listRequests, openRequest } from "../../../../src/team/requests/requests.ts";
+import { changeTask, createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
+import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { closedPlaces, lookingContext } from "../../../support/team/reconcile-context.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testHome } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+const look = script("team/reconcile-team");
+const INSTANCE = "5f0e2a6e-0000-4000-8000-00000000000d";
+const dead = deadProcess();
+
+/** Creates a team whose dev has just ended, with three tasks, the last of them completed. */
+async function teamWithEnded(home = testHome(), agreed = false, name = "crew"): Promise<TeamRef> {
+  const ref = await createTeamFiles(home, {
+    name,
+    leadSessionId: "5f0e2a6e-0000-4000-8000-000000000000",
+    leadCwd: "/",
+    now: 1_000,
+  });
+  await addMembers(ref, [{ name: "dev", cwd: "/" }]);
+  for (const subject of ["one", "two", "three"]) await createTask(ref, { subject, owner: "dev" });
+  await changeTask(ref, "1", (task) => ({ ...task, status: "in_progress", metadata: { _lease: dead } }));
+  await changeTask(ref, "3", (task) => ({ ...task, status: "completed" }));
+  const asked = { kind: "question", from: "dev", summary: "Which?", payload: {}, at: 1 } as const;
+  openRequest(ref, { ...asked, id: "question-1@dev" });
+  writePlace(ref, "dev", { instance: INSTANCE, backend: "test", spawnedAt: 1 });
+  const state = agreed ? { state: "exited" as const, agreedToStop: true } : { state: "running" as const };
+  writeStatus(ref, "dev", statusOf({ process: dead, instance: INSTANCE, ...state }));
+  return ref;
+}
+
+/** Expects every consequence of the ending exactly once. */
+async function expectSettled(ref: TeamRef, agreed: boolean): Promise<void> {
+  const news = (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+    protocol?.type === "teammate_terminated" ? [protocol.message] : [],
+  );
+  expect(news).toEqual([`dev ${agreed ? "has shut down" : "crashed"}. Unassigned tasks: #1 one, #2 two.`]);
+  for (const id of ["1", "2"]) {
+    expect(getTask(ref, id)).not.toHaveProperty("owner");
+    expect(getTask(ref, id)).toMatchObject({ status: "pending" });
+  }
+  expect(getTask(ref, "3")).toMatchObject({ owner: "dev", status: "completed" });
+  const { members, former = [], metadata } = readTeam(ref);
+  expect(metadata).toBeUndefined();
+  expect(members.map(({ name }) => name)).toEqual(agreed ? [LEAD_NAME] : [LEAD_NAME, "dev"]);
+  expect(former.map(({ name, how }) => `${name} ${how}`)).toEqual(agreed ? ["dev shutdown"] : []);
+  expect(closedPlaces(ref)).toEqual(agreed ? [INSTANCE] : []);
+  expect(listRequests(ref)).toEqual([]);
+  expect(existsSync(ref.paths.agent("dev").run)).toBe(!agreed);
+}
+
+describe.each([
+  ["processing an agreed shutdown", true],
+  ["processing a crash", false],
+])("%s", (_title, agreed) => {
+  it("is finished by the next reconcile, at whichever step the process before was killed", async () => {
+    const home = testHome();
+    const steps = await atEveryStep(async (n) => {
+      const ref = await teamWithEnded(home, agreed, `crew-${n}`);
+      const check = async (): Promise<void> => {
+        await reconcile(lookingContext(ref));
+        await expectSettled(ref, agreed);
+        expect(await reconcile(lookingContext(ref))).toEqual([]);
+        await expectSettled(ref, agreed);
+      };
+      return { child: look(home.root, ref.team, String(n)), check };
+    });
+    // Otherwise the counted calls are not the calls that were made.
+    expect(steps).toBeGreaterThan(20);
+  }, 120_000);
+});
+
+/** Returns dev's agreed shutdown, claimed by a process that lives until the test ends it. */
+async function claimedByAnother(): Promise<{ ref: TeamRef; end: () => Promise<unknown> }> {
+  const ref = await teamWithEnded(undefined, true);
+  const other = spawn("sleep", ["60"]);
+  onTestFinished(() => {
+    other.kill("SIGKILL");
+  });
+  const ending: Ending = {
+    id: "left",
+    name: "dev",
+    how: "shutdown",
+    news: "dev has shut down.",
+    tasks: ["1", "2"],
+    process: dead,
+    place: { instance: INSTANCE, backend: "test", spawnedAt: 1 },
+    by: identityOf(other.pid ?? 0) ?? dead,
+    at: Date.now(),
+    tries: 1,
+  };
+  await updateTeam(ref, (config) => {
+    const left = toFormer(config, "dev", "shutdown", 5);
+    return left && { ...left, metadata: { _endings: [ending] } };
+  });
+  const end = (): Promise<unknown> => {
+    other.kill("SIGKILL");
+    return once(other, "close");
+  };
+  return { ref, end };
+}
+
+describe("an ending that another process handles", () => {
+  it("is left to that process while it lives, and taken over when it dies", async () => {
+    const { ref, end } = await claimedByAnother();
+    const before = JSON.stringify(readTeam(ref));
+    expect(await reconcile(lookingContext(ref))).toEqual([]);
+    expect(JSON.stringify(readTeam(ref))).toBe(before);
+    expect(closedPlaces(ref)).toEqual([]);
+    await end();
+    expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+    await expectSettled(ref, true);
+  });
+
+  it("is awaited when a member is removed, and taken over when the process dies", async () => {
+    const { ref, end } = await claimedByAnother();
+    const [done] = await Promise.all([removeEndedMember(lookingContext(ref), "dev", "shutdown"), end()]);
+    expect(done).toBe(false);
+    await expectSettled(ref, true);
+  });
+});
+
+it("reconcile › does not take over an ending that its own process is handling", async () => {
+  const ref = await teamWithEnded(undefined, true);
+  const ctx = lookingContext(ref);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isClosing = false;
+  const close = (): Promise<void> => {
+    isClosing = true;
+    return released;
+  };
+  const slow = { ...ctx.backends.of("test"), close };
+  const first = reconcile({ ...ctx, backends: { ...ctx.backends, of: () => slow as never } });
+  await eventually("the last step", () => isClosing);
+  expect(await reconcile(lookingContext(ref))).toEqual([]);
+  expect(closedPlaces(ref)).toEqual([]);
+  release();
+  expect(await first).toMatchObject([{ name: "dev", how: "shutdown" }]);
+});
+
+it("reconcile › leaves a member's end to the process that kills it, and reports it if that process is dead", async () => {
+  const ref = await teamWithEnded();
+  const killedBy = (by: ProcessIdentity) =>
+    patchMember(ref, "dev", { metadata: { _kill: { by, at: Date.now() } } });
+  const news = async () => (await unreadMessages(ref, LEAD_NAME)).length;
+  await killedBy(ownIdentity());
+  expect([await reconcile(lookingContext(ref)), await news()]).toEqual([[], 0]);
+  await killedBy(dead);
+  expect([await reconcile(lookingContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
+});
+
+it("reconcile › gives up an ending that keeps failing, and still processes the others", async () => {
+  const ref = await teamWithEnded(undefined, true);
+  await addMembers(ref, [{ name: "ada", cwd: "/" }]);
+  writeStatus(ref, "ada", statusOf({ process: dead, state: "running" }));
+  const ctx = lookingContext(ref);
+  const broken = { ...ctx.backends.of("test"), close: () => Promise.reject(new Error("no such server")) };
+  const failing = (): Promise<unknown> =>
+    reconcile({ ...ctx, backends: { ...ctx.backends, of: () => broken as never } });
+  for (const _look of ["first", "second", "third"]) await expect(failing()).rejects.toThrow("no such server");
+  expect(await failing()).toEqual([]);
+  expect(readTeam(ref).metadata).toBeUndefined();
+  expect(readTeam(ref).members.find(({ name }) => name === "ada")).toMatchObject({ isActive: false });
+});

@@ -1,0 +1,206 @@
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
+import { killTeammates } from "../../../../src/operations/ending/kill.ts";
+import { spawnTeammates } from "../../../../src/operations/spawn/spawn.ts";
+import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { createWorktree } from "../../../../src/operations/worktrees/create-worktree.ts";
+import { setDiscard } from "../../../../src/operations/worktrees/discard-worktree.ts";
+import { cleanUpWorktree } from "../../../../src/operations/worktrees/remove-worktree.ts";
+import { removeTree } from "../../../../src/os/files/fs.ts";
+import { bootId } from "../../../../src/os/process/identity.ts";
+import type { Ending } from "../../../../src/schema/ending.ts";
+import { worktreeOf } from "../../../../src/schema/member-metadata.ts";
+import { importedConfig } from "../../../../src/team/archive/rewrite-imported.ts";
+import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { addMembers, findMember, patchMember, toFormer } from "../../../../src/team/members/members.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+
+/** Creates a team whose member dev has a worktree and no process. */
+async function withWorktree() {
+  const repository = realpathSync(temporaryDirectory());
+  git(repository, "init", "--quiet", "--initial-branch=main");
+  git(repository, "commit", "--quiet", "--allow-empty", "--message", "first");
+  const ref = await testTeam(["dev"]);
+  const ctx = contextOf(ref, undefined, { env: GIT_IDENTITY, cwd: repository });
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: dev } = await createWorktree(ctx, member, {}, {});
+  const worktree = worktreeOf(dev);
+  if (worktree === undefined) throw new Error("It has none.");
+  const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
+  return { ref, ctx, repository, worktree, branches };
+}
+
+test("worktree › is kept for a member out of reach of signals, even if the team is deleted by force (S77)", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
+  const elsewhere = { ...deadProcess(), pidSpace: "container#pid:[1]", bootId: bootId() };
+  writeStatus(ref, "dev", statusOf({ process: elsewhere, instance: "i" }));
+  const kept = "processes that were started in it may still run";
+  const { path, branch } = worktree;
+  expect(await deleteTeam(ctx, { force: true })).toEqual([{ path, branch, kept }]);
+  expect(existsSync(path)).toBe(true);
+});
+
+test("worktree › is removed by the process that takes over a dead process's ending", async () => {
+  const { ref, ctx, worktree, branches } = await withWorktree();
+  const by = deadProcess();
+  const left = {
+    id: "left",
+    name: "dev",
+    how: "shutdown" as const,
+    news: "dev has shut down.",
+    tasks: [] as string[],
+  };
+  const ending: Ending = { ...left, worktree, by, at: Date.now(), tries: 1 };
+  await updateTeam(ref, (config) => {
+    const next = toFormer(config, "dev", "shutdown", 5);
+    return next && { ...next, metadata: { _endings: [ending] } };
+  });
+  await reconcile(ctx);
+  expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
+});
+
+test("discarding a worktree › counts only for a live kill, not after a killed or refused one", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
+  writeFileSync(join(worktree.path, "new.txt"), "new\n");
+  const discard = (): unknown => worktreeOf(findMember(readTeam(ref), "dev"))?.discard;
+  writeStatus(ref, "dev", statusOf({ instance: "i" }));
+  const interrupted = { discardWorktrees: true, signal: AbortSignal.abort() };
+  await expect(killTeammates(ctx, ["dev"], interrupted)).rejects.toMatchObject({ code: "INTERRUPTED" });
+  expect(discard()).toBeUndefined();
+  writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
+  await setDiscard(ctx, ["dev"], deadProcess());
+  expect(discard()).toBeDefined();
+  const [killed] = await killTeammates(ctx, ["dev"]);
+  expect(killed?.worktree?.kept).toBe("1 untracked file");
+  expect(existsSync(worktree.path)).toBe(true);
+  expect(readTeam(ref).former?.[0]?.worktree).toEqual(worktree);
+});
+
+test("worktree › that another program recorded is never removed", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
+  await patchMember(ref, "dev", { metadata: {} });
+  expect(await killTeammates(ctx, ["dev"], { discardWorktrees: true })).toEqual([
+    { name: "dev", outcome: "gone", left: [] },
+  ]);
+  expect(existsSync(worktree.path)).toBe(true);
+  expect(worktreeOf({ worktreePath: "/else", metadata: { _worktree: worktree } })).toBeUndefined();
+  expect(
+    worktreeOf({ worktreePath: "../x", metadata: { _worktree: { ...worktree, path: "../x" } } }),
+  ).toBeUndefined();
+});
+
+test("worktree › whose place now holds other work survives the deletion of the team", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
+  writeFileSync(join(worktree.path, "new.txt"), "new\n");
+  await killTeammates(ctx, ["dev"]);
+  git(worktree.path, "clean", "--quiet", "--force");
+  git(worktree.path, "checkout", "--quiet", "-b", "mine");
+  const { path, branch } = worktree;
+  const kept = `${branch} is no longer checked out in it`;
+  expect(await deleteTeam(ctx)).toEqual([{ path, branch, kept }]);
+  expect(existsSync(ref.paths.dir)).toBe(false);
+  expect(existsSync(path)).toBe(true);
+});
+
+test("worktree › is not part of an imported copy, which would remove it from the original", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
+  const copy = { team: "copy", displayName: undefined, leadSessionId: "s", endOf: () => undefined };
+  writeFileSync(join(worktree.path, "new.txt"), "new\n");
+  const texts = [JSON.stringify(importedConfig(readTeam(ref), copy))];
+  await killTeammates(ctx, ["dev"]);
+  expect(readTeam(ref).former?.[0]?.worktree).toEqual(worktree);
+  texts.push(JSON.stringify(importedConfig(readTeam(ref), copy)));
+  for (const text of texts) expect(text).not.toMatch(/worktreePath|_worktree|"worktree"/);
+});
+
+test("worktree › is removed with the team even if a dead member worked in another's", async () => {
+  const { ref, ctx, worktree, branches } = await withWorktree();
+  await addMembers(ref, [{ name: "guest", cwd: worktree.path }]);
+  const [removed] = await deleteTeam(ctx);
+  expect([removed?.kept, existsSync(worktree.path), branches()]).toEqual([null, false, ["main"]]);
+});
+
+test("worktree › that was removed by hand does not stop a kill", async () => {
+  const { ref, ctx, repository, worktree } = await withWorktree();
+  git(repository, "worktree", "remove", worktree.path);
+  const { path, branch } = worktree;
+  await addMembers(ref, [{ name: "guest", cwd: path }]);
+  expect(await killTeammates(ctx, ["dev"])).toMatchObject([{ worktree: { path, branch, kept: null } }]);
+  expect(readTeam(ref).members).toHaveLength(2);
+});
+
+test("worktree › is rolled back with the member if the start fails", async () => {
+  const { ref, ctx, repository, branches } = await withWorktree();
+  const spawn = (): Promise<unknown> => Promise.reject(new Error("no such server"));
+  const backend = { ...ctx.backends.of("process"), spawn };
+  const backends = { of: ctx.backends.of, choose: async () => ({ backend: backend as never, why: "" }) };
+  const inputs = [{ name: "ada", worktree: {} }, { name: "ben" }];
+  await expect(spawnTeammates({ ...ctx, backends }, inputs)).rejects.toThrow("no such server");
+  expect(readTeam(ref).members.map(({ name }) => name)).toEqual(["team-lead", "dev"]);
+  expect(branches()).toEqual(["main", "teams/crew/dev"]);
+  mkdirSync(join(repository, "sub"));
+  const refused = { ...ctx, backends, cwd: join(repository, "sub") };
+  await expect(spawnTeammates(refused, [{ name: "cem", worktree: { branch: "-x" } }])).rejects.toMatchObject({
+    code: "SPAWN_FAILED",
+  });
+});
+
+test("worktree › is rolled back if its set-up is interrupted", async () => {
+  const { ref, ctx, branches, repository } = await withWorktree();
+  const stop = new AbortController();
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const marker = join(repository, "begun");
+  const setup = `echo x > '${marker}'; sleep 60 & wait`;
+  const start = createWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
+  const refused = expect(start).rejects.toMatchObject({ code: "INTERRUPTED" });
+  await eventually("the set-up", () => existsSync(marker));
+  stop.abort();
+  await refused;
+  expect(branches()).toEqual(["main", "teams/crew/dev"]);
+});
+
+test("worktree › deleted by hand is also forgotten by git, with its unused branch, and the kill says so", async () => {
+  const { ref, ctx, repository, worktree, branches } = await withWorktree();
+  writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
+  await patchMember(ref, "dev", { worktreePath: worktree.path, metadata: { _worktree: worktree } });
+  removeTree(worktree.path);
+  const [dev] = await killTeammates(ctx, ["dev"], { force: true });
+  const { path, branch } = worktree;
+  expect(dev?.worktree).toMatchObject({ path, branch, kept: null });
+  expect(dev?.worktree?.note).toContain(`git's record of it was removed, and so was the branch ${branch}`);
+  expect(git(repository, "worktree", "list", "--porcelain")).not.toContain(path);
+  expect(branches()).toEqual(["main"]);
+});
+
+test("a branch with work, or a detached HEAD › outlives its deleted worktree directory", async () => {
+  const { ctx, repository, worktree, branches } = await withWorktree();
+  const { path, branch } = worktree;
+  git(path, "commit", "--quiet", "--allow-empty", "--message", "work");
+  removeTree(path);
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain(`the branch ${branch} was kept`);
+  expect(branches()).toContain(branch);
+  // Reported once: git has forgotten the worktree.
+  expect(await cleanUpWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
+  git(repository, "worktree", "add", "--quiet", "--detach", path);
+  git(path, "commit", "--quiet", "--allow-empty", "--message", "on no branch");
+  removeTree(path);
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain("git could not remove its record");
+  expect(git(repository, "worktree", "list", "--porcelain")).toContain(path);
+});
+
+test("worktree › gets another path if git still knows a deleted worktree there", async () => {
+  const { ref, ctx, repository, worktree } = await withWorktree();
+  removeTree(worktree.path);
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: again } = await createWorktree(ctx, member, {}, {});
+  expect(again.worktreePath).toBe(`${worktree.path}-2`);
+  expect(existsSync(`${worktree.path}-2`)).toBe(true);
+});

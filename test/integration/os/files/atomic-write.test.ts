@@ -1,0 +1,24 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+
+/** Loads the modules as a newly started process does. */
+async function newProcess() {
+  vi.resetModules();
+  const { temporaryBeside, temporaryWriter } = await import("../../../../src/os/files/fs.ts");
+  const { replaceFile } = await import("../../../../src/os/files/atomic-write.ts");
+  return { temporaryBeside, temporaryWriter, replaceFile };
+}
+
+test("replaceFile › ignores a half-written file of a killed process, even one with its own pid (S77)", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const killed = await newProcess();
+  const left = killed.temporaryBeside(path);
+  writeFileSync(left, "half");
+  const { replaceFile, temporaryWriter } = await newProcess();
+  replaceFile(path, "whole");
+  expect(temporaryWriter(basename(left))).toBe(process.pid);
+  expect(readFileSync(path, "utf8")).toBe("whole");
+  expect(readFileSync(left, "utf8")).toBe("half");
+});

@@ -1,0 +1,189 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+
+const entry = (text: string, more = {}) => ({
+  from: "peer",
+  text,
+  timestamp: "2026-11-21T02:41:03.527Z",
+  ...more,
+});
+
+test("inbox repair › quarantines bad entries with one warning, and delivers the valid ones (S24)", async () => {
+  const ref = await testTeam(["a"]);
+  const rubbish = [null, 5, "text", {}, { from: "x" }, { from: 1, text: "t", timestamp: "t" }, []];
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify([entry("one"), ...rubbish, entry("two")]));
+  const warnings: string[] = [];
+  const warn = (sentence: string) => warnings.push(sentence);
+  expect((await unreadMessages(ref, "a", { warn })).map(({ message }) => message.text)).toEqual([
+    "one",
+    "two",
+  ]);
+  expect(await unreadMessages(ref, "a", { warn })).toHaveLength(2);
+  expect(warnings).toEqual([expect.stringContaining("7 of the entries")]);
+  const aside = readFileSync(`${ref.paths.inboxes}/a.bad.jsonl`, "utf8").trim().split("\n");
+  expect(aside.map((line) => JSON.parse(line).entry)).toEqual(rubbish);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([entry("one"), entry("two")]);
+});
+
+test("inbox repair › accepts an entry with optional fields of a wrong type, and keeps them", async () => {
+  const ref = await testTeam(["a"]);
+  const odd = entry("odd", { color: null, summary: 5, read: "no", msg_id: null });
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify([odd]));
+  const [only] = await unreadMessages(ref, "a");
+  expect(only?.message).toMatchObject({ text: "odd", read: false });
+  await markAsRead(ref, "a", [only?.key ?? ""]);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([{ ...odd, read: true }]);
+});
+
+test("inbox repair › keeps the whole entries of a cut file, and a copy of the original (S24)", async () => {
+  const ref = await testTeam(["a"]);
+  const whole = JSON.stringify([entry("one"), entry('two ], "\\" {'), entry("three")], undefined, 2);
+  const cut = whole.slice(0, whole.indexOf("three") + 2);
+  writeFileSync(ref.paths.inbox("a"), cut);
+  const warnings: string[] = [];
+  const found = await unreadMessages(ref, "a", { warn: (sentence) => warnings.push(sentence) });
+  expect(found.map(({ message }) => message.text)).toEqual(["one", 'two ], "\\" {']);
+  expect(warnings).toHaveLength(1);
+  const [original = ""] = readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"));
+  expect(readFileSync(`${ref.paths.inboxes}/${original}`, "utf8")).toBe(cut);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(2);
+});
+
+test("inbox repair › a sender repairs a broken inbox and loses no message", async () => {
+  const ref = await testTeam(["a"]);
+  writeFileSync(ref.paths.inbox("a"), `${JSON.stringify([entry("one")]).slice(0, -1)},{"from":`);
+  expect(unreadCount(ref, "a")).toBe(1);
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "two" });
+  expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
+});
+
+/** Returns a team whose agent has received the first of four messages before its inbox was damaged. */
+async function damaged(damage: (text: string) => string) {
+  const ref = await testTeam(["a"]);
+  await prepareRun(ref, ["a"]);
+  writeStatus(ref, "a", statusOf());
+  for (const text of ["one", "two", "three", "four"])
+    await sendMessage(ref, { from: "team-lead", to: "a", text });
+  await markAsRead(ref, "a", [(await unreadMessages(ref, "a"))[0]?.key ?? ""]);
+  writeFileSync(ref.paths.inbox("a"), damage(readFileSync(ref.paths.inbox("a"), "utf8")));
+  return ref;
+}
+
+test.each([
+  ["cut off", (text: string) => text.slice(0, -30)],
+  ["damaged in the middle", (text: string) => text.replace('"three"', '"thr')],
+  ["emptied", () => ""],
+  ["replaced by garbage", () => "\u0000\u0001 no json"],
+])(
+  "inbox repair › restores unread messages from the journal into an inbox that was %s (S24)",
+  async (_, damage) => {
+    const ref = await damaged(damage);
+    const waiting = ["two", "three", "four"];
+    expect(unreadCount(ref, "a")).toBe(3);
+    const states = (await history(ref, "a", { all: true })).map(({ text, state }) => `${text} ${state}`);
+    expect(states).toEqual(["one delivered", "two queued", "three queued", "four queued"]);
+    const warnings: string[] = [];
+    await sendMessage(ref, { from: "team-lead", to: "a", text: "five" }, undefined, (said) =>
+      warnings.push(said),
+    );
+    expect(warnings).toEqual([expect.stringContaining("was broken")]);
+    const found = (await unreadMessages(ref, "a")).map(({ message }) => message.text);
+    expect(found).toEqual([...waiting, "five"]);
+  },
+);
+
+test("inbox repair › a message missing from a valid inbox is not reported as delivered without a receipt", async () => {
+  const ref = await damaged(() => "[]");
+  const states = (await history(ref, "a", { all: true })).map(({ text, state }) => `${text} ${state}`);
+  expect(states).toEqual(["one delivered", "two queued", "three queued", "four queued"]);
+});
+
+test("inbox repair › restores nothing into another program's inbox, which may have read it", async () => {
+  const ref = await testTeam(["a"]);
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "one" });
+  writeFileSync(ref.paths.inbox("a"), "[{");
+  expect(await unreadMessages(ref, "a")).toEqual([]);
+});
+
+test("inbox repair › waits for another program that is writing, and repairs nothing (S24)", async () => {
+  const ref = await testTeam(["a"]);
+  const whole = JSON.stringify([entry("one"), entry("two")]);
+  writeFileSync(ref.paths.inbox("a"), whole.slice(0, 70));
+  const reading = unreadMessages(ref, "a");
+  // The writer finishes while this thread waits for the lock.
+  writeFileSync(ref.paths.inbox("a"), whole);
+  expect((await reading).map(({ message }) => message.text)).toEqual(["one", "two"]);
+  expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
+});
+
+test("inbox repair › waits for a program that writes without a lock while we hold ours (S24)", {
+  retry: 3,
+}, async () => {
+  const ref = await testTeam(["a"]);
+  const inbox = ref.paths.inbox("a");
+  const whole = JSON.stringify([entry("one"), entry("two")]);
+  writeFileSync(inbox, whole.slice(0, 70));
+  const writer = new Worker(
+    `const { parentPort, workerData: { inbox, whole } } = require("node:worker_threads");
+     const { existsSync, writeFileSync } = require("node:fs");
+     parentPort.postMessage("here");
+     while (!existsSync(inbox + ".lock"));
+     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+     writeFileSync(inbox, whole);`,
+    { eval: true, workerData: { inbox, whole } },
+  );
+  onTestFinished(async () => void (await writer.terminate()));
+  await new Promise((resolve) => writer.once("message", resolve));
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "three" });
+  expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual([
+    "one",
+    "two",
+    "three",
+  ]);
+  expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
+});
+
+test.each([[""], ["{}"], ["null"], ["[1,"], ["rubbish"], ['[{"from":"x"'], ["[]]"]])(
+  "inbox repair › an inbox with %j accepts a message, and its old content is kept",
+  async (content) => {
+    const ref = await testTeam(["a"]);
+    writeFileSync(ref.paths.inbox("a"), content);
+    await sendMessage(ref, { from: "team-lead", to: "a", text: "new" });
+    expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["new"]);
+    const kept = readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"));
+    expect(kept).toHaveLength(content === "" ? 0 : 1);
+  },
+);
+
+test("inbox repair › keeps every whole entry of an inbox cut at any byte, and a copy of the rest", async () => {
+  const ref = await testTeam(["a"]);
+  const entries = [entry("é ]}"), entry('q"\\'), entry("z")];
+  const bytes = Buffer.from(JSON.stringify(entries, undefined, 2));
+  const ends = entries.map(
+    (_, i) => Buffer.from(JSON.stringify(entries.slice(0, i + 1), undefined, 2)).length - 2,
+  );
+  for (let cut = 1; cut < bytes.length; cut += 1) {
+    writeFileSync(ref.paths.inbox("a"), bytes.subarray(0, cut));
+    const whole = entries.slice(0, ends.filter((end) => end <= cut).length);
+    expect(unreadCount(ref, "a")).toBe(whole.length);
+    // Reading finds the same entries; every fourth cut is enough to repair at each kind of position.
+    if (cut % 4 !== 0) continue;
+    await sendMessage(ref, { from: "team-lead", to: "a", text: "new" });
+    const found = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
+    expect(found.slice(0, -1)).toEqual(whole);
+    expect(found.at(-1)).toMatchObject({ text: "new" });
+    const originals = readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"));
+    expect(originals.map((name) => readFileSync(join(ref.paths.inboxes, name)))).toEqual([
+      bytes.subarray(0, cut),
+    ]);
+    for (const name of originals) rmSync(join(ref.paths.inboxes, name));
+  }
+});

@@ -1,0 +1,160 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { alsoRing, makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
+import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
+import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+
+test("makeFifos › creates private FIFOs under any umask, and keeps existing ones", async () => {
+  const directory = temporaryDirectory();
+  const paths = ["a", "b with space", "-c"].map((name) => join(directory, name));
+  const before = process.umask(0);
+  onTestFinished(() => void process.umask(before));
+  await makeFifos(paths.slice(0, 1));
+  const inode = statSync(paths[0] ?? "").ino;
+  await makeFifos(paths);
+  for (const path of paths) {
+    expect(statSync(path).isFIFO()).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  }
+  expect(statSync(paths[0] ?? "").ino).toBe(inode);
+});
+
+test("makeFifos and openFifoBell › refuse a path that is not a FIFO, and leave it alone", async () => {
+  const file = join(temporaryDirectory(), "f");
+  writeFileSync(file, "text");
+  await expect(makeFifos([file])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  expect(() => openFifoBell(file)).toThrow(expect.objectContaining({ code: "PERMISSION_DENIED" }));
+  expect(readFileSync(file, "utf8")).toBe("text");
+});
+
+test('ring › returns "nobody" without a reader, a file, a FIFO, or through a link', async () => {
+  const directory = temporaryDirectory();
+  const [fifo, file, link] = ["fifo", "file", "link"].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await makeFifos([fifo]);
+  writeFileSync(file, "text");
+  const bell = openFifoBell(fifo);
+  symlinkSync(fifo, link);
+  expect(ring(link)).toBe("nobody");
+  expect(ring(fifo)).toBe("rung");
+  bell.close();
+  const odd = ["", "\0", join(directory, "n".repeat(300))];
+  for (const path of [join(directory, "none"), file, directory, ...odd]) expect(ring(path)).toBe("nobody");
+  expect(readFileSync(file, "utf8")).toBe("text");
+});
+
+test('ring › returns "nobody" after the bell\'s process was killed', async () => {
+  const fifo = join(temporaryDirectory(), "fifo");
+  await makeFifos([fifo]);
+  const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", fifo], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  expect(ring(fifo)).toBe("rung");
+  holder.kill("SIGKILL");
+  await once(holder, "close");
+  expect(ring(fifo)).toBe("nobody");
+});
+
+test("ring › never blocks on a full FIFO", async () => {
+  const fifo = join(temporaryDirectory(), "fifo");
+  await makeFifos([fifo]);
+  const fd = openSync(fifo, "r+");
+  onTestFinished(() => closeSync(fd));
+  for (let i = 0; i < 70_000; i += 1) {
+    if (ring(fifo) !== "rung") throw new Error(`Ring ${i} found nobody.`);
+  }
+});
+
+test("extra bell › rings with the FIFO, and alone if the FIFO is missing, until it is removed", async () => {
+  const path = join(temporaryDirectory(), "bell");
+  let rings = 0;
+  const leave = alsoRing(path, () => {
+    rings += 1;
+  });
+  expect(ring(path)).toBe("rung");
+  await makeFifos([path]);
+  const bell = openFifoBell(path);
+  try {
+    expect(ring(path)).toBe("rung");
+    expect(await bell.wait({ timeoutMs: 5_000 })).toBe("rung");
+    expect(rings).toBe(2);
+    leave();
+    ring(path);
+    expect(rings).toBe(2);
+  } finally {
+    bell.close();
+  }
+});
+
+test('ring › returns "nobody" if neither a FIFO nor an extra bell exists', () => {
+  const path = join(temporaryDirectory(), "bell");
+  alsoRing(path, () => undefined)();
+  expect(ring(path)).toBe("nobody");
+});
+
+test.runIf(process.platform === "linux")("lifeline › ends when its holder is killed", async () => {
+  const fifo = join(temporaryDirectory(), "life");
+  await makeFifos([fifo]);
+  const lifeline = watchLifeline(fifo);
+  onTestFinished(() => lifeline.close());
+  const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", fifo], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  const early = await Promise.race([
+    lifeline.ended.then(() => "ended"),
+    once(process, "nothing", { signal: AbortSignal.timeout(50) }).catch(() => "alive"),
+  ]);
+  expect(early).toBe("alive");
+  holder.kill("SIGKILL");
+  await lifeline.ended;
+});
+
+test("tree bell › notices directories that appear later, and ignores locks and temporary files", async () => {
+  const directory = temporaryDirectory();
+  const bell = openTreeBell([directory]);
+  onTestFinished(() => bell.close());
+  mkdirSync(join(directory, "run"));
+  expect(await bell.wait()).toBe("rung");
+  writeFileSync(join(directory, "run", "status.json"), "{}");
+  expect(await bell.wait()).toBe("rung");
+  while ((await bell.wait({ timeoutMs: 30 })) === "rung");
+  mkdirSync(join(directory, "run", "status.json.lock"));
+  symlinkSync("owner", join(directory, "run", "status.json.q"));
+  writeFileSync(join(directory, "run", ".status.json.1.2.tmp"), "");
+  expect(await bell.wait({ timeoutMs: 50 })).toBe("timeout");
+  rmSync(join(directory, "run", "status.json"));
+  expect(await bell.wait()).toBe("rung");
+});
+
+test("tree bell › notices a replaced directory and the files in it", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "run", "ada"), { recursive: true });
+  const bell = openTreeBell([directory]);
+  onTestFinished(() => bell.close());
+  rmSync(join(directory, "run"), { recursive: true });
+  mkdirSync(join(directory, "run", "ada"), { recursive: true });
+  expect(await bell.wait()).toBe("rung");
+  while ((await bell.wait({ timeoutMs: 30 })) === "rung");
+  writeFileSync(join(directory, "run", "ada", "status.json"), "{}");
+  expect(await bell.wait({ timeoutMs: 5_000 })).toBe("rung");
+});

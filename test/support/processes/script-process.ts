@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+
+const SCRIPTS = fileURLToPath(new URL("../../fixtures/scripts/", import.meta.url));
+
+/**
+ * Bundles `test/fixtures/scripts/<name>.ts` into one file before the first test of a file, and removes it
+ * after the last: the supported Node versions cannot run TypeScript. Call it at the top of a test file.
+ * @param through the words of a program that starts it, as `env` would
+ * @returns starts the script with these arguments
+ */
+export function script(
+  name: string,
+  through: readonly string[] = [],
+): (...args: readonly string[]) => Script {
+  const file = scriptFile(name);
+  return (...args) => start([...through, process.execPath, file(), ...args]);
+}
+
+/** The same for a test that starts the script itself. @returns the path of the file */
+export function scriptFile(name: string): () => string {
+  let directory = "";
+  const file = (): string => join(directory, `${basename(name)}.mjs`);
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "tt-scripts-"));
+    await build({
+      input: join(SCRIPTS, `${name}.ts`),
+      platform: "node",
+      // As the product is built: the other form of jsonc-parser hides its requires.
+      resolve: { mainFields: ["module", "main"] },
+      logLevel: "silent",
+      output: { file: file(), format: "es", codeSplitting: false },
+    });
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return file;
+}
+
+/** A process started by a test, which reports line by line. */
+export interface Script {
+  readonly child: ChildProcess;
+  /** Reads the next line of standard output. @throws if the process has ended */
+  line(): Promise<string>;
+  say(line: string): void;
+  /** Resolves with the exit code or signal and the text of standard error. */
+  ended(): Promise<{ readonly code: number | null; readonly signal: string | null; readonly stderr: string }>;
+}
+
+/** Starts a process that is killed after the test. */
+function start(words: readonly string[]): Script {
+  const [program = "", ...args] = words;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  // A write to a process that has ended shows in `line` or `ended`.
+  child.stdin.on("error", () => undefined);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, stderr }));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    child,
+    line: async () => {
+      const next = await lines.next();
+      if (next.done) throw new Error(`${words.join(" ")} ended: ${JSON.stringify(await ended)}`);
+      return next.value;
+    },
+    say: (line) => child.stdin.write(`${line}\n`),
+    ended: () => ended,
+  };
+}

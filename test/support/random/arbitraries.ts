@@ -1,0 +1,46 @@
+import fc from "fast-check";
+
+/** The number of cases for a property. FUZZ_SEED repeats an earlier run, whose failure named its seed. */
+export function cases(numRuns: number): fc.Parameters<unknown> {
+  const seed = Number(process.env.FUZZ_SEED);
+  return Number.isInteger(seed) && seed !== 0 ? { numRuns, seed } : { numRuns };
+}
+
+/** A JSON key. `__proto__` is excluded: no program writes it, and zod drops it. */
+const key = fc.string({ maxLength: 8 }).filter((word) => word !== "__proto__");
+
+/** Any small JSON value. */
+export const json: fc.Arbitrary<unknown> = fc.letrec((again) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: "small" },
+    fc
+      .oneof(fc.string({ maxLength: 12 }), fc.double(), fc.integer(), fc.boolean(), fc.constant(null))
+      .map(asJson),
+    fc.array(again("value"), { maxLength: 3 }),
+    fc.dictionary(key, again("value"), { maxKeys: 3 }),
+  ),
+})).value;
+
+/** Drops numbers that JSON cannot represent. */
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** Fields that are not in any of our schemas. */
+export const unknownFields = fc.dictionary(
+  fc.string({ maxLength: 6 }).map((word) => `x-${word}`),
+  json,
+  { maxKeys: 2 },
+);
+
+/** A text with a part removed, overwritten or inserted. */
+export function spoilt(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const rubbish = fc.oneof(
+    fc.constantFrom("", "]", "}", '"', "\\", ",", "[", "{", "\0", "\ufffd"),
+    fc.string({ maxLength: 8 }),
+  );
+  return fc.tuple(text, fc.nat(), fc.nat({ max: 9 }), rubbish).map(([whole, at, gone, put]) => {
+    const from = at % (whole.length + 1);
+    return whole.slice(0, from) + put + whole.slice(from + gone);
+  });
+}

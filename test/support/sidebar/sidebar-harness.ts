@@ -1,0 +1,65 @@
+/**
+ * The sidebar as a program: reads its data from a file, is notified by SIGUSR1, and logs every call.
+ *
+ *   node sidebar-harness.cjs DATA.json LOG
+ */
+import { appendFileSync, readFileSync } from "node:fs";
+import { TeamError } from "../../../src/errors.ts";
+import type { SidebarData } from "../../../src/sidebar/data.ts";
+import { runSidebar } from "../../../src/sidebar/sidebar.ts";
+import type { Bell } from "../../../src/wakeup/bell.ts";
+
+const [dataFile = "", logFile = ""] = process.argv.slice(2);
+const log = (text: string): void => appendFileSync(logFile, `${text}\n`);
+
+/** Keeps one ring, as every bell does, so that a ring between two waits is not lost. */
+function signalBell(): Bell {
+  let rung = false;
+  let wake: (() => void) | undefined;
+  const ring = (): void => {
+    rung = true;
+    wake?.();
+  };
+  process.on("SIGUSR1", ring);
+  return {
+    async wait({ signal } = {}) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        signal?.addEventListener("abort", () => resolve(), { once: true });
+        if (rung || signal?.aborted) resolve();
+      });
+      if (signal?.aborted) return "aborted";
+      rung = false;
+      return "rung";
+    },
+    close: () => process.off("SIGUSR1", ring),
+  };
+}
+
+async function load(): Promise<SidebarData> {
+  log("load");
+  const text = readFileSync(dataFile, "utf8");
+  if (text === "gone") throw new TeamError("TEAM_NOT_FOUND", "There is no team “audit”.");
+  return JSON.parse(text) as SidebarData;
+}
+
+void runSidebar({
+  load,
+  changed: signalBell(),
+  color: !process.env.NO_COLOR,
+  act: {
+    async focus(name) {
+      log(`focus ${name}`);
+      if (name === "history") throw new Error("The pane of history is gone.");
+      return undefined;
+    },
+    async hide(name) {
+      log(`hide ${name}`);
+      return `${name} is hidden`;
+    },
+    async answer(answer) {
+      log(`answer ${JSON.stringify(answer)}`);
+      return `${answer.from} is notified`;
+    },
+  },
+}).then((end) => log(`end ${end}`));

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Env } from "../../../src/os/env.ts";
+import { temporaryDirectory } from "../files/temporary-directory.ts";
+import { TEAMS } from "../processes/built-program.ts";
+import { eventually } from "../timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "./private-tmux.ts";
+
+/** A user who typed `teams …` in a terminal. */
+export interface Person {
+  /** The pane of the command: of the private server inside tmux, of another server outside. */
+  readonly pane: string;
+  /** The text of the terminal, with its history. */
+  screen(): string;
+  /** Waits until the terminal shows this text. */
+  sees(text: string | RegExp, withinMs?: number): Promise<string>;
+  /** Types key names or text. */
+  type(...keys: string[]): void;
+  /** Presses Ctrl-C twice to end the run: the first one only warns. */
+  endsRun(): Promise<void>;
+  /** Resolves with the exit status when the program has ended; the terminal stays open. */
+  code(): Promise<number>;
+}
+
+export interface PersonOptions {
+  readonly env?: Env;
+  readonly cwd?: string;
+  readonly session?: string;
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+/** Keeps the terminal with its text after the program has ended, and records the exit status. */
+const RUNNER = `trap : INT HUP; code=$1; shift; "$@"; echo $? > "$code.new"; mv "$code.new" "$code"; exec cat`;
+/** Milliseconds that a run on a busy machine may take. */
+const PATIENCE = 20_000;
+
+/** Runs `teams …` in a pane of the user's session, inside tmux. */
+export function personInside(t: PrivateTmux, words: readonly string[], options: PersonOptions = {}): Person {
+  return personIn(t, [process.execPath, TEAMS, ...words], options);
+}
+
+/** Runs `teams …` in a terminal outside tmux: a pane of a second server, without that server's variables. */
+export function personOutside(t: PrivateTmux, words: readonly string[], options: PersonOptions = {}): Person {
+  const terminal = privateTmux({ config: "set -g status off" });
+  const { TMUX_TMPDIR, HOME, TEAMS_HOME, XDG_RUNTIME_DIR, TEAMS_TMUX_SOCKET, TEAMS_TEST } = t.env;
+  const ofTheTest = { TMUX_TMPDIR, HOME, TEAMS_HOME, XDG_RUNTIME_DIR, TEAMS_TMUX_SOCKET, TEAMS_TEST };
+  const env = { TERM: "screen-256color", ...ofTheTest, ...options.env };
+  // Set for the program only: the terminal's server keeps its own environment.
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${value ?? ""}`);
+  const argv = ["env", "-u", "TMUX", "-u", "TMUX_PANE", ...assignments, process.execPath, TEAMS, ...words];
+  return personIn(terminal, argv, { cwd: t.home, ...options, env: {} });
+}
+
+function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOptions): Person {
+  const { env = {}, cwd = t.home, session = "work", size = { width: 160, height: 50 } } = options;
+  const codeFile = join(temporaryDirectory("tt-code-"), "code");
+  const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value ?? ""}`]);
+  const pane = t.tmux(
+    ...["new-session", "-d", "-s", session, "-n", "mine", "-c", cwd, "-P", "-F", "#{pane_id}"],
+    ...["-x", `${size.width}`, "-y", `${size.height}`, ...variables],
+    ...["--", "/bin/sh", "-c", RUNNER, "sh", codeFile, ...argv],
+    ...[";", "set-option", "-t", `=${session}:`, "destroy-unattached", "off"],
+  );
+  const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
+  const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
+  const sees = async (text: string | RegExp, withinMs = PATIENCE): Promise<string> => {
+    const find = (): string | false => {
+      const shown = screen();
+      return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
+    };
+    return eventually(`${text} on the screen`, find, withinMs).catch((cause: unknown) => {
+      throw new Error(`${text} did not appear. The screen:\n${screen().trimEnd()}`, { cause });
+    });
+  };
+  return {
+    pane,
+    screen,
+    sees,
+    type,
+    endsRun: async () => {
+      type("C-c");
+      await sees("Ctrl-C once more ends the team");
+      type("C-c");
+    },
+    code: async () => {
+      await eventually("the program's end", () => existsSync(codeFile), PATIENCE);
+      return Number(readFileSync(codeFile, "utf8"));
+    },
+  };
+}

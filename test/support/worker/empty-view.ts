@@ -1,0 +1,16 @@
+import type { WorkerView } from "../../../src/worker/view.ts";
+
+const nothing = (): void => undefined;
+
+/** A view without output. */
+export const NO_VIEW: WorkerView = {
+  event: nothing,
+  received: nothing,
+  queued: nothing,
+  typed: nothing,
+  idle: nothing,
+  waiting: nothing,
+  permission: nothing,
+  note: nothing,
+  error: nothing,
+};
