@@ -85,7 +85,8 @@ function filesRun(file) {
   const { result } = JSON.parse(fs.readFileSync(file, "utf8"));
   return result.flatMap(({ url, functions }) => {
     const relative = url.startsWith("file:") ? path.relative(directory, fileURLToPath(url)) : "..";
-    if (relative.startsWith("..") || relative.includes("node_modules")) return [];
+    // "_virtual" holds the helpers that the bundler adds.
+    if (/^\.\.|^_virtual|node_modules/.test(relative)) return [];
     // The body of a CommonJS module is a function too; it begins at offset 0.
     const ran = functions.some(({ ranges: [range] }) => range.startOffset > 0 && range.count > 0);
     return ran ? [relative] : [];

@@ -19,7 +19,12 @@ export {
 export type { Backends, OperationContext } from "./operations/context.ts";
 export { type CreateTeamInput, createTeam } from "./operations/create-team.ts";
 export { type DeleteOptions, deleteTeam } from "./operations/ending/delete-team.ts";
-export { type KillOptions, type KillReport, killEverybody, killTeammates } from "./operations/ending/kill.ts";
+export {
+  type KillOptions,
+  type KillReport,
+  killAllTeammates,
+  killTeammates,
+} from "./operations/ending/kill.ts";
 export {
   type ShutdownOptions,
   type ShutdownReport,

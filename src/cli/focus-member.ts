@@ -1,14 +1,14 @@
 import { type FocusOutcome, focusPane } from "../backend/tmux/focus-pane.ts";
 import { serverAt } from "../backend/tmux/server-for.ts";
 import type { OperationContext } from "../operations/context.ts";
-import { isWrittenHidden } from "../operations/hide-pane.ts";
+import { isRecordedHidden } from "../operations/hide-pane.ts";
 import { livenessOf } from "../os/process/identity.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config/config.ts";
 import { readPlace, readStatus } from "../team/records/read-records.ts";
-import { tmuxAround } from "../tmux/current-client.ts";
+import { tmuxAround } from "../tmux/server.ts";
 
 /**
  * Shows the pane of the first of some members that has one.
@@ -57,6 +57,6 @@ export function panesOfTeam(ctx: OperationContext): string[] {
   const teammates = readTeam(ctx.ref)
     .members.map(({ name }) => name)
     .filter((name) => name !== LEAD_NAME);
-  const hidden = new Set(teammates.filter((name) => isWrittenHidden(ctx, name)));
+  const hidden = new Set(teammates.filter((name) => isRecordedHidden(ctx, name)));
   return [...teammates.filter((name) => !hidden.has(name)), ...hidden, LEAD_NAME];
 }

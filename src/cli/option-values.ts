@@ -1,5 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { MASK, maskText, ownSecrets } from "../os/redact.ts";
+import type { BudgetLimits } from "../schema/budget.ts";
+import { defined } from "../schema/defined.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
 
@@ -118,4 +120,21 @@ export function byteCount(bytes: number): string {
   if (bytes < 1000) return counted(bytes, "byte");
   const [unit, size] = bytes < 999_500 ? ["kB", bytes / 1e3] : ["MB", bytes / 1e6];
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}
+
+/** The options of a command that limit what may be spent. */
+export const BUDGET_OPTIONS = {
+  maxTokens: { value: "tokens", summary: "how many tokens may be used: a warning at 80 %, a pause at 100 %" },
+  maxCost: { value: "dollars", summary: "what may be spent, in US dollars; for models with a known price" },
+} as const;
+
+/** @throws TeamError INVALID_INPUT */
+export function limitsIn(options: {
+  readonly maxTokens: string | undefined;
+  readonly maxCost: string | undefined;
+}): BudgetLimits {
+  return defined({
+    maxTokens: amountOption(options.maxTokens, "--max-tokens", "whole"),
+    maxCostUsd: amountOption(options.maxCost, "--max-cost"),
+  });
 }

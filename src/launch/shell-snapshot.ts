@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import type { Clock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { replaceFile } from "../os/files/atomic-write.ts";
-import { ensureDir, fileSize, listDir, readText, removeFile, rename } from "../os/files/fs.ts";
+import { ensureDir, entryOf, fileSize, listDir, readText, removeFile, rename } from "../os/files/fs.ts";
 import { runDetached } from "../os/process/spawn.ts";
 import { maskText, secretsOf } from "../os/redact.ts";
 import { shellQuote } from "../text/shell-quote.ts";
@@ -15,22 +16,22 @@ interface SnapshotOptions {
   readonly env: Env;
   /** Milliseconds since the epoch, for the file's name. */
   readonly now: number;
-  /** Where it goes, as {@link snapshotFile} said; a new name without it. */
+  /** The path from {@link snapshotFile}; a new one by default. */
   readonly file?: string;
-  /** Start-up files that take longer are given up, and nothing depends on them. */
+  /** Gives up if the start-up files take longer; nothing depends on the snapshot. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Milliseconds that a snapshot is kept: longer than the agents of its batch are likely to run. */
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Our own files among those that other programs keep there, whole or not: their ids begin with `t`. */
+/** Milliseconds that a snapshot is kept, probably longer than the agents of its batch run. */
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+/** Our own files, complete or not, among those of other programs: their ids begin with `t`. */
 const OURS = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
 
 /**
  * Captures the user's options, functions, aliases and PATH as a file that a shell command can source first. No other
  * variable goes into it, and no secret. Of fish only PATH is kept: nothing but fish reads its functions.
- * @returns the file; undefined for an unknown shell or one whose start-up files end or replace it
+ * @returns the file; undefined for an unknown shell, or if the start-up files end or replace the shell
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<string | undefined> {
   const file = options.file ?? snapshotFile(options);
@@ -41,7 +42,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   removeOld(dirname(file), options.now);
   const partial = `${file}.tmp`;
   await runDetached(shell, dump(partial), { env, timeoutMs });
-  // A shell that was cut off, or that its own files ended, leaves no finished file.
+  // A shell that timed out, or that its start-up files ended, leaves no complete file.
   const size = fileSize(`${partial}.done`);
   if (size === undefined) {
     removeFile(partial);
@@ -52,7 +53,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   return file;
 }
 
-/** A function or an alias may have been made with the value of a secret variable in it. */
+/** Redacts secrets: a function or an alias may contain the value of a secret variable. */
 function maskFile(path: string, secrets: readonly string[]): void {
   const text = readText(path) ?? "";
   const masked = maskText(text, secrets);
@@ -62,11 +63,11 @@ function maskFile(path: string, secrets: readonly string[]): void {
 function removeOld(directory: string, now: number): void {
   for (const name of listDir(directory)) {
     const taken = OURS.exec(name)?.[1];
-    if (taken !== undefined && now - Number(taken) > KEPT_MS) removeFile(join(directory, name));
+    if (taken !== undefined && now - Number(taken) > RETENTION_MS) removeFile(join(directory, name));
   }
 }
 
-/** A new file's name, for whoever has to know it before it is there; undefined for a shell that is not known. */
+/** Returns the name of a new snapshot file, for callers that need it before the file exists; undefined for an unknown shell. */
 export function snapshotFile({
   root,
   shell,
@@ -77,7 +78,7 @@ export function snapshotFile({
   return join(root, "shell-snapshots", `snapshot-${kind}-${now}-t${randomBytes(3).toString("hex")}.sh`);
 }
 
-/** How each shell is asked. The last step is a rename: the name says that the file is whole. */
+/** The arguments that make each shell write its state. The last step is a rename, so that the name marks a complete file. */
 const DUMPS: Readonly<Record<string, (file: string) => string[]>> = {
   bash: (file) => ["-i", "-c", finish(BASH, file)],
   zsh: (file) => ["-i", "-c", finish(ZSH, file)],
@@ -115,4 +116,58 @@ command mv -f FILE FILE.done`;
 
 function fishQuote(word: string): string {
   return `'${word.replace(/[\\']/g, "\\$&")}'`;
+}
+
+/** Tells an agent where its shell commands find the user's shell environment. */
+const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
+
+export interface ShellSnapshot {
+  /** Known before the file exists; until then, commands run without it. */
+  readonly file: string;
+  /** Takes the snapshot once. @returns when the file is complete, or when the shell failed. Never rejects. */
+  take(): Promise<unknown>;
+}
+
+/** Who takes snapshots: the context of a lead's operations. */
+interface Spawner {
+  readonly home: { readonly root: string };
+  readonly env: Env;
+  readonly clock: Clock;
+}
+
+/** A process that spawns several times takes one snapshot: its environment does not change. */
+const planned = new WeakMap<Spawner, ShellSnapshot>();
+
+/**
+ * Plans the snapshot of the user's shell for the agents that a process spawns. The caller takes it after the spawn, so that a
+ * slow start-up file delays no agent.
+ * @returns undefined for an unknown shell
+ */
+export function shellSnapshot(spawner: Spawner): ShellSnapshot | undefined {
+  const before = planned.get(spawner);
+  if (before !== undefined) return before;
+  const { env } = spawner;
+  const shell = env.SHELL ?? "/bin/bash";
+  const options = { root: spawner.home.root, shell, env, now: spawner.clock.now() };
+  const file = snapshotFile(options);
+  if (file === undefined) return undefined;
+  let taken: Promise<unknown> | undefined;
+  const take = (): Promise<unknown> => {
+    // A shell that fails leaves no file; the agent then runs its commands without a snapshot.
+    taken ??= takeSnapshot({ ...options, file }).catch(() => undefined);
+    return taken;
+  };
+  const snapshot = { file, take };
+  planned.set(spawner, snapshot);
+  return snapshot;
+}
+
+export function snapshotVariable(snapshot: ShellSnapshot | undefined): Env {
+  return snapshot === undefined ? {} : { [SNAPSHOT_VARIABLE]: snapshot.file };
+}
+
+/** Returns a function that gives the shell snapshot of this agent's batch, or undefined until the file is complete. */
+export function snapshotOf(env: Env): () => string | undefined {
+  const file = env[SNAPSHOT_VARIABLE];
+  return () => (file !== undefined && entryOf(file) !== undefined ? file : undefined);
 }

@@ -8,43 +8,43 @@ import type { TeamRef } from "../team/ref.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
 import { type OperationContext, requireLead } from "./context.ts";
 
-/** Whether anybody knows what a call of this model costs. */
+/** Whether the price of this model is known. */
 export type IsPriced = (model: string) => boolean;
 
 interface BudgetReport {
-  /** null for the whole team's. */
+  /** null for the budget of the whole team. */
   readonly name: string | null;
   readonly limits: BudgetLimits;
   readonly spent: SpentAmount;
 }
 
 /**
- * The budget of a member or, without a name, of the team; new limits first, and whoever waits for them goes on.
- * @param limits only what is to be changed; empty to look
- * @param decider a budget binds a model, which can neither set nor raise it
- * @throws TeamError NOT_LEAD, PERMISSION_DENIED, AGENT_NOT_FOUND, INVALID_MODEL for a cost that nobody can tell; nothing was changed then
+ * Returns the budget of a member, or without a name of the team. Sets new limits first and wakes the members that wait for them.
+ * @param limits only the changed limits; empty to read the budget
+ * @param decider a model can neither set nor raise a budget, since it binds the model
+ * @throws TeamError NOT_LEAD, PERMISSION_DENIED, AGENT_NOT_FOUND, INVALID_MODEL if a price is unknown; then nothing was changed
  */
 export async function budget(
   ctx: OperationContext,
-  given: string | undefined,
+  memberName: string | undefined,
   limits: BudgetLimits,
   isPriced: IsPriced,
   decider: "person" | "model" = "person",
 ): Promise<BudgetReport> {
   const { ref } = ctx;
-  const name = given === undefined ? undefined : findMember(readTeam(ref), given).name;
+  const name = memberName === undefined ? undefined : findMember(readTeam(ref), memberName).name;
   if (Object.keys(limits).length > 0) {
     requireLead(ctx, "set a budget");
     if (decider === "model") {
       throw new TeamError(
         "PERMISSION_DENIED",
-        "Only a person sets a budget, not a model. Nothing was changed.",
+        "Only a person can set a budget, not a model. Nothing was changed.",
         {
-          hint: "Say what is needed and what for, and continue with what is left.",
+          hint: "Ask the user for a higher budget and say why; continue with what is left.",
         },
       );
     }
-    await change(ref, name, limits, isPriced);
+    await setLimitsAndWake(ref, name, limits, isPriced);
   }
   const config = readTeam(ref);
   const of = name === undefined ? config : findMember(config, name);
@@ -52,7 +52,7 @@ export async function budget(
   return { name: name ?? null, limits: limitsOf(of) ?? {}, spent };
 }
 
-async function change(
+async function setLimitsAndWake(
   ref: TeamRef,
   name: string | undefined,
   limits: BudgetLimits,
@@ -68,10 +68,10 @@ async function change(
   }
 }
 
-/** @throws TeamError INVALID_MODEL: a cost that nobody can tell cannot be held against a limit */
+/** @throws TeamError INVALID_MODEL if the price is unknown: such a cost cannot be checked against a limit */
 export function requirePrice(model: string, isPriced: IsPriced): void {
   if (isPriced(model)) return;
-  throw new TeamError("INVALID_MODEL", `The price of ${model} is not known; nothing was done.`, {
-    hint: `Give it a price (teams.prices in settings.json), or limit its tokens: --max-tokens`,
+  throw new TeamError("INVALID_MODEL", `The price of ${model} is unknown; nothing was done.`, {
+    hint: `Set its price (teams.prices in settings.json), or limit tokens instead: --max-tokens`,
   });
 }

@@ -7,36 +7,36 @@ import type { Env } from "../os/env.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { Home, TeamRef } from "../team/ref.ts";
 
-/** The places where teammates can live, as the composition root has them. */
+/** The kinds of place where teammates can live, assembled by the composition root. */
 export interface Backends {
-  /** The one to spawn with, and why that one. @throws TeamError TMUX_NOT_FOUND, INVALID_INPUT */
+  /** Chooses the backend to spawn with, and says why. @throws TeamError TMUX_NOT_FOUND, INVALID_INPUT */
   choose(
     mode: TeammateMode,
     command: "run" | "single",
   ): Promise<{ readonly backend: Backend; readonly why: string }>;
-  /** The one that a recorded place belongs to; undefined for a kind that this program does not drive. */
+  /** Returns the backend of a recorded place; undefined for a kind that this program does not drive. */
   of(type: string): Backend | undefined;
 }
 
-/** Everything that an operation of the lead acts with; nothing in `lead/` reaches past it. */
+/** Everything that an operation acts with. Operations read nothing from the process itself. */
 export interface OperationContext {
   readonly home: Home;
   readonly ref: TeamRef;
-  /** The member in whose name this acts. */
+  /** The acting member's name. */
   readonly actor: string;
   readonly env: Env;
   readonly clock: Clock;
   readonly cwd: string;
   readonly backends: Backends;
-  /** The agent types that count for whoever works in a directory; the built-in ones alone without it. */
+  /** Returns the agent types that apply in a directory. Without it, only the built-in types exist. */
   readonly agentTypes?: (directory: string) => Promise<AgentTypes>;
-  /** The caller's own pane, inside tmux. */
+  /** The caller's own pane, if it runs inside tmux. */
   readonly callerPane?: string;
-  /** Program and leading arguments that start this command line again: node and the built file. */
+  /** The program and leading arguments that run this command line: node and the built file. */
   readonly program: readonly string[];
 }
 
-/** @throws TeamError NOT_LEAD when somebody else asks for what only the lead may do (protocol.md section 4). */
+/** @throws TeamError NOT_LEAD if a teammate tries an action that only the lead may do (protocol.md section 4). */
 export function requireLead(ctx: OperationContext, act: string): void {
   if (sameName(ctx.actor, LEAD_NAME)) return;
   throw new TeamError(
@@ -48,7 +48,7 @@ export function requireLead(ctx: OperationContext, act: string): void {
   );
 }
 
-/** @throws TeamError NESTED_TEAM when a teammate would start agents of its own. */
+/** @throws TeamError NESTED_TEAM if a teammate tries to start teammates. */
 export function requireNoNesting(ctx: OperationContext): void {
   if (sameName(ctx.actor, LEAD_NAME)) return;
   throw new TeamError(

@@ -11,21 +11,21 @@ import type { Home, TeamRef } from "../team/ref.ts";
 export interface CreateTeamInput {
   readonly name: string;
   readonly description?: string;
-  /** Takes `name-2`, `name-3`, … where the name is taken, instead of refusing. */
+  /** Uses `name-2`, `name-3`, … if the name is taken, instead of failing. */
   readonly unique?: boolean;
   readonly cwd: string;
   readonly agentType?: string;
   readonly model?: string;
   readonly mode?: PermissionMode;
-  /** The lead's process, where the lead is one; a person with a shell is none. */
+  /** The lead's process; omitted if a person leads from a shell. */
   readonly process?: ProcessIdentity;
   readonly sessionId?: string;
-  /** What all its members together may spend. */
+  /** The limits for all members together. */
   readonly budget?: BudgetLimits;
 }
 
 /**
- * Makes a team with its lead as the first member.
+ * Creates a team with its lead as the first member.
  * @throws TeamError INVALID_NAME, TEAM_EXISTS
  */
 export async function createTeam(

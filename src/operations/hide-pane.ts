@@ -8,14 +8,13 @@ import { readPlace, writePlace } from "../team/records/read-records.ts";
 import { optionWords } from "../text/shell-quote.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { OperationContext } from "./context.ts";
-import { inTurn } from "./layout-windows.ts";
+import { withPaneLock } from "./layout-windows.ts";
 import { resumeHint } from "./resume-hint.ts";
 
 /**
- * Hides a teammate's pane, or shows it again, and writes it down (`hiddenPaneIds`). To do it twice changes nothing, and
- * one that was spawned into a window of its own stays in it, hidden to nobody.
- * @returns what became of it
- * @throws TeamError RECIPIENT_INACTIVE for one without a pane, TMUX_ERROR
+ * Hides a teammate's pane or shows it again, and records that in the team's config (`hiddenPaneIds`). Idempotent. A pane
+ * with its own window stays there (`apart`) and is not recorded as hidden.
+ * @throws TeamError RECIPIENT_INACTIVE if the teammate has no pane, TMUX_ERROR
  */
 export async function setHidden(
   ctx: OperationContext,
@@ -23,34 +22,38 @@ export async function setHidden(
   hidden: boolean,
 ): Promise<Exclude<MoveOutcome, "gone">> {
   const place = readPlace(ctx.ref, name);
-  if (place?.server === undefined) throw noPane(ctx, name);
+  if (place?.server === undefined) throw hasNoPaneError(ctx, name);
   const server = serverAt(place.server.socket, ctx.env);
-  const outcome = await inTurn(ctx, () => move(ctx, server, place, { name, hidden }));
-  if (outcome === "gone") throw noPane(ctx, name);
-  await writeDown(ctx, place.paneId ?? "", hidden && outcome !== "apart");
-  if (hidden && outcome === "moved") leaveCaller(ctx, name, place);
+  const outcome = await withPaneLock(ctx, () => movePane(ctx, server, place, { name, hidden }));
+  if (outcome === "gone") throw hasNoPaneError(ctx, name);
+  await recordHidden(ctx, place.paneId ?? "", hidden && outcome !== "apart");
+  if (hidden && outcome === "moved") forgetCallerWindow(ctx, name, place);
   return outcome;
 }
 
-/** It stands beside its caller no more: at its end there is nothing that it gives back. */
-function leaveCaller({ ref }: OperationContext, name: string, { beside, ...place }: PlaceRecord): void {
+/** A hidden pane no longer shares its caller's window, so its end restores no layout there. */
+function forgetCallerWindow(
+  { ref }: OperationContext,
+  name: string,
+  { beside, ...place }: PlaceRecord,
+): void {
   if (beside === undefined || readPlace(ref, name)?.instance !== place.instance) return;
   writePlace(ref, name, place);
 }
 
-/** What its end leaves behind is looked for in that window. */
-function writeWindow({ ref }: OperationContext, name: string, place: PlaceRecord, windowId: string): void {
+/** Records the window of a shown pane: the cleanup after its end looks for remains in that window. */
+function recordWindow({ ref }: OperationContext, name: string, place: PlaceRecord, windowId: string): void {
   if (place.windowId === windowId || readPlace(ref, name)?.instance !== place.instance) return;
   writePlace(ref, name, { ...place, windowId });
 }
 
-/** Whether a teammate's pane is written down as hidden. */
-export function isWrittenHidden(ctx: OperationContext, name: string): boolean {
+/** Whether the team's config records a teammate's pane as hidden. */
+export function isRecordedHidden(ctx: OperationContext, name: string): boolean {
   const pane = readPlace(ctx.ref, name)?.paneId;
   return pane !== undefined && (readTeam(ctx.ref).hiddenPaneIds ?? []).includes(pane);
 }
 
-function move(
+function movePane(
   ctx: OperationContext,
   server: TmuxServer,
   place: PlaceRecord,
@@ -61,10 +64,10 @@ function move(
   const owner = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root), teamTitle: displayName ?? team };
   const behind = members.slice(members.findIndex((member) => member.name === name) + 1);
   const later = behind.flatMap((member) => readPlace(ctx.ref, member.name)?.paneId ?? []);
-  return showPane(server, place, owner, { later, moved: (window) => writeWindow(ctx, name, place, window) });
+  return showPane(server, place, owner, { later, moved: (window) => recordWindow(ctx, name, place, window) });
 }
 
-async function writeDown(ctx: OperationContext, pane: string, hidden: boolean): Promise<void> {
+async function recordHidden(ctx: OperationContext, pane: string, hidden: boolean): Promise<void> {
   await updateTeam(ctx.ref, (config) => {
     const before = config.hiddenPaneIds ?? [];
     if (before.includes(pane) === hidden) return undefined;
@@ -72,10 +75,8 @@ async function writeDown(ctx: OperationContext, pane: string, hidden: boolean): 
   });
 }
 
-function noPane(ctx: OperationContext, name: string): TeamError {
+function hasNoPaneError(ctx: OperationContext, name: string): TeamError {
   return new TeamError("RECIPIENT_INACTIVE", `${name} has no pane now; nothing was changed.`, {
-    hint:
-      resumeHint(ctx.ref, [name]) ??
-      `What is known of it: teams status ${optionWords("--team", ctx.ref.team)}`,
+    hint: resumeHint(ctx.ref, [name]) ?? `See its state: teams status ${optionWords("--team", ctx.ref.team)}`,
   });
 }

@@ -16,30 +16,30 @@ import { optionWords } from "../text/shell-quote.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "./context.ts";
 
-/** Milliseconds that an agent has to take the request: it does so at once, whatever it is doing. */
+/** Milliseconds to wait for the agent, which handles an interrupt at once in every state. */
 const INTERRUPT_TIMEOUT = 5_000;
-/** Longest wait between two looks, in milliseconds: the net for a directory that cannot be watched. */
+/** Longest time between two polls, in milliseconds, for a directory that cannot be watched. */
 const POLL_MS = 1_000;
 
-/** States of an agent in a turn. */
+/** The states of an agent during a turn. */
 const IN_TURN: ReadonlySet<AgentState> = new Set(["running", "throttled", "needs-input"]);
 
 export interface InterruptReport {
   readonly name: string;
   /**
-   * `interrupted`: its turn is over, and it goes on with what waits. `idle`: it was in none, and nothing was sent.
-   * `asked`: nobody can see from here what a foreign agent does about it.
+   * `interrupted`: the turn ended, and the agent continues with its queue. `idle`: the agent was not in a turn, and nothing was
+   * sent. `asked`: the request was sent to an agent whose state is unknown here, so its effect is unknown, too.
    */
   readonly outcome: "interrupted" | "idle" | "asked";
 }
 
 /**
- * Ends the turn that an agent is in, and keeps the agent.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; RECIPIENT_INACTIVE when it does not run; TIMEOUT when it has not taken the request
+ * Ends an agent's current turn; the agent continues to run.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; RECIPIENT_INACTIVE if the agent does not run; TIMEOUT if it does not react in time
  */
 export async function interruptAgent(
   ctx: OperationContext,
-  given: string,
+  memberName: string,
   {
     timeoutMs = INTERRUPT_TIMEOUT,
     signal,
@@ -47,21 +47,21 @@ export async function interruptAgent(
 ): Promise<InterruptReport> {
   const { ref, clock } = ctx;
   requireLead(ctx, "interrupt a turn");
-  const member = findMember(readTeam(ref), given);
+  const member = findMember(readTeam(ref), memberName);
   const { name } = member;
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
   const { alive, state } = judgeLiveness(member, records);
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${name} is not running, so there is nothing to interrupt.`, {
-      hint: `What is known of it: teams status ${optionWords("--team", ref.team)}`,
+      hint: `See its state: teams status ${optionWords("--team", ref.team)}`,
     });
   }
-  // What waits for the answer to a question has ended its turn; a permission may be asked for by one that works behind it.
+  // An agent that waits for the answer to a question is between turns. A permission request may come from background work.
   const asksAtRest = records.status?.resting === true || !hasOpen(ref, name, "permission");
   const isAtRest = !IN_TURN.has(state) || (state === "needs-input" && asksAtRest);
-  // One that stands for want of a budget may do so in a turn.
+  // An agent that is paused by its budget may be in a turn.
   if (alive === true && isAtRest && state !== "paused") return { name, outcome: "idle" };
-  // Before it is sent: what is taken at once is heard of.
+  // Opened before the request is sent, so that a quick reaction is not missed.
   const bell = openTreeBell([ref.paths.dir]);
   try {
     const text = formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(clock.now()));
@@ -70,7 +70,7 @@ export async function interruptAgent(
     const deadline = steadyNow() + timeoutMs;
     while (isUnread(ref, name, messageId) || isSameTurn(readStatus(ref, name), records.status)) {
       const remaining = deadline - steadyNow();
-      if (remaining <= 0 || signal?.aborted) throw notTaken(name, timeoutMs);
+      if (remaining <= 0 || signal?.aborted) throw interruptTimeout(name, timeoutMs);
       const waited = {
         timeoutMs: Math.min(remaining, POLL_MS),
         ...(signal === undefined ? {} : { signal }),
@@ -87,15 +87,15 @@ function isUnread(ref: TeamRef, name: string, id: string): boolean {
   return peekInbox(ref, name).some((message) => !message.read && messageKey(message) === id);
 }
 
-/** Whether it is still as it was: what waits may have begun its next turn already. */
+/** Whether the agent is still in the same turn; it may already be in the next one. */
 function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefined): boolean {
   return now !== undefined && IN_TURN.has(now.state) && now.since === before?.since;
 }
 
-function notTaken(name: string, timeoutMs: number): TeamError {
+function interruptTimeout(name: string, timeoutMs: number): TeamError {
   return new TeamError(
     "TIMEOUT",
-    `${name} did not take the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,
+    `${name} did not react to the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,
     {
       hint: `See what it does: teams peek ${name}. To end it: teams kill ${name}`,
     },

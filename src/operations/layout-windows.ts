@@ -12,26 +12,26 @@ import { optionWords } from "../text/shell-quote.ts";
 import type { OperationContext } from "./context.ts";
 
 /**
- * Lays out the windows that the team shares, on every server where it has one.
- * @returns how many; 0 where each teammate has one for itself
- * @throws TeamError RECIPIENT_INACTIVE when it has none, TMUX_ERROR
+ * Lays out the team's shared windows on every tmux server that has one.
+ * @returns the number of windows; 0 if each teammate has its own window
+ * @throws TeamError RECIPIENT_INACTIVE if the team has no window, TMUX_ERROR
  */
 export async function layOutWindows(ctx: OperationContext, layout: LayoutName): Promise<number> {
   const team = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root) };
   let [shared, apart] = [0, 0];
   for (const path of socketsOf(ctx)) {
-    const counts = await inTurn(ctx, () => layOutTeam(serverAt(path, ctx.env), team, layout));
+    const counts = await withPaneLock(ctx, () => layOutTeam(serverAt(path, ctx.env), team, layout));
     shared += counts.shared;
     apart += counts.apart;
   }
   if (shared > 0 || apart > 0) return shared;
   throw new TeamError("RECIPIENT_INACTIVE", `${ctx.ref.team} has no window now; nothing was changed.`, {
-    hint: `Who is where: teams status ${optionWords("--team", ctx.ref.team)}`,
+    hint: `See where the members are: teams status ${optionWords("--team", ctx.ref.team)}`,
   });
 }
 
-/** Spawns plan by what they see, and what moves their panes waits for them, as they for it. */
-export function inTurn<T>({ ref }: OperationContext, act: () => Promise<T>): Promise<T> {
+/** Takes the lock that spawns hold too: a spawn plans by the panes that it lists, so no pane may move meanwhile. */
+export function withPaneLock<T>({ ref }: OperationContext, act: () => Promise<T>): Promise<T> {
   return withLock(join(dirname(ref.paths.agent(LEAD_NAME).run), "panes"), act);
 }
 

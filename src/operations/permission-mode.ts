@@ -9,8 +9,8 @@ import { findMember } from "../team/members/members.ts";
 import { currentMode, modeToInherit, setMode } from "../team/members/permission-mode.ts";
 import { type OperationContext, requireLead } from "./context.ts";
 
-/** How much a mode allows without asking. */
-const RIGHTS: Readonly<Record<PermissionMode, number>> = {
+/** Ranks the modes by how much they allow without asking. */
+const MODE_RANK: Readonly<Record<PermissionMode, number>> = {
   plan: 0,
   dontAsk: 1,
   delegate: 1,
@@ -19,13 +19,13 @@ const RIGHTS: Readonly<Record<PermissionMode, number>> = {
   bypassPermissions: 3,
 };
 
-/** Whether a mode allows more than another: a lead's model cannot give more than it has (protocol.md section 6). */
-export function exceeds(mode: PermissionMode, own: PermissionMode): boolean {
-  return RIGHTS[mode] > RIGHTS[own];
+/** Whether a mode allows more than another: a lead's model cannot grant more than its own mode (protocol.md section 6). */
+export function exceedsMode(mode: PermissionMode, own: PermissionMode): boolean {
+  return MODE_RANK[mode] > MODE_RANK[own];
 }
 
-/** The mode that a lead's teammates have unless told otherwise: its own, and of one that only coordinates the one from before. */
-export function leadsMode({ members }: Pick<TeamConfig, "members">): PermissionMode {
+/** Returns the mode that teammates inherit: the lead's own, or in delegate mode the lead's mode from before. */
+export function inheritedMode({ members }: Pick<TeamConfig, "members">): PermissionMode {
   const lead = members.find(({ name }) => name === LEAD_NAME);
   const mode = lead && modeToInherit(lead);
   return mode === undefined || mode === "delegate" ? "default" : mode;
@@ -34,16 +34,16 @@ export function leadsMode({ members }: Pick<TeamConfig, "members">): PermissionM
 interface ModeChange {
   readonly name: string;
   readonly mode: PermissionMode;
-  /** null where nobody had said one. */
+  /** null if no mode was set. */
   readonly before: PermissionMode | null;
 }
 
 /**
- * Changes the permission mode of a member: the running agent is told, and one that is started again begins with it. A lead
- * sees it in the team's file.
- * @param decider a model cannot give more than the lead has
- * @param forbidden why bypassPermissions is not to be had; undefined where it is
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED; nothing was changed then
+ * Changes a member's permission mode. A running teammate gets a message; a restarted one starts with the new mode. A lead reads
+ * the mode from the team's config.
+ * @param decider a model cannot grant more than the lead's own mode
+ * @param forbidden why bypassPermissions is unavailable; undefined if it is available
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED; then nothing was changed
  */
 export async function setPermissionMode(
   ctx: OperationContext,
@@ -56,10 +56,13 @@ export async function setPermissionMode(
   const member = findMember(config, agent);
   const lead = modeOf(findMember(config, LEAD_NAME)) ?? "default";
   if (mode === "bypassPermissions" && forbidden !== undefined) {
-    throw denied(`bypassPermissions is forbidden here by ${forbidden}`, "Name another mode: acceptEdits.");
+    throw denied(`bypassPermissions is forbidden here by ${forbidden}`, "Choose another mode: acceptEdits.");
   }
-  if (decider === "model" && (sameName(member.name, LEAD_NAME) || exceeds(mode, lead))) {
-    throw denied(`A model in mode ${lead} cannot give ${member.name} the mode ${mode}`, "A person can.");
+  if (decider === "model" && (sameName(member.name, LEAD_NAME) || exceedsMode(mode, lead))) {
+    throw denied(
+      `A model in mode ${lead} cannot set mode ${mode} for ${member.name}`,
+      "Ask the user to set it.",
+    );
   }
   const before = modeOf(member) ?? null;
   await setMode(ctx.ref, member.name, mode);

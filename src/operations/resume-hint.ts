@@ -4,8 +4,8 @@ import type { TeamRef } from "../team/ref.ts";
 import { operand } from "../text/shell-quote.ts";
 
 /**
- * What brings those back that have ended, and that their tmux server is gone where it is.
- * @returns undefined while all of these run, or none can be judged from here
+ * Returns a hint that names the ended members, says if their tmux server is gone, and gives the command that resumes them.
+ * @returns undefined if none of them is known to have ended
  */
 export function resumeHint(ref: TeamRef, names: readonly string[]): string | undefined {
   const ended = names.filter((name) => livenessOfAgent(ref, name) === "dead");

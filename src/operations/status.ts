@@ -19,19 +19,19 @@ import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
 import type { OperationContext } from "./context.ts";
 import { presentInstances } from "./processes/present-instances.ts";
-import type { WorktreeLook } from "./worktrees/worktree-status.ts";
+import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
-/** What `teams status --json` prints (product.md). */
+/** The output of `teams status --json` (product.md). */
 export interface TeamStatus {
   readonly team: string;
-  /** null where no lead process exists: a person or a script leads. */
+  /** null if the team has no lead process: a person or a script leads. */
   readonly leadAlive: boolean | null;
   readonly members: readonly MemberStatus[];
   readonly tasks: TaskSummary;
-  /** Why nobody can go on; null while somebody can. */
+  /** Why no member can continue; null while a member can. */
   readonly deadlock: Deadlock | null;
   readonly approvals: readonly Approval[];
-  /** What all together may spend, and have; null where there is no limit. */
+  /** The team's limits and what it has spent; null without a limit. */
   readonly budget: (BudgetLimits & { readonly spent: SpentAmount }) | null;
 }
 
@@ -40,7 +40,7 @@ export interface MemberStatus {
   readonly agentId: string;
   readonly agentType: string | null;
   readonly model: string | null;
-  /** What it may do unasked; null where nobody said. */
+  /** The permission mode; null if none was set. */
   readonly mode: string | null;
   readonly color: string | null;
   readonly backend: string | null;
@@ -49,7 +49,7 @@ export interface MemberStatus {
   readonly paneId: string | null;
   /** The agent's own process, not the launch script. */
   readonly pid: number | null;
-  /** null where this machine cannot judge it. */
+  /** null if this machine cannot judge it. */
   readonly alive: boolean | null;
   readonly cwd: string;
   readonly worktree: string | null;
@@ -58,29 +58,29 @@ export interface MemberStatus {
   readonly mail: MailCounts;
   readonly tokens: TokenCount;
   readonly costUsd: number;
-  /** What it may spend; null where there is no limit of its own. */
+  /** The member's own limits; null without one. */
   readonly budget: BudgetLimits | null;
   readonly startedAt: number | null;
   readonly lastActivityAt: number | null;
   readonly exit: AgentExit | null;
-  /** Only where git was asked: its worktree, null without one. */
-  readonly git?: WorktreeLook | null;
+  /** Present only if git was asked; null for a member without a worktree. */
+  readonly git?: WorktreeStatus | null;
 }
 
 export interface TaskSummary {
   readonly pending: number;
   readonly inProgress: number;
   readonly completed: number;
-  /** Of the pending ones, those whose blockers are not all completed. */
+  /** How many pending tasks have a blocker that is not completed. */
   readonly blocked: number;
   readonly list: readonly Task[];
-  /** Numbers of those whose files cannot be read, which the list lacks; left out where there are none. */
+  /** Ids of tasks whose files cannot be read and that are missing in `list`; omitted if all can be read. */
   readonly broken?: readonly string[];
 }
 
 /**
- * Everything that is known of a team, from files, processes and at most one look at tmux.
- * @param options.git asks git of each worktree; nothing else forks it
+ * Collects the state of a team from its files, its processes and at most one query for each kind of place.
+ * @param options.git also runs git in each worktree
  */
 export async function teamStatus(
   ctx: OperationContext,
@@ -94,22 +94,22 @@ export async function teamStatus(
     ctx,
     records.flatMap(({ place }) => place ?? []),
   );
-  const begun = begunTasks(tasks);
-  const looks = git ? await worktreeLooks(ctx) : undefined;
+  const inProgress = startedTasks(tasks);
+  const worktrees = git ? await readWorktrees(ctx) : undefined;
   const members = records.map((known) => ({
-    ...memberStatus(ctx.ref, known, begun, present),
-    ...(looks && { git: looks.get(known.member.name) ?? null }),
+    ...memberStatus(ctx.ref, known, inProgress, present),
+    ...(worktrees && { git: worktrees.get(known.member.name) ?? null }),
   }));
   const hasForeign = records.some(({ member, status }) => status === undefined && member.name !== LEAD_NAME);
   if (hasForeign) (await import("./approvals/foreign-requests.ts")).openForeignRequests(ctx.ref);
-  const alive = leadAlive(config);
+  const alive = isLeadAlive(config);
   const limits = limitsOf(config);
   return {
     team: config.name,
     leadAlive: alive,
     members,
     tasks: summarize(tasks, broken),
-    deadlock: lastReportedEnd(
+    deadlock: withStrangerFlag(
       config,
       deadlockOf(tasks, (owner) => mayWork(owner, members, alive)),
     ),
@@ -121,13 +121,13 @@ export async function teamStatus(
   };
 }
 
-async function worktreeLooks(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeLook>> {
-  const { lookAtWorktrees } = await import("./worktrees/worktree-status.ts");
-  return lookAtWorktrees(ctx);
+async function readWorktrees(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeStatus>> {
+  const { readWorktreeStatuses } = await import("./worktrees/worktree-status.ts");
+  return readWorktreeStatuses(ctx);
 }
 
-/** With what the team knows of the owner who will not come. */
-function lastReportedEnd(
+/** Marks the dead owner of a deadlock as a stranger if the team has never had a member of that name. */
+function withStrangerFlag(
   { members, former = [] }: TeamConfig,
   deadlock: Deadlock | undefined,
 ): Deadlock | null {
@@ -136,24 +136,24 @@ function lastReportedEnd(
   return isKnown ? deadlock : { ...deadlock, isStranger: true };
 }
 
-/** A lead by hand may come to anything; of a member it must be known that it has ended. */
+/** Whether an owner may still continue its tasks. A manual lead always may; a teammate may unless it is known to have ended. */
 function mayWork(owner: string, members: readonly MemberStatus[], lead: boolean | null): boolean {
   if (owner === LEAD_NAME) return lead !== false;
   return members.some(({ name, alive }) => name === owner && alive !== false);
 }
 
-/** Whose tasks are in progress, by name. */
-function begunTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string[]> {
-  const begun = new Map<string, string[]>();
+/** Returns the ids of the tasks in progress, by their owners' names. */
+function startedTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string[]> {
+  const byOwner = new Map<string, string[]>();
   for (const task of tasks) {
     const owner = ownerName(task);
     if (owner === undefined || task.status !== "in_progress") continue;
-    begun.set(owner, [...(begun.get(owner) ?? []), task.id]);
+    byOwner.set(owner, [...(byOwner.get(owner) ?? []), task.id]);
   }
-  return begun;
+  return byOwner;
 }
 
-/** Counts by state; the list keeps the order of ids. */
+/** Counts the tasks by state. The list keeps its order. */
 export function summarize(tasks: readonly Task[], broken: readonly string[] = []): TaskSummary {
   const completed = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
   const known = new Set(tasks.map((task) => task.id));
@@ -169,13 +169,13 @@ export function summarize(tasks: readonly Task[], broken: readonly string[] = []
   };
 }
 
-function leadAlive(config: TeamConfig): boolean | null {
+function isLeadAlive(config: TeamConfig): boolean | null {
   if (config.leadProcess === undefined) return null;
   const liveness = livenessOf(config.leadProcess);
   return liveness === "unknown" ? null : liveness === "alive";
 }
 
-function accountOf(
+function usageOf(
   member: TeamMember,
   status: StatusRecord | undefined,
 ): Pick<MemberStatus, "tokens" | "costUsd" | "budget"> {
@@ -186,7 +186,7 @@ function accountOf(
 function memberStatus(
   ref: TeamRef,
   { member, status, place, exit }: MemberRecords,
-  begun: ReadonlyMap<string, readonly string[]>,
+  inProgress: ReadonlyMap<string, readonly string[]>,
   present: ReadonlySet<string>,
 ): MemberStatus {
   const { name } = member;
@@ -208,10 +208,10 @@ function memberStatus(
     alive: verdict.alive,
     cwd: member.cwd,
     worktree: member.worktreePath ?? null,
-    taskIds: begun.get(name) ?? [],
+    taskIds: inProgress.get(name) ?? [],
     unread: mail.queued,
     mail,
-    ...accountOf(member, status),
+    ...usageOf(member, status),
     startedAt: status?.startedAt ?? null,
     lastActivityAt: status?.lastActivityAt ?? null,
     exit: verdict.exit,

@@ -3,15 +3,15 @@ import { TeamError } from "../errors.ts";
 import type { TaskGate } from "../team/tasks/update-task.ts";
 
 /**
- * The hooks' say in what one member does to tasks.
- * @returns undefined where no hook has any, so that nothing is done for it
+ * Lets the user's hooks refuse task changes of one member.
+ * @returns undefined if no hook handles these events
  */
 export function taskGate(
   hooks: Hooks,
   who: { readonly name: string; readonly team: string },
   signal: AbortSignal,
 ): TaskGate | undefined {
-  const ask = (event: "TaskCreated" | "TaskCompleted", undone: string): TaskGate["created"] =>
+  const ask = (event: "TaskCreated" | "TaskCompleted", outcome: string): TaskGate["created"] =>
     hooks.has(event)
       ? async ({ id, subject, description }) => {
           const { stopped } = await hooks.run(
@@ -25,7 +25,7 @@ export function taskGate(
             },
             signal,
           );
-          if (stopped !== undefined) throw refusal(event, undone, stopped);
+          if (stopped !== undefined) throw refusal(event, outcome, stopped);
         }
       : undefined;
   const created = ask("TaskCreated", "not added");
@@ -33,12 +33,12 @@ export function taskGate(
   return created === undefined && completed === undefined ? undefined : { created, completed };
 }
 
-function refusal(event: string, undone: string, why: string): TeamError {
+function refusal(event: string, outcome: string, why: string): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
-    `A ${event} hook refused it, and the task was ${undone}: ${why}`,
+    `A ${event} hook refused the task, so it was ${outcome}: ${why}`,
     {
-      hint: "Do what the hook asks for, and try again.",
+      hint: "Do what the hook asks for, then try again.",
     },
   );
 }

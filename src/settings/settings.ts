@@ -1,6 +1,9 @@
 import { join } from "node:path";
+import { modelFacts } from "../agent/model/catalog.ts";
+import { isScripted, resolveModelName } from "../agent/model/model-names.ts";
 import { absolutePath } from "../agent/tools/file-access.ts";
 import { TeamError } from "../errors.ts";
+import type { IsPriced } from "../operations/budget.ts";
 import type { WorktreeSettings } from "../operations/worktrees/create-worktree.ts";
 import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/files/fs.ts";
@@ -224,4 +227,11 @@ export function permittedMode(
     );
   }
   return mode;
+}
+
+/** Whether the price of a model is known, by these settings or by itself; a playbook costs nothing that could be counted. */
+export function pricesIn({ teams }: Settings): IsPriced {
+  return (model) =>
+    !isScripted(model) &&
+    modelFacts(resolveModelName(model, teams.models), teams.prices, model).rates !== undefined;
 }

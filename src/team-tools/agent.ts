@@ -12,16 +12,15 @@ import { failed } from "../agent/tools/file-access.ts";
 import { schemaOf } from "../agent/tools/tool-specs.ts";
 import { TeamError } from "../errors.ts";
 import { type OperationContext, requireNoNesting } from "../operations/context.ts";
-import { leadsMode } from "../operations/permission-mode.ts";
-import type { SpawnInput } from "../operations/spawn/draft-member.ts";
-import { spawnMode, spawnType } from "../operations/spawn/resolve-options.ts";
+import { inheritedMode } from "../operations/permission-mode.ts";
+import { type SpawnInput, spawnMode, spawnType } from "../operations/spawn/draft-member.ts";
 import { spawnTeammates } from "../operations/spawn/spawn.ts";
 import { permissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config/config.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
 
 const input = z.object({
   prompt: z
@@ -55,18 +54,18 @@ const input = z.object({
     .check(z.describe("Rules for what it may never do, of the same form")),
   run_in_background: z
     .optional(z.boolean())
-    .check(z.describe("For a subagent: return at once; you are told when it has ended")),
+    .check(z.describe("For a subagent: return at once; you are notified when it has ended")),
   isolation: z
     .optional(z.enum(["worktree"]))
-    .check(z.describe("For a teammate: it works on a branch of its own, in its own git worktree")),
+    .check(z.describe("For a teammate: it works on its own branch, in its own git worktree")),
 });
 
 type Call = z.infer<typeof input>;
 
-/** The type that is one of a team: of no use to who starts no teammates. */
+/** The agent type of teammates, of no use to an agent that cannot start any. */
 const MEMBER_TYPE = "teammate";
 
-/** What only a teammate can be given: who starts none is not told of it, and refused with it. */
+/** The fields for teammates. Hidden from agents that cannot start teammates, and refused if they use them. */
 const FOR_TEAMMATES = { name: true, team_name: true, plan_mode_required: true, isolation: true } as const;
 
 export const agent: TeamTool = (own) => ({
@@ -74,8 +73,8 @@ export const agent: TeamTool = (own) => ({
   alias: "Task",
   description: `${
     own.role === "lead"
-      ? "With a name: starts a teammate, a separate agent that works beside you and reports by messages; the call returns when it is ready. Without one: runs a subagent with a context of its own, and returns its result; several in one message run at the same time."
-      : "Runs a subagent with a context of its own on one piece of work, and returns its result. Several in one message run at the same time."
+      ? "With a name: starts a teammate, a separate agent that works in parallel with you and reports by messages; the call returns when it is ready. Without one: runs a subagent with its own context, and returns its result; several in one message run at the same time."
+      : "Runs a subagent with its own context on one piece of work, and returns its result. Several in one message run at the same time."
   }
 
 Agent types:
@@ -85,7 +84,7 @@ ${typesOf(own)
   .join("\n")}`,
   input,
   ...(own.role === "lead" ? {} : { inputSchema: schemaOf(z.omit(input, FOR_TEAMMATES)) }),
-  // Several of one turn start together, and each waits for its own alone.
+  // Several calls of one turn start concurrently.
   parallel: true,
   access: ({ subagent_type: what = DEFAULT_AGENT_TYPE }: Call) => ({ ...TEAM_ACCESS, what }),
   summary: ({ name, description, prompt }: Call) =>
@@ -93,31 +92,31 @@ ${typesOf(own)
       .filter((part) => part !== "")
       .join(": "),
   execute: (call: Call, context: ToolContext) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const { name } = call;
       if (name !== undefined) requireNoNesting(own.ctx);
-      else requireHands(own);
+      else requireOwnWork(own);
       return name === undefined ? runSubagent(call, own, context) : startTeammate({ ...call, name }, own);
     }),
 });
 
-/** @throws TeamError PERMISSION_DENIED in a lead that only coordinates: what a subagent does is its own work (S53) */
-function requireHands({ role, worker }: TeamToolContext): void {
+/** @throws TeamError PERMISSION_DENIED for a lead in delegate mode: a subagent's work counts as the lead's own work (S53) */
+function requireOwnWork({ role, worker }: TeamToolContext): void {
   if (role !== "lead" || worker.planApproval.mode !== "delegate") return;
   throw new TeamError(
     "PERMISSION_DENIED",
     "In delegate mode the lead only coordinates; nothing was started.",
-    { hint: "Give it a name: it is a teammate then." },
+    { hint: "Add `name` to spawn a teammate instead." },
   );
 }
 
-/** The types that its agent can name. */
+/** Returns the agent types that the agent can name. */
 function typesOf({ types }: TeamToolContext): AgentTypes {
   return types === undefined ? ONLY_BUILTIN_TYPES : { ...ONLY_BUILTIN_TYPES, types };
 }
 
-/** Whether a type has no tool that its agent lacks: with less it would be another. */
-function isWithin({ tools }: AgentType, { within }: TeamToolContext): boolean {
+/** Whether the agent has all tools of a type; with fewer tools, the type would not do what it promises. */
+function isWithin({ tools }: AgentType, { typeTools: within }: TeamToolContext): boolean {
   return within === undefined || (tools?.every((tool) => within.includes(tool)) ?? false);
 }
 
@@ -125,19 +124,19 @@ function typeLine({ name, description }: AgentType): string {
   return `- ${name}${description === "" ? "" : `: ${description}`}`;
 }
 
-/** The most that it can give to others: its own mode, and of a lead that only coordinates the one from before. */
-function mostOf({ ctx, worker }: TeamToolContext): PermissionMode {
+/** Returns the highest mode that the agent can grant: its own, or in delegate mode the lead's mode from before. */
+function maxModeOf({ ctx, worker }: TeamToolContext): PermissionMode {
   const { mode } = worker.planApproval;
-  return mode === "delegate" ? leadsMode(readTeam(ctx.ref)) : mode;
+  return mode === "delegate" ? inheritedMode(readTeam(ctx.ref)) : mode;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND: a teammate joins the team of its lead, by whichever of its names */
-function requireOwnTeam(wanted: string | undefined, { ref }: OperationContext): void {
+/** @throws TeamError TEAM_NOT_FOUND unless the name is the directory name or the display name of the lead's own team */
+function requireOwnTeam(name: string | undefined, { ref }: OperationContext): void {
   const { displayName } = readTeam(ref);
-  if (wanted === undefined || wanted === ref.team || wanted === displayName) return;
+  if (name === undefined || name === ref.team || name === displayName) return;
   throw new TeamError(
     "TEAM_NOT_FOUND",
-    `You lead ${displayName ?? ref.team}, not ${wanted}; nothing was started.`,
+    `You lead ${displayName ?? ref.team}, not ${name}; nothing was started.`,
     {
       hint: "Leave team_name out.",
     },
@@ -150,12 +149,12 @@ async function startTeammate(
 ): Promise<ToolResult> {
   const { ctx, spawn } = own;
   requireOwnTeam(call.team_name, ctx);
-  const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), most: mostOf(own) }], spawn);
+  const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), maxMode: maxModeOf(own) }], spawn);
   if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
   const renamed = sameName(spawned.name, call.name)
     ? undefined
-    : `The name ${call.name} was taken: this one is called ${spawned.name}.`;
-  return answer(
+    : `The name ${call.name} was taken, so this teammate is called ${spawned.name}.`;
+  return jsonResult(
     {
       status: "teammate_spawned",
       ...(renamed !== undefined && { message: renamed }),
@@ -193,12 +192,12 @@ function spawnInput(call: Call & { readonly name: string }): SpawnInput {
   });
 }
 
-/** What only an agent with a place of its own can have is refused, rather than done without. */
+/** Runs a subagent. Refuses options that only a teammate can have, instead of ignoring them. */
 async function runSubagent(call: Call, own: TeamToolContext, context: ToolContext): Promise<ToolResult> {
   if (call.isolation !== undefined || call.plan_mode_required) {
     const what = call.isolation === undefined ? "plan_mode_required" : "isolation";
     throw new TeamError("INVALID_INPUT", `${what} is for a teammate; nothing was started.`, {
-      hint: own.role === "lead" ? "Give it a name, or leave that out." : "Leave it out.",
+      hint: own.role === "lead" ? `Add \`name\`, or leave out ${what}.` : `Leave out ${what}.`,
     });
   }
   const { prompt, description, model, allowedTools, disallowedTools } = call;
@@ -206,10 +205,10 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   const { name: agentType } = type;
   const mode = subagentMode(call, type, own);
   const what = description || agentType;
-  const wanted = { prompt, description: what, agentType, model, mode, allowedTools, disallowedTools };
-  if (!call.run_in_background) return resultOf(agentType, await own.subagent(wanted, context.signal));
+  const request = { prompt, description: what, agentType, model, mode, allowedTools, disallowedTools };
+  if (!call.run_in_background) return resultOf(agentType, await own.subagent(request, context.signal));
   const started = context.background.start("agent", what, async (signal, file) => {
-    const { outcome, text, failure } = await own.subagent({ ...wanted, behind: true }, signal);
+    const { outcome, text, failure } = await own.subagent({ ...request, background: true }, signal);
     file.add("stdout", `${text}\n`);
     return outcome === "completed"
       ? { status: "completed", how: "done" }
@@ -217,25 +216,25 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   });
   if (started === undefined) return failed(TOO_MANY_TASKS);
   const { taskId, outputFile } = started;
-  return answer(
+  return jsonResult(
     { status: "async_launched", task_id: taskId, agent_type: agentType, output_file: outputFile },
     `It works in the background as ${taskId}.`,
   );
 }
 
-/** @returns undefined for its agent's own, also when that changes @throws TeamError PERMISSION_DENIED */
+/** @returns undefined to follow the calling agent's mode, even when it changes @throws TeamError PERMISSION_DENIED */
 function subagentMode(
   { mode, allowedTools }: Call,
   type: AgentType,
   own: TeamToolContext,
 ): PermissionMode | undefined {
-  const most = mostOf(own);
-  const wanted = spawnMode(
-    { name: "a subagent", permissionMode: mode, allowedTools, most },
-    most,
+  const maxMode = maxModeOf(own);
+  const chosen = spawnMode(
+    { name: "a subagent", permissionMode: mode, allowedTools, maxMode },
+    maxMode,
     type.permissionMode,
   );
-  return wanted === most ? undefined : wanted;
+  return chosen === maxMode ? undefined : chosen;
 }
 
 function resultOf(agentType: string, result: SubagentResult): ToolResult {
@@ -249,7 +248,8 @@ function resultOf(agentType: string, result: SubagentResult): ToolResult {
     cost_usd: costUsd,
     transcript_path: transcriptPath,
   };
-  if (outcome === "completed") return { content: text === "" ? "(It ended without a word.)" : text, data };
+  if (outcome === "completed")
+    return { content: text === "" ? "(It ended without a final message.)" : text, data };
   const why = failure ?? "It was interrupted.";
   return { content: text === "" ? why : `${why} Before that it said:\n${text}`, data, isError: true };
 }

@@ -4,7 +4,7 @@ import { questionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
 import { openTold } from "../team/requests/requests.ts";
-import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 
 const input = z.object({
   question: z
@@ -15,7 +15,7 @@ const input = z.object({
     .check(z.describe("Answers to choose from; the person can give another one")),
 });
 
-/** A question opens a request and ends nothing: its answer comes as a message (protocol.md sections 4 and 8). */
+/** Opens a request with a question. The turn continues; the answer comes as a message (protocol.md sections 4 and 8). */
 export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
   name: "AskUserQuestion",
   description:
@@ -24,7 +24,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
   access: () => TEAM_ACCESS,
   summary: ({ question }: z.infer<typeof input>) => question,
   execute: ({ question, choices }: z.infer<typeof input>) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const now = ctx.clock.now();
       const requestId = questionRequestId(worker.name, now);
       const asked = choices === undefined ? question : `${question} [${choices.join(" / ")}]`;
@@ -36,7 +36,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
       await openTold(
         ctx.ref,
         { id: requestId, kind: "question", from: worker.name, summary: asked, payload, at: now },
-        // A lead's own waits for the person, who sees it beside the others.
+        // A lead's question goes to no inbox: the person sees it among the open requests.
         async () => role === "teammate" && sendMessage(ctx.ref, { from: worker.name, to: LEAD_NAME, text }),
       );
       worker.showQuestion(question, choices ?? [], requestId);

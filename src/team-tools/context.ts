@@ -12,28 +12,28 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { TaskGate } from "../team/tasks/update-task.ts";
 import type { Worker } from "../worker/worker.ts";
 
-/** What the team tools of one agent act with: the operations' context, and the worker that the agent is. */
+/** The dependencies of one agent's team tools: the context of operations, and the agent's worker. */
 export interface TeamToolContext {
   readonly ctx: OperationContext;
   readonly worker: Worker;
   readonly role: "teammate" | "lead";
-  /** Asked before a task is added or completed. */
+  /** Hooks that may refuse to add or complete a task. */
   readonly hooks?: Hooks | undefined;
-  /** The agent types that it can name; the built-in ones without it. */
+  /** The agent types that the agent can name; the built-in ones by default. */
   readonly types?: readonly AgentType[] | undefined;
-  /** The tools that its own type has, which those that work for it have at most; undefined for all. */
-  readonly within?: readonly string[] | undefined;
-  /** Where teammates that this agent spawns live. */
+  /** The tools of the agent's own type, which limit its subagents; undefined for all. */
+  readonly typeTools?: readonly string[] | undefined;
+  /** The options for teammates that this agent spawns. */
   readonly spawn: SpawnOptions;
-  /** The files of its team stay, whatever its lead deletes. */
+  /** Keeps the team's files even if the lead deletes the team. */
   readonly keepsTeam?: boolean | undefined;
-  /** Hears of a team that a lead has made anew, before anything is done in it. */
-  readonly teamMade?: (() => Promise<void>) | undefined;
-  /** Runs an agent for one piece of work inside of this one's turn. */
+  /** Called when the lead has recreated its team, before the team is used. */
+  readonly onTeamRecreated?: (() => Promise<void>) | undefined;
+  /** Runs a subagent for one piece of work, during this agent's turn or in the background. */
   subagent(call: SubagentCall, signal: AbortSignal): Promise<SubagentResult>;
 }
 
-/** An agent without a name; what is left out it has from the one that it works for. */
+/** The call of a subagent, an agent without a name. Omitted values are inherited from the calling agent. */
 export interface SubagentCall {
   readonly prompt: string;
   readonly description: string;
@@ -42,22 +42,22 @@ export interface SubagentCall {
   readonly mode?: PermissionMode | undefined;
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
-  /** It works behind its agent's turns: what is urgent for the one that runs does not end it. */
-  readonly behind?: boolean;
+  /** Runs independently of the calling agent's turns: an urgent message to that agent does not interrupt it. */
+  readonly background?: boolean;
 }
 
 export type TeamTool = (context: TeamToolContext) => AnyTool;
 
 /**
- * A result that a model reads as JSON and a playbook as a value.
- * @param display what a person reads in the pane; the data's `message` without it
+ * Creates a result that a model reads as JSON and a playbook as a value.
+ * @param display the text in the pane; by default the data's `message`
  */
-export function answer(data: Record<string, unknown>, display = String(data.message ?? "")): ToolResult {
+export function jsonResult(data: Record<string, unknown>, display = String(data.message ?? "")): ToolResult {
   return { content: JSON.stringify(data, undefined, 2), data, ...(display === "" ? {} : { display }) };
 }
 
-/** A refusal that the model can act on; what is no TeamError goes on as a failure of the program. */
-export async function refusing(work: () => Promise<ToolResult>): Promise<ToolResult> {
+/** Runs a tool's work and turns a TeamError into a result that the model can act on. Other errors are rethrown. */
+export async function withRefusals(work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work();
   } catch (error) {
@@ -72,8 +72,8 @@ export async function refusing(work: () => Promise<ToolResult>): Promise<ToolRes
   }
 }
 
-/** What a model does with its tools where a person at a shell is told of a command. */
-const HINTS: Partial<Record<ErrorCode, string>> = {
+/** Hints for a model, which name its tools instead of a shell command. */
+const MODEL_HINTS: Partial<Record<ErrorCode, string>> = {
   ACTIVE_MEMBERS: "Ask each to shut down by SendMessage of type shutdown_request, and wait for its answer.",
   NOT_LEAD: `Ask ${LEAD_NAME} by SendMessage.`,
   TASK_NOT_FOUND: "TaskList shows the tasks.",
@@ -82,15 +82,15 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   RECIPIENT_INACTIVE: "Give its work to another teammate.",
 };
 
-/** @returns undefined where the hint is a command for a person's shell */
+/** @returns undefined if the hint is a shell command for a person */
 function hintOf({ code, hint }: TeamError): string | undefined {
-  return HINTS[code] ?? (hint !== undefined && /\bteams [a-z]/.test(hint) ? undefined : hint);
+  return MODEL_HINTS[code] ?? (hint !== undefined && /\bteams [a-z]/.test(hint) ? undefined : hint);
 }
 
-/** What the hooks have to say when this agent adds or completes a task. */
+/** Returns the gate through which the hooks can refuse this agent's task changes. */
 export function taskGateOf({ ctx, hooks }: TeamToolContext, { signal }: ToolContext): TaskGate | undefined {
   return hooks && taskGate(hooks, { name: ctx.actor, team: ctx.ref.team }, signal);
 }
 
-/** Every team tool is allowed in every mode, and none runs beside another (protocol.md section 8). */
+/** Team tools are allowed in every mode and never run concurrently, except Agent (protocol.md section 8). */
 export const TEAM_ACCESS = { kind: "team" } as const;

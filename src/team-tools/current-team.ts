@@ -1,7 +1,7 @@
 import type { AnyTool } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
-import { keptOf, type LeftTeam, makeAnew } from "../operations/run/recreate-team.ts";
+import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run/recreate-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
 import { maskText, ownSecrets } from "../os/redact.ts";
 import type { TeamConfig } from "../schema/config.ts";
@@ -9,59 +9,59 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { isThere, updateTeam } from "../team/config/config.ts";
 import type { TeamToolContext } from "./context.ts";
 
-/** A tool that only a lead has. */
-export type LeadTool = (context: TeamToolContext & { readonly led: LedTeam }) => AnyTool;
+/** A tool that only leads have. */
+export type LeadTool = (context: TeamToolContext & { readonly led: CurrentTeam }) => AnyTool;
 
-/** What a lead says of the team that it is to lead. */
-interface TeamWords {
+/** The name and description that a lead gives its team. */
+interface NewTeam {
   readonly name: string;
   readonly description?: string | undefined;
-  /** The lead's own. */
+  /** The lead's own agent type. */
   readonly agentType?: string | undefined;
 }
 
-/** What a deletion came to. */
+/** The result of a deletion. */
 interface Deletion {
-  /** Its files stay. */
+  /** Whether the team's files were kept. */
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];
 }
 
 /**
- * The one team that a lead has at a time (protocol.md section 8): the first is the one that its run has made, and one that it
- * makes behind a deletion takes the deleted one's place.
+ * The one team that a lead has at a time (protocol.md section 8). The run creates the first one; after a deletion, a new team
+ * takes the place of the deleted one.
  */
-export class LedTeam {
+export class CurrentTeam {
   readonly #own: TeamToolContext;
-  /** As the lead calls it; undefined while it has called none so. */
+  /** The name that the lead gave the team; undefined before that. */
   #name: string | undefined;
-  /** Of the one that it has deleted last. */
-  #left: LeftTeam | undefined;
+  /** The surviving data of the team that it deleted last. */
+  #deleted: DeletedTeam | undefined;
 
   constructor(own: TeamToolContext) {
     this.#own = own;
   }
 
-  /** @throws TeamError ALREADY_LEADING, TEAM_EXISTS, and TEAM_NOT_FOUND where somebody else has deleted it */
-  async create(words: TeamWords): Promise<TeamConfig> {
-    const { ctx, worker, teamMade } = this.#own;
-    if (this.#left !== undefined) {
-      await makeAnew(ctx, this.#left);
-      this.#left = undefined;
+  /** @throws TeamError ALREADY_LEADING, TEAM_EXISTS, and TEAM_NOT_FOUND if another process has deleted the team */
+  async create(words: NewTeam): Promise<TeamConfig> {
+    const { ctx, worker, onTeamRecreated } = this.#own;
+    if (this.#deleted !== undefined) {
+      await recreateTeam(ctx, this.#deleted);
+      this.#deleted = undefined;
       worker.joinTeam();
-      await teamMade?.();
+      await onTeamRecreated?.();
     } else if (this.#name !== undefined && isThere(ctx.ref)) {
-      throw new TeamError("ALREADY_LEADING", `You lead ${this.#name} already; no team was made.`, {
-        hint: "One team at a time: use the one that you have.",
+      throw new TeamError("ALREADY_LEADING", `You already lead ${this.#name}; no team was created.`, {
+        hint: "A lead has one team at a time; use your current team.",
       });
     }
-    const config = await updateTeam(ctx.ref, (current) => named(current, words));
+    const config = await updateTeam(ctx.ref, (current) => withName(current, words));
     this.#name = words.name;
     return config;
   }
 
   /**
-   * Without a team it succeeds. One whose run keeps it is only asked whether all have ended.
+   * Deletes the team. Succeeds if there is no team. If the run keeps the team, only checks that all teammates have ended.
    * @throws TeamError ACTIVE_MEMBERS, and what {@link deleteTeam} throws
    */
   async delete(): Promise<Deletion> {
@@ -71,18 +71,18 @@ export class LedTeam {
       requireEnded(ctx);
       return { kept: true, worktrees: [] };
     }
-    const left = keptOf(ctx.ref);
+    const deleted = deletedTeamOf(ctx.ref);
     worker.leaveTeam();
     try {
       return { kept: false, worktrees: await deleteTeam(ctx) };
     } finally {
       if (isThere(ctx.ref)) worker.joinTeam();
-      else this.#left = left;
+      else this.#deleted = deleted;
     }
   }
 }
 
-function named(current: TeamConfig, { name, description, agentType }: TeamWords): TeamConfig {
+function withName(current: TeamConfig, { name, description, agentType }: NewTeam): TeamConfig {
   return {
     ...current,
     displayName: name,

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 
 const input = z.object({});
 
@@ -12,7 +12,7 @@ export const exitPlanMode: TeamTool = ({ worker }) => ({
   access: () => TEAM_ACCESS,
   summary: () => "",
   execute: () =>
-    refusing(async () => {
+    withRefusals(async () => {
       const sent = await worker.planApproval.submit();
       if ("refusal" in sent) return { content: sent.refusal, isError: true };
       return {

@@ -10,7 +10,7 @@ import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config/config.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
 import { findMember, recipientOf } from "../team/members/members.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
 
 /** Longest message, in characters (protocol.md section 8). */
 const MAX_MESSAGE = 100_000;
@@ -40,7 +40,7 @@ const FORMS = `Sends a message to a member, or to all. Text outside of this tool
 - {type: "message", recipient, content, summary}: to one member.
 - {type: "broadcast", content, summary}: to everybody; only for what all must know.`;
 
-/** What only one of the two can send. */
+/** The message types that only this role can send. */
 const FORMS_OF: Readonly<Record<TeamToolContext["role"], string>> = {
   lead: `- {type: "shutdown_request", recipient, content?}: asks a teammate to shut down; content is the reason.
 - {type: "plan_approval_response", request_id, approve, content?}: answers a plan; content is your feedback.`,
@@ -53,11 +53,11 @@ export const sendMessageTool: TeamTool = (tools) => ({
   description: `${FORMS}\n${FORMS_OF[tools.role]}`,
   input,
   access: () => TEAM_ACCESS,
-  summary: (call: Call) => summaryOf(unfolded(call)),
-  execute: (call: Call) => refusing(() => send(tools, unfolded(call))),
+  summary: (call: Call) => summaryOf(normalizeCall(call)),
+  execute: (call: Call) => withRefusals(() => send(tools, normalizeCall(call))),
 });
 
-/** What a person reads of a call. */
+/** Returns the summary of a call for the pane. */
 function summaryOf({ type, recipient, summary, content = "", approve }: Call): string {
   switch (type) {
     case "message":
@@ -73,8 +73,8 @@ function summaryOf({ type, recipient, summary, content = "", approve }: Call): s
   }
 }
 
-/** The newer form {to, message} as the older one; an object in `message` is a protocol answer. */
-function unfolded(call: Call): Call {
+/** Converts the newer form {to, message} into the older one; an object in `message` is a protocol answer. */
+function normalizeCall(call: Call): Call {
   const recipient = call.recipient ?? call.to;
   const content = call.content ?? (typeof call.message === "string" ? call.message : undefined);
   const base: Call = { ...call, recipient, content };
@@ -99,21 +99,21 @@ function unfolded(call: Call): Call {
 function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
   switch (call.type) {
     case "message":
-      return toOne(tools, call);
+      return sendToOne(tools, call);
     case "broadcast":
-      return toAll(tools, call);
+      return sendToAll(tools, call);
     case "shutdown_request":
-      return askToStop(tools, call);
+      return askForShutdown(tools, call);
     case "shutdown_response":
-      return answerStop(tools, call);
+      return answerShutdown(tools, call);
     case "plan_approval_response":
-      return judgePlan(tools, call);
+      return answerPlan(tools, call);
   }
 }
 
-async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
-  const content = textOf(call);
-  const target = recipientOf(readTeam(ctx.ref), need(call.recipient, "recipient"));
+async function sendToOne({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const content = contentOf(call);
+  const target = recipientOf(readTeam(ctx.ref), required(call.recipient, "recipient"));
   if (sameName(target.name, worker.name)) {
     throw new TeamError("INVALID_INPUT", `You are ${target.name}. Nothing was sent.`);
   }
@@ -130,7 +130,7 @@ async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<Tool
     ? ` ${target.name} is not running; it reads it when it is started again.`
     : "";
   const message = `Message sent to ${target.name}.${later}`;
-  return answer({
+  return jsonResult({
     success: true,
     message,
     routing: {
@@ -144,25 +144,25 @@ async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<Tool
   });
 }
 
-async function toAll({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+async function sendToAll({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
   const summary = call.summary === undefined ? {} : { summary: call.summary };
-  const sent = await broadcast(ctx.ref, { ...sender(worker), text: plainText(textOf(call)), ...summary });
+  const sent = await broadcast(ctx.ref, { ...sender(worker), text: plainText(contentOf(call)), ...summary });
   const skipped = sent.skipped.length === 0 ? "" : ` Not running: ${sent.skipped.join(", ")}.`;
   const message = `Sent to ${sent.recipients.join(", ") || "nobody"}.${skipped}`;
-  return answer({ success: true, message, ...sent });
+  return jsonResult({ success: true, message, ...sent });
 }
 
-async function askToStop({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
-  const target = need(call.recipient, "recipient");
+async function askForShutdown({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const target = required(call.recipient, "recipient");
   const ids = await requestShutdown(ctx, [target], call.content);
   const [[name, request_id] = []] = ids;
-  return answer({ success: true, message: `Shutdown requested of ${name}.`, request_id, target: name });
+  return jsonResult({ success: true, message: `Shutdown requested of ${name}.`, request_id, target: name });
 }
 
-async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
-  const requestId = need(call.request_id, "request_id");
-  const approve = need(call.approve, "approve");
-  if (!approve) need(call.content || undefined, "content (the reason of a refusal)");
+async function answerShutdown({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const requestId = required(call.request_id, "request_id");
+  const approve = required(call.approve, "approve");
+  if (!approve) required(call.content || undefined, "content (the reason of a refusal)");
   if (!worker.shutdownRequests.isOpen(requestId)) {
     throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
   }
@@ -174,7 +174,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
   worker.shutdownRequests.close(requestId);
   if (approve) worker.agreeToStop();
   return {
-    ...answer({
+    ...jsonResult({
       success: true,
       message: approve ? "You shut down now." : "Refused; you keep working.",
       request_id: requestId,
@@ -183,7 +183,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
   };
 }
 
-/** Where it lives, for a lead that closes its pane: the team's file says it; a lead's process is no place of its teammates. */
+/** Returns the agent's backend from the team's config and, for tmux, its pane, so that a lead can close that pane. */
 function placeOf({ ref, actor, callerPane }: TeamToolContext["ctx"]): {
   readonly backendType: string;
   readonly paneId?: string;
@@ -193,14 +193,14 @@ function placeOf({ ref, actor, callerPane }: TeamToolContext["ctx"]): {
   return inPane ? { paneId: callerPane, backendType: "tmux" } : { backendType: backendType ?? "process" };
 }
 
-async function judgePlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
+async function answerPlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
   requireLead(ctx, "approve or reject");
-  const id = need(call.request_id, "request_id");
-  const approve = need(call.approve, "approve");
+  const id = required(call.request_id, "request_id");
+  const approve = required(call.approve, "approve");
   const note = call.content === undefined ? {} : { note: call.content };
   openForeignRequests(ctx.ref);
   const { from } = await answerApproval(ctx, id, { approve, decider: "model", ...note });
-  return answer({
+  return jsonResult({
     success: true,
     message: `${from}'s plan is ${approve ? "approved" : "rejected"}.`,
     request_id: id,
@@ -211,12 +211,12 @@ function sender(worker: TeamToolContext["worker"]): { from: string; color?: stri
   return worker.color === undefined ? { from: worker.name } : { from: worker.name, color: worker.color };
 }
 
-function textOf(call: Call): string {
+function contentOf(call: Call): string {
   const text = call.content ?? call.message;
-  return need(typeof text === "string" ? text : undefined, "content");
+  return required(typeof text === "string" ? text : undefined, "content");
 }
 
-function need<T>(value: T | undefined, field: string): T {
+function required<T>(value: T | undefined, field: string): T {
   if (value !== undefined) return value;
   throw new TeamError("INVALID_INPUT", `SendMessage needs ${field} here. Nothing was sent.`);
 }

@@ -1,16 +1,16 @@
 import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
 import { addTask } from "../team/tasks/update-task.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool, taskGateOf } from "./context.ts";
-import { extra } from "./task-schema.ts";
+import { jsonResult, TEAM_ACCESS, type TeamTool, taskGateOf, withRefusals } from "./context.ts";
+import { metadataInput } from "./task-schema.ts";
 
 const input = z.object({
   subject: z.string().check(z.minLength(1), z.describe("One line, as an instruction")),
   description: z._default(z.string(), "").check(z.describe("All that its owner needs to know")),
   activeForm: z
     .optional(z.string())
-    .check(z.describe("What its owner does, for its status: “Counting files”")),
-  metadata: z.optional(extra).check(z.describe("Facts that are kept with it")),
+    .check(z.describe("The owner's activity, for its status: “Counting files”")),
+  metadata: z.optional(metadataInput).check(z.describe("Facts that are kept with it")),
 });
 
 export const taskCreate: TeamTool = (tools) => ({
@@ -20,10 +20,10 @@ export const taskCreate: TeamTool = (tools) => ({
   access: () => TEAM_ACCESS,
   summary: ({ subject }: z.infer<typeof input>) => subject,
   execute: (task: z.infer<typeof input>, context) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const { ctx } = tools;
       const gate = taskGateOf(tools, context);
       const { id, subject } = await addTask(ctx.ref, ctx.actor, defined(task), ctx.clock, gate);
-      return answer({ task: { id, subject } }, `#${id} ${subject}`);
+      return jsonResult({ task: { id, subject } }, `#${id} ${subject}`);
     }),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { getTask } from "../team/tasks/tasks.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 import { taskIdInput as id, publicTask } from "./task-schema.ts";
 
 const input = z.object({ taskId: id });
@@ -12,8 +12,8 @@ export const taskGet: TeamTool = ({ ctx }) => ({
   access: () => TEAM_ACCESS,
   summary: ({ taskId }: z.infer<typeof input>) => `#${taskId}`,
   execute: ({ taskId }: z.infer<typeof input>) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const task = getTask(ctx.ref, taskId);
-      return answer({ task: publicTask(task) }, `#${task.id} ${task.subject}: ${task.status}`);
+      return jsonResult({ task: publicTask(task) }, `#${task.id} ${task.subject}: ${task.status}`);
     }),
 });

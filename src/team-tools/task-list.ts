@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { withLapsedFree } from "../team/tasks/lease.ts";
 import { listTasks } from "../team/tasks/tasks.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 
 const input = z.object({});
 
@@ -12,7 +12,7 @@ export const taskList: TeamTool = ({ ctx }) => ({
   access: () => TEAM_ACCESS,
   summary: () => "",
   execute: () =>
-    refusing(async () => {
+    withRefusals(async () => {
       const broken: string[] = [];
       const tasks = withLapsedFree(listTasks(ctx.ref, (_, id) => broken.push(id)));
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
@@ -26,9 +26,9 @@ export const taskList: TeamTool = ({ ctx }) => ({
           owner: owner ?? null,
           blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
         })),
-        // Said, since what cannot be read may be what the others wait for.
+        // Reported, since other tasks may wait for an unreadable task.
         ...(broken.length === 0 ? {} : { broken }),
       };
-      return answer(list, display);
+      return jsonResult(list, display);
     }),
 });

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import type { Task } from "../schema/task.ts";
 
-/** A task's id as a model writes it, with quotes or without. */
+/** A task's id as a model writes it: a string or a number. */
 export const taskIdInput = z.coerce.string().check(z.describe("The task's id"));
 /** Facts that are kept with a task. */
-export const extra = z.record(z.string(), z.unknown());
+export const metadataInput = z.record(z.string(), z.unknown());
 
-/** A task without what is ours alone. */
+/** Returns a task without this program's private metadata (keys that begin with `_`). */
 export function publicTask(task: Task): Record<string, unknown> {
   const { metadata, ...rest } = task;
   const visible = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));

@@ -2,8 +2,15 @@ import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
 import type { Task } from "../schema/task.ts";
 import { updateTask } from "../team/tasks/update-task.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext, taskGateOf } from "./context.ts";
-import { extra, taskIdInput as id, publicTask } from "./task-schema.ts";
+import {
+  jsonResult,
+  TEAM_ACCESS,
+  type TeamTool,
+  type TeamToolContext,
+  taskGateOf,
+  withRefusals,
+} from "./context.ts";
+import { taskIdInput as id, metadataInput, publicTask } from "./task-schema.ts";
 
 const input = z.object({
   taskId: id,
@@ -15,10 +22,10 @@ const input = z.object({
   description: z.optional(z.string()).check(z.describe("A new description")),
   activeForm: z
     .optional(z.string())
-    .check(z.describe("What its owner does, for its status: “Counting files”")),
+    .check(z.describe("The owner's activity, for its status: “Counting files”")),
   addBlocks: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that wait for this one")),
   addBlockedBy: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that this one waits for")),
-  metadata: z.optional(extra).check(z.describe("Merged into what is there; null removes a key")),
+  metadata: z.optional(metadataInput).check(z.describe("Merged into what is there; null removes a key")),
 });
 
 export const taskUpdate: TeamTool = (tools) => ({
@@ -36,19 +43,19 @@ export const taskUpdate: TeamTool = (tools) => ({
       ...(addBlocks.length === 0 ? [] : [`before ${numbers(addBlocks)}`]),
     ].join(" "),
   execute: ({ taskId, ...change }: z.infer<typeof input>, context) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const { ctx } = tools;
       const gate = taskGateOf(tools, context);
       const task = await updateTask(ctx.ref, ctx.actor, taskId, defined(change), ctx.clock, gate);
-      noteHeld(tools, taskId, task);
+      recordHeldTask(tools, taskId, task);
       if (change.status === "completed" && task?.owner === ctx.actor)
         tools.worker.workSinceIdle.addCompletedTask(taskId);
       const state = task === undefined ? { id: taskId, status: "deleted" } : publicTask(task);
-      return answer({ success: true, task: state }, displayOf(taskId, task));
+      return jsonResult({ success: true, task: state }, displayOf(taskId, task));
     }),
 });
 
-function noteHeld({ worker }: TeamToolContext, taskId: string, task: Task | undefined): void {
+function recordHeldTask({ worker }: TeamToolContext, taskId: string, task: Task | undefined): void {
   worker.setTaskHeld(
     taskId,
     task !== undefined && task.owner === worker.name && task.status === "in_progress",

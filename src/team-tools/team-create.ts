@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { answer, refusing, TEAM_ACCESS } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
 import type { LeadTool } from "./current-team.ts";
 
 const input = z.object({
-  team_name: z.string().check(z.minLength(1), z.maxLength(64), z.describe("What the team is called")),
-  description: z.optional(z.string()).check(z.describe("What it is for")),
+  team_name: z.string().check(z.minLength(1), z.maxLength(64), z.describe("The team's name")),
+  description: z.optional(z.string()).check(z.describe("The team's purpose")),
   agent_type: z.optional(z.string()).check(z.describe("The lead's own type")),
 });
 
@@ -16,9 +16,9 @@ export const teamCreate: LeadTool = ({ ctx, led }) => ({
   access: () => TEAM_ACCESS,
   summary: ({ team_name }: z.infer<typeof input>) => team_name,
   execute: ({ team_name, description, agent_type }: z.infer<typeof input>) =>
-    refusing(async () => {
+    withRefusals(async () => {
       const config = await led.create({ name: team_name, description, agentType: agent_type });
-      return answer(
+      return jsonResult(
         {
           team_name: config.name,
           display_name: team_name,

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { answer, refusing, TEAM_ACCESS } from "./context.ts";
+import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
 import type { LeadTool } from "./current-team.ts";
 
 const input = z.object({});
@@ -12,16 +12,16 @@ export const teamDelete: LeadTool = ({ ctx, led }) => ({
   access: () => TEAM_ACCESS,
   summary: () => "",
   execute: () =>
-    refusing(async () => {
+    withRefusals(async () => {
       const { kept: isKept, worktrees } = await led.delete();
       if (isKept) {
         const message = `The team ${ctx.ref.team} has ended; its files stay, since its run keeps them.`;
-        return answer({ success: true, message, kept: true });
+        return jsonResult({ success: true, message, kept: true });
       }
       const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
       const deletion = `The team ${ctx.ref.team} is deleted.`;
-      if (kept.length === 0) return answer({ success: true, message: deletion });
+      if (kept.length === 0) return jsonResult({ success: true, message: deletion });
       const message = `${deletion} These worktrees stay, since work in them would be lost: ${kept.join("; ")}.`;
-      return answer({ success: true, message, worktrees });
+      return jsonResult({ success: true, message, worktrees });
     }),
 });

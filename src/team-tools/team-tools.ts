@@ -2,7 +2,7 @@ import type { AnyTool } from "../agent/tool.ts";
 import { agent } from "./agent.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import type { TeamToolContext } from "./context.ts";
-import { LedTeam } from "./current-team.ts";
+import { CurrentTeam } from "./current-team.ts";
 import { exitPlanMode } from "./exit-plan-mode.ts";
 import { sendMessageTool } from "./send-message.ts";
 import { taskCreate } from "./task-create.ts";
@@ -16,10 +16,10 @@ const FOR_ALL = [sendMessageTool, taskCreate, taskGet, taskUpdate, taskList, ask
 const FOR_LEAD = [teamCreate, teamDelete];
 const FOR_TEAMMATES = [exitPlanMode];
 
-/** The team tools that an agent of this role has. */
+/** Returns the team tools of an agent, according to its role. */
 export function teamTools(context: TeamToolContext): AnyTool[] {
   const common = FOR_ALL.map((tool) => tool(context));
   if (context.role === "teammate") return [...common, ...FOR_TEAMMATES.map((tool) => tool(context))];
-  const led = { ...context, led: new LedTeam(context) };
+  const led = { ...context, led: new CurrentTeam(context) };
   return [...common, ...FOR_LEAD.map((tool) => tool(led))];
 }

@@ -1,4 +1,7 @@
-/** What the tools of registry.ts are called, a lead's and a teammate's, for whom the tools themselves are too heavy to load. */
+/**
+ * The names of all team tools, for leads and teammates. Separate from the tools, so that commands can check names without loading
+ * them.
+ */
 export const TEAM_TOOL_NAMES = [
   "SendMessage",
   "TaskCreate",

@@ -1,5 +1,4 @@
-import { sequence, type TmuxCommand } from "./command.ts";
-import { literal } from "./format.ts";
+import { literal, sequence, type TmuxCommand } from "./command.ts";
 import type { PaneId, WindowId } from "./ids.ts";
 
 /**

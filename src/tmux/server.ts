@@ -13,6 +13,7 @@ import {
   type TmuxFailure,
   timedOut,
 } from "./error.ts";
+import { type SessionId, sessionId } from "./ids.ts";
 import { parseVersion, type TmuxVersion } from "./version.ts";
 
 /** Which server: by the name of its socket (`-L`), by its path (`-S`), or the user's default one. */
@@ -176,4 +177,30 @@ function unreadLine({ lines, errors }: BatchResult): string | undefined {
 
 function isAboutServer(kind: TmuxErrorKind): boolean {
   return kind === "no-server" || kind === "lost-server";
+}
+
+/** Where a caller inside tmux is, as its environment says. */
+export interface TmuxAround {
+  readonly socket: { readonly path: string };
+  /** The process of its server: its pane's id means something there alone. */
+  readonly serverPid: number;
+  /** None in a popup. */
+  readonly pane?: string | undefined;
+  /** The session that it was started in; where its pane is now counts more. */
+  readonly session?: SessionId | undefined;
+}
+
+/**
+ * By `$TMUX` (`<socket>,<pid>,<session>`, where the path itself may hold commas) and `$TMUX_PANE`; undefined outside of
+ * tmux.
+ */
+export function tmuxAround(env: Env): TmuxAround | undefined {
+  const [, path, pid, session] = /^(.+),(\d+),(\d+)$/.exec(env.TMUX ?? "") ?? [];
+  if (path === undefined) return undefined;
+  return {
+    socket: { path },
+    serverPid: Number(pid),
+    pane: env.TMUX_PANE,
+    session: sessionId(`$${session}`),
+  };
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { OperationContext } from "../../../src/operations/context.ts";
-import { killEverybody } from "../../../src/operations/ending/kill.ts";
+import { killAllTeammates } from "../../../src/operations/ending/kill.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import { openBackends } from "../../../src/runtime/backends.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -36,7 +36,7 @@ export function tmuxOf({ env }: BenchTeam, ...words: readonly string[]): string 
 
 /** Ends all teammates and the team's tmux server. */
 export async function endTeam(ctx: OperationContext, team: BenchTeam): Promise<void> {
-  await killEverybody(ctx);
+  await killAllTeammates(ctx);
   endServer(team);
 }
 

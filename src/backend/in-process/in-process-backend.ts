@@ -1,8 +1,8 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { awaitReady } from "../../launch/await-ready.ts";
 import { discardLaunch, prepareStarts } from "../../launch/prepare.ts";
-import { asAgent, containErrors } from "../../os/agent-scope.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
+import { asAgent, containErrors } from "../../os/env.ts";
 import { entryOf, isDirectory, readText, removeFile } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";

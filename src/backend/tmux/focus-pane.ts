@@ -1,10 +1,9 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { TmuxAround } from "../../tmux/current-client.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { all, equals } from "../../tmux/command.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { either, MISS } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
-import type { TmuxServer } from "../../tmux/server.ts";
+import type { TmuxAround, TmuxServer } from "../../tmux/server.ts";
 import { TAG } from "./pane-tags.ts";
 
 export type FocusOutcome =

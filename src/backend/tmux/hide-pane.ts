@@ -1,7 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
-import { literal } from "../../tmux/format.ts";
+import { literal, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { MISS, onlyIf } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";

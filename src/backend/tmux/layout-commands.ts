@@ -1,5 +1,4 @@
-import { commandLine, sequence, type TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { all, commandLine, equals, sequence, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { layoutString } from "../../tmux/layout-string.ts";
 import { gridLayout, type PaneSize } from "./grid.ts";

@@ -1,5 +1,4 @@
-import type { TmuxCommand } from "../../tmux/command.ts";
-import { all, drawable, equals } from "../../tmux/format.ts";
+import { all, drawable, equals, type TmuxCommand } from "../../tmux/command.ts";
 import { paneId } from "../../tmux/ids.ts";
 import { onlyIf } from "../../tmux/keys.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";

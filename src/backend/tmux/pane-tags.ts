@@ -1,6 +1,5 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
-import { all, any, drawable, equals, literal } from "../../tmux/format.ts";
+import { all, any, type BatchLine, drawable, equals, literal, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
 import type { TmuxPane } from "../../tmux/list-panes.ts";
 import type { SpawnRequest } from "../backend.ts";

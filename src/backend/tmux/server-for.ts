@@ -1,7 +1,6 @@
 import { withoutAgent } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
-import { tmuxAround } from "../../tmux/current-client.ts";
-import { type TmuxServer, type TmuxSocket, tmuxServer } from "../../tmux/server.ts";
+import { type TmuxServer, type TmuxSocket, tmuxAround, tmuxServer } from "../../tmux/server.ts";
 
 /**
  * The server that a caller means: inside tmux the one it is in, else `-L $TEAMS_TMUX_SOCKET`, else the user's default.

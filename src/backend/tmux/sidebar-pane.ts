@@ -1,7 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { all, equals, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
 import { onlyIf } from "../../tmux/keys.ts";
 import { listPanes } from "../../tmux/list-panes.ts";

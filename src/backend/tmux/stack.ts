@@ -1,6 +1,5 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { all, equals, type TmuxCommand } from "../../tmux/command.ts";
 import type { PaneId, WindowId } from "../../tmux/ids.ts";
 import { either, onlyIf } from "../../tmux/keys.ts";
 import { readLayout } from "../../tmux/layout-string.ts";

@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import { belongsToPane } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
-import { literal } from "../../tmux/format.ts";
+import { literal } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";

@@ -1,5 +1,4 @@
-import type { TmuxCommand } from "../../tmux/command.ts";
-import { all, equals, literal } from "../../tmux/format.ts";
+import { all, equals, literal, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { either } from "../../tmux/keys.ts";
 import type { SpawnRequest } from "../backend.ts";

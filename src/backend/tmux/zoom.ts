@@ -1,5 +1,4 @@
-import type { TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { all, equals, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { either } from "../../tmux/keys.ts";
 import { TAG } from "./pane-tags.ts";

@@ -1,8 +1,8 @@
 import {
   type Approval,
+  type ApprovalDetails,
+  approvalDetails,
   listApprovals,
-  type WholeApproval,
-  wholeApproval,
 } from "../../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { openTeam } from "../../runtime/select-team.ts";
@@ -28,7 +28,7 @@ export const command = defineCommand({
     const { ref } = openTeam(io.env, options);
     openForeignRequests(ref);
     if (args.id !== undefined) {
-      const approval = wholeApproval(ref, args.id);
+      const approval = approvalDetails(ref, args.id);
       return out.answer({ approval }, () => wholeText(approval));
     }
     const approvals = listApprovals(ref);
@@ -52,7 +52,7 @@ function detailsOf({ id, change = [], choices = [] }: Approval): readonly string
   return lines.length === 0 ? [] : [[line`${id}:`, ...lines.map(indented)].join("\n")];
 }
 
-function wholeText(approval: WholeApproval): string {
+function wholeText(approval: ApprovalDetails): string {
   const {
     kind,
     from,

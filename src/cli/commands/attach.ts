@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { isWrittenHidden, setHidden } from "../../operations/hide-pane.ts";
+import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
 import { resumeHint } from "../../operations/resume-hint.ts";
 import { runForeground } from "../../os/process/spawn.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
@@ -27,7 +27,7 @@ export const command = defineCommand({
     const ctx = await operationContext(call, target.open);
     const names = target.kind === "member" ? [target.member.name] : panesOfTeam(ctx);
     const who = target.kind === "member" ? target.member.name : target.open.ref.team;
-    if (target.kind === "member" && isWrittenHidden(ctx, who)) await setHidden(ctx, who, false);
+    if (target.kind === "member" && isRecordedHidden(ctx, who)) await setHidden(ctx, who, false);
     const outcome = await goToFirst(ctx, names);
     if (outcome.kind === "gone") throw noPane(ctx, who, names);
     if (outcome.kind === "switched") {

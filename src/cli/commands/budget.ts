@@ -1,12 +1,11 @@
 import { budget } from "../../operations/budget.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, resolveTarget } from "../../runtime/select-team.ts";
-import { pricesIn } from "../../settings/prices.ts";
-import { loadSettings } from "../../settings/settings.ts";
+import { loadSettings, pricesIn } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/paint.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
+import { BUDGET_OPTIONS, limitsIn } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "budget",

@@ -50,7 +50,7 @@ export const command = defineCommand({
 async function knownType(root: string, cwd: string, name: string): Promise<string> {
   const [{ agentTypesIn }, { spawnType }] = await Promise.all([
     import("../../runtime/agent/load-agent-types.ts"),
-    import("../../operations/spawn/resolve-options.ts"),
+    import("../../operations/spawn/draft-member.ts"),
   ]);
   return spawnType(name, await agentTypesIn(root, cwd)).name;
 }

@@ -1,6 +1,11 @@
 import { EXIT } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
-import { KILL_TIMEOUT, type KillReport, killEverybody, killTeammates } from "../../operations/ending/kill.ts";
+import {
+  KILL_TIMEOUT,
+  type KillReport,
+  killAllTeammates,
+  killTeammates,
+} from "../../operations/ending/kill.ts";
 import { operationContext, requireOurs } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
@@ -44,7 +49,7 @@ export const command = defineCommand({
     const reports =
       target.kind === "member"
         ? await killTeammates(ctx, [target.member.name], how)
-        : await killEverybody(ctx, how);
+        : await killAllTeammates(ctx, how);
     const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
     const all = options.purge ? await deleteTeam(ctx, { force: true, worktrees }) : worktrees;
     const { team } = target.open.ref;

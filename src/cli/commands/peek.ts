@@ -67,7 +67,7 @@ function noScreen({ ref }: OperationContext, name: string): TeamError {
     "RECIPIENT_INACTIVE",
     `${name} has no screen now: it does not run in a place of ours.`,
     {
-      hint: resumeHint(ref, [name]) ?? `What is known of it: teams status ${optionWords("--team", ref.team)}`,
+      hint: resumeHint(ref, [name]) ?? `See its state: teams status ${optionWords("--team", ref.team)}`,
     },
   );
 }

@@ -4,7 +4,7 @@ import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../
 import { TEAMMATE_MODES, type TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../operations/budget.ts";
-import { isByHand } from "../../operations/run/take-over-lead.ts";
+import { isManuallyLed } from "../../operations/run/take-over-lead.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
@@ -20,8 +20,7 @@ import type { BackendType } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { pricesIn } from "../../settings/prices.ts";
-import { loadSettings } from "../../settings/settings.ts";
+import { loadSettings, pricesIn } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
@@ -30,8 +29,8 @@ import type { Io } from "../../terminal/io.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { checkAudit, reportCheck } from "../audit-report.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
+import { BUDGET_OPTIONS, limitsIn } from "../option-values.ts";
 import { usageError } from "../parse-args.ts";
 import { askTrust } from "../trust-prompt.ts";
 
@@ -219,7 +218,7 @@ function teamToTakeUp({ io, options }: RunCall): {
 } {
   const { ref, config } = openOwnTeam(io.env, { ...options, force: false }, undefined);
   const model = config.members.find(({ name }) => name === LEAD_NAME)?.model;
-  return { team: ref.team, model, wasByHand: isByHand(config) };
+  return { team: ref.team, model, wasByHand: isManuallyLed(config) };
 }
 
 /** @throws TeamError INVALID_INPUT */

@@ -3,7 +3,7 @@ import {
   type ShutdownReport,
   shutdownTeammates,
 } from "../../operations/ending/shutdown.ts";
-import { withWorktrees } from "../../operations/ending/worktree-report.ts";
+import { withWorktreeEnds } from "../../operations/ending/worktree-report.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
@@ -47,7 +47,7 @@ export const command = defineCommand({
       signal: io.interruption(),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
     });
-    const reports = await withWorktrees(ctx, open.config.members, asked);
+    const reports = await withWorktreeEnds(ctx, open.config.members, asked);
     const kept = keptLines(reports.map(({ worktree }) => worktree));
     out.done({ team: open.ref.team, shutdowns: reports }, () =>
       reports.length === 0 ? "Nobody is there to shut down." : [...reports.map(sentence), ...kept].join("\n"),

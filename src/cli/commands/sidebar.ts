@@ -1,11 +1,11 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { answerApproval } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { isWrittenHidden, setHidden } from "../../operations/hide-pane.ts";
+import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { Lifelines } from "../../operations/supervision/lifelines.ts";
 import { isLed, reconcile } from "../../operations/supervision/reconcile.ts";
-import { lookAtTasks } from "../../operations/supervision/task-notifications.ts";
+import { notifyMissedTaskChanges } from "../../operations/supervision/task-notifications.ts";
 import { filesContext, operationContext } from "../../runtime/operation-context.ts";
 import { type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import { closeSidebar, openSidebar, widthKeeper } from "../../runtime/sidebar-pane.ts";
@@ -59,7 +59,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
       if (!isLed(ctx)) {
         lifelines.follow();
         await reconcile(ctx);
-        await lookAtTasks(ctx);
+        await notifyMissedTaskChanges(ctx);
       }
       const status = await teamStatus(reading);
       const since = { now: ctx.clock.now(), stuckAfterMs };
@@ -92,7 +92,7 @@ async function focus(ctx: OperationContext, member: string): Promise<string | un
 
 /** @returns what became of it, short enough for the narrow bottom line */
 async function hide(ctx: OperationContext, member: string): Promise<string> {
-  const wanted = !isWrittenHidden(ctx, member);
+  const wanted = !isRecordedHidden(ctx, member);
   const outcome = await setHidden(ctx, member, wanted);
   if (outcome === "apart") return `${member} has a window of its own`;
   return wanted ? `${member} is hidden; h shows it` : `${member} is shown again`;

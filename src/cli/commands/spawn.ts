@@ -5,10 +5,10 @@ import type { NotHere } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { leadsMode } from "../../operations/permission-mode.ts";
+import { inheritedMode } from "../../operations/permission-mode.ts";
 import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
 import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
-import type { WantedWorktree } from "../../operations/worktrees/create-worktree.ts";
+import type { WorktreeRequest } from "../../operations/worktrees/create-worktree.ts";
 import { realPathOf } from "../../os/files/real-path.ts";
 import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
@@ -19,20 +19,19 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";
-import { pricesIn } from "../../settings/prices.ts";
 import {
   bypassForbidden,
   furtherDirectories,
   loadSettings,
+  pricesIn,
   worktreeSettings,
 } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
-import { textOption } from "../option-values.ts";
+import { BUDGET_OPTIONS, limitsIn, textOption } from "../option-values.ts";
 import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
@@ -91,7 +90,7 @@ export const command = defineCommand({
     const override = await textOption(io, options.systemPrompt, "system prompt");
     const append = await textOption(io, options.appendSystemPrompt, "system prompt");
     const input: SpawnInput = defined({
-      words: defined({ override, append }),
+      promptOverrides: defined({ override, append }),
       name: args.name,
       unique: options.unique,
       plan: options.plan,
@@ -104,10 +103,10 @@ export const command = defineCommand({
       tools: toolList(options.tools),
       cwd: options.cwd,
       worktree: wantedWorktree(options),
-      most: deciderOf(io.env) === "model" ? leadsMode(open.config) : undefined,
+      maxMode: deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined,
       budget: limitsIn(options),
     });
-    if (input.most !== undefined) requireWithin(workingDirectory(ctx, input), open.config, settings, ctx);
+    if (input.maxMode !== undefined) requireWithin(workingDirectory(ctx, input), open.config, settings, ctx);
     const { problems: flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
     for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
     // From the first file on, so that a start that is cut off leaves nothing.
@@ -177,7 +176,7 @@ function wantedWorktree({
 }: {
   readonly worktree: string | true | undefined;
   readonly withChanges: boolean;
-}): WantedWorktree | undefined {
+}): WorktreeRequest | undefined {
   if (worktree === undefined) return undefined;
   return { ...(worktree === true ? {} : { branch: worktree }), withChanges };
 }

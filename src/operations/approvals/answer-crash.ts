@@ -6,26 +6,27 @@ import { endProcesses } from "../processes/end-processes.ts";
 import { resumeMember } from "../resume/resume.ts";
 
 /**
- * A person's word on a teammate that crashed (product.md): yes starts it again, with its conversation and its tasks; no lets it
- * go from the team.
- * @throws TeamError where it could not be started; it waits as before then
+ * Answers the request of a crashed teammate (product.md). Approval restarts it with its conversation and its tasks; rejection
+ * removes it from the team.
+ * @throws TeamError SPAWN_FAILED if it could not be restarted, and then the request stays open; PERMISSION_DENIED if it was
+ * removed but some of its processes could not be ended
  */
 export async function answerCrash(ctx: OperationContext, name: string, approve: boolean): Promise<void> {
-  if (approve) return startAgain(ctx, name);
-  // The script that holds its pane, and what went on in the background.
+  if (approve) return restartMember(ctx, name);
+  // The launch script still holds its pane, and background commands may still run.
   const left = await endProcesses(ctx, name);
   await removeEndedMember(ctx, name, "dismissed");
   if (left.length === 0) return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    `${name} has left the team, but processes of it could not be ended: ${left.join(", ")}.`,
+    `${name} has left the team, but some of its processes could not be ended: ${left.join(", ")}.`,
   );
 }
 
-async function startAgain(ctx: OperationContext, name: string): Promise<void> {
+async function restartMember(ctx: OperationContext, name: string): Promise<void> {
   const { outcome, error } = await resumeMember(ctx, name);
   if (outcome === "restarted" || outcome === "alive") return;
-  throw new TeamError("SPAWN_FAILED", error?.message ?? `${name} was not started again.`, {
-    hint: error?.hint ?? `Look at its last lines: teams logs ${operand(name)}`,
+  throw new TeamError("SPAWN_FAILED", error?.message ?? `${name} was not restarted.`, {
+    hint: error?.hint ?? `See its last lines: teams logs ${operand(name)}`,
   });
 }

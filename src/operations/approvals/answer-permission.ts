@@ -15,25 +15,25 @@ import type { OperationContext } from "../context.ts";
 import { answerApproval } from "./approvals.ts";
 import { isForeign, openForeignRequest } from "./foreign-requests.ts";
 
-/** What a lead's own side lets a teammate do. */
+/** The lead's own rights, which decide a teammate's permission request. */
 export interface LeadRights {
   readonly mode: PermissionMode;
   readonly rules: PermissionRules;
-  /** Besides the teammate's own. */
+  /** Working directories in addition to the teammate's own. */
   readonly directories: readonly string[];
 }
 
-/** What a teammate asks for, of either form of the request. */
-interface Asked {
+/** The tool call of a permission request, whichever of the two message types it came in. */
+interface RequestedCall {
   readonly id: string;
   readonly tool: string;
   readonly access: ToolAccess;
 }
 
 /**
- * The lead's side of a teammate's permission request: its own mode and rules decide where they can, else a person does; a
- * lead's model never (protocol.md section 4).
- * @returns `person` when it waits for one
+ * Answers a teammate's permission request by the lead's own mode and rules. If they do not decide it, a person does; a lead's
+ * model never decides it (protocol.md section 4).
+ * @returns `person` if the request still waits for a person
  */
 export async function answerPermission(
   ctx: OperationContext,
@@ -42,16 +42,16 @@ export async function answerPermission(
   rights: LeadRights,
 ): Promise<"answered" | "person"> {
   const member = readTeam(ctx.ref).members.find(({ name }) => sameName(name, from));
-  // It has left meanwhile, and waits for nothing.
+  // The teammate has left the team and waits for no answer.
   if (member === undefined) return "answered";
   const { cwd } = member;
-  const asked = askedIn(message, { cwd, env: ctx.env });
-  // One of ours has opened it itself, and by now may have its answer.
+  const asked = requestedCall(message, { cwd, env: ctx.env });
+  // Our own agents open their requests themselves; such a request may already be answered.
   if (isForeign(ctx.ref, member)) openForeignRequest(ctx.ref, from, message, ctx.clock.now());
-  // What somebody else has asked for is not decided by what this one says of it.
+  // An open request with this id from another member must not be decided by this message.
   if (!isAwaitingAnswer(ctx.ref, asked.id, from)) return "answered";
-  const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);
-  // Where a rule, a hook or what it would change made it ask, nothing but a person's word lets it run.
+  const { behavior, reason } = await decideAsLead(ctx, cwd, asked, rights);
+  // If an ask rule, a hook or the changed file caused the request (`guarded`), only a person may allow it.
   if (behavior === "ask" || (behavior === "allow" && message.guarded === true)) return "person";
   try {
     await answerApproval(ctx, asked.id, {
@@ -59,7 +59,7 @@ export async function answerPermission(
       note: `Decided by the lead's own rights: ${reason}`,
     });
   } catch (error) {
-    // The person at the agent's own pane may have been first: that answer stands.
+    // A person at the agent's own pane may have answered first; that answer counts.
     const late =
       error instanceof TeamError && (error.code === "ALREADY_ANSWERED" || error.code === "REQUEST_NOT_FOUND");
     if (!late) throw error;
@@ -67,16 +67,16 @@ export async function answerPermission(
   return "answered";
 }
 
-/** As if the lead made the call itself, where the teammate is. */
-async function decideFor(
+/** Decides the call as if the lead made it itself in the teammate's directory. */
+async function decideAsLead(
   ctx: OperationContext,
   cwd: string,
-  { tool, access }: Asked,
+  { tool, access }: RequestedCall,
   { mode, rules, directories }: LeadRights,
 ): Promise<PermissionDecision> {
   const { readShellLine } = await import("../../agent/permissions/shell-line.ts");
   return decidePermission({
-    // A lead that plans has nothing against the work of others.
+    // Plan mode restricts the lead's own work, not its teammates'.
     mode: mode === "plan" ? "default" : mode,
     tool,
     access,
@@ -88,10 +88,10 @@ async function decideFor(
   });
 }
 
-function askedIn(
+function requestedCall(
   message: Parameters<typeof answerPermission>[2],
   where: Pick<ToolContext, "cwd" | "env">,
-): Asked {
+): RequestedCall {
   if (message.type === "sandbox_permission_request") {
     const host = plainHost(message.host);
     const tool = webFetchTool.name;
@@ -101,7 +101,7 @@ function askedIn(
   return { id, tool, access: accessOf(tool, input, where) };
 }
 
-/** What the call would touch. A tool that only the asker has, or an input that is none of it, is whatever it may be. */
+/** Returns what the call would access: `external` for a tool that the lead does not have, or for an invalid input. */
 function accessOf(name: string, input: unknown, where: Pick<ToolContext, "cwd" | "env">): ToolAccess {
   const tool = builtinTools().find((one) => one.name === name);
   const parsed = tool?.input.safeParse(input);

@@ -20,28 +20,28 @@ import {
 } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
-import { exceeds, leadsMode } from "../permission-mode.ts";
+import { exceedsMode, inheritedMode } from "../permission-mode.ts";
 import { presentInstances } from "../processes/present-instances.ts";
-import { type Crash, crashesAmong, type MemberRecords, memberRecords } from "./crashes.ts";
+import { type Crash, listCrashes, type MemberRecords, memberRecords } from "./crashes.ts";
 
-/** One thing that waits for somebody: a row of `approvals --json` (product.md). */
+/** An open request: a row of `approvals --json` (product.md). */
 export interface Approval {
   readonly id: string;
   readonly kind: "plan" | "permission" | "question" | "crash";
   readonly from: string;
   readonly summary: string;
   readonly at: number;
-  /** Answers that a question offers. */
+  /** The choices that a question offers. */
   readonly choices?: readonly string[];
-  /** Why a permission is asked for. */
+  /** Why the permission is requested. */
   readonly reason?: string;
-  /** The first lines of what the call would do that its summary leaves out; all of them where one alone is looked at. */
+  /** The change that the call would make, beyond its summary: the first lines in a list, all lines in the details. */
   readonly change?: readonly string[];
 }
 
-/** One thing that waits, whole. */
-export interface WholeApproval extends Approval {
-  /** What the tool would be called with. */
+/** An open request with all its details. */
+export interface ApprovalDetails extends Approval {
+  /** The input of the tool call. */
   readonly input?: unknown;
   readonly question?: string;
   readonly planFilePath?: string;
@@ -50,32 +50,32 @@ export interface WholeApproval extends Approval {
 
 export interface ApprovalAnswer {
   readonly approve: boolean;
-  /** Feedback on a plan, the reason of a refusal, the answer to a question. */
+  /** Feedback on a plan, the reason for a rejection, or the answer to a question. */
   readonly note?: string;
-  /** The mode that an approved plan goes on in. */
+  /** The mode in which the agent carries out an approved plan. */
   readonly mode?: PermissionMode;
-  /** The rules that an allowance makes besides, and where they are kept: not only by the agent, for as long as it runs. */
+  /** Rules that an allowed call also adds, and where they are saved. Without it, no rule is added. */
   readonly always?: { readonly rules: readonly string[]; readonly destination: RuleDestination };
-  /** Who decides: of a model only plans are taken (protocol.md section 4). A person without it. */
+  /** Who decides; a person by default. A model may answer only plans (protocol.md section 4). */
   readonly decider?: "person" | "model";
 }
 
 /**
- * What waits, oldest first.
- * @param members what is known of them, for who has read it already
+ * Lists the open requests, oldest first.
+ * @param members the members' records, if the caller has already read them
  */
 export function listApprovals(ref: TeamRef, members = memberRecords(ref)): readonly Approval[] {
   const asked = listRequests(ref).map((request) => approvalOf(request));
-  return [...asked, ...crashesAmong(members)].sort((a, b) => a.at - b.at);
+  return [...asked, ...listCrashes(members)].sort((a, b) => a.at - b.at);
 }
 
-function crashBy(members: readonly MemberRecords[], id: string): Crash | undefined {
-  return crashesAmong(members).find((crash) => crash.id === id);
+function findCrash(members: readonly MemberRecords[], id: string): Crash | undefined {
+  return listCrashes(members).find((crash) => crash.id === id);
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND */
-export function wholeApproval(ref: TeamRef, id: string): WholeApproval {
-  const crash = isCrashId(id) ? crashBy(memberRecords(ref), id) : undefined;
+export function approvalDetails(ref: TeamRef, id: string): ApprovalDetails {
+  const crash = isCrashId(id) ? findCrash(memberRecords(ref), id) : undefined;
   if (crash !== undefined) return crash;
   const request = readRequest(ref, id);
   const { payload } = request;
@@ -89,16 +89,16 @@ export function wholeApproval(ref: TeamRef, id: string): WholeApproval {
   });
 }
 
-/** Lines of a change that a list shows; the pane of whoever asks shows more, and `teams approvals <id>` all. */
-const LISTED_LINES = 8;
+/** How many lines of a change a list shows. The requesting agent's pane shows more, `teams approvals <id>` all. */
+const MAX_LISTED_LINES = 8;
 
-function approvalOf(request: RequestRecord, most = LISTED_LINES): Approval {
+function approvalOf(request: RequestRecord, maxLines = MAX_LISTED_LINES): Approval {
   const { id, kind, from, summary, at, payload } = request;
   const choices = choicesOf(request);
   const change = kind === "permission" ? shownChange(String(payload.tool), payload.input) : [];
-  const more = change.length - most;
-  // A line that says “1 more line” would take the place of that line.
-  const lines = more > 1 ? [...change.slice(0, most), `… ${more} more lines`] : change;
+  const more = change.length - maxLines;
+  // Instead of “1 more line”, show that line.
+  const lines = more > 1 ? [...change.slice(0, maxLines), `… ${more} more lines`] : change;
   return {
     ...{ id, kind, from, summary, at },
     ...(choices.length === 0 ? {} : { choices }),
@@ -108,10 +108,10 @@ function approvalOf(request: RequestRecord, most = LISTED_LINES): Approval {
 }
 
 /**
- * Answers a request and sends the one response; of several answers the first counts. A crash is answered by what becomes of
- * whoever crashed: it is started again, or leaves the team.
- * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT where a choice is asked for and none is given,
- * PERMISSION_DENIED for a model that would decide more than a plan
+ * Answers a request and sends the response. The first answer counts. For a crash, approval restarts the teammate and rejection
+ * removes it.
+ * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT if a question needs a choice and none is given,
+ * PERMISSION_DENIED if a model answers more than a plan
  */
 export async function answerApproval(
   ctx: OperationContext,
@@ -119,45 +119,45 @@ export async function answerApproval(
   answer: ApprovalAnswer,
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
-  if (isCrashId(id)) return answerCrashOf(ctx, id, answer);
+  if (isCrashId(id)) return answerCrashRequest(ctx, id, answer);
   const request = readRequest(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
   const note = given.note && chosen(choicesOf(request), given.note);
   const decision = defined({ ...given, note: note || undefined });
-  if (decider === "model" && request.kind !== "plan") throw onlyAPerson(id);
+  if (decider === "model" && request.kind !== "plan") throw personOnly(id);
   if (
     decider === "model" &&
     answer.mode !== undefined &&
-    exceeds(answer.mode, leadsMode(readTeam(ctx.ref)))
+    exceedsMode(answer.mode, inheritedMode(readTeam(ctx.ref)))
   ) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `A lead's model cannot give the mode ${answer.mode}, which is more than it has. Nothing was sent.`,
-      { hint: "Leave the mode out, or ask the person." },
+      `A lead's model cannot set mode ${answer.mode}, which allows more than its own. Nothing was sent.`,
+      { hint: "Leave out the mode, or ask the user." },
     );
   }
   if (request.kind === "question") requireChoice(request, answer.approve, note || undefined);
   const record = defined({ ...decision, always: always?.rules.slice(), by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
-    // Whoever gave it may have ended before it was sent.
+    // The process that recorded the answer may have died before it sent the response.
     await sendGivenAnswer(ctx.ref, id, ctx.clock.now());
-    throw new TeamError("ALREADY_ANSWERED", `${id} was answered before; that answer stands.`, {
-      hint: "See what still waits: teams approvals",
+    throw new TeamError("ALREADY_ANSWERED", `${id} has already been answered; the first answer counts.`, {
+      hint: "See the open requests: teams approvals",
     });
   }
-  const told = defined({ ...record, destination: always?.destination });
+  const response = defined({ ...record, destination: always?.destination });
   try {
-    await sendAnswer(ctx.ref, request, told, ctx.clock.now());
+    await sendAnswer(ctx.ref, request, response, ctx.clock.now());
   } catch (error) {
-    // Nobody has been told: it waits as before.
+    // No response was sent, so the request stays open.
     withdrawAnswer(ctx.ref, id);
     throw error;
   }
   return approvalOf(request);
 }
 
-/** What starts and ends programs is loaded for the few that crash. */
-async function answerCrashOf(
+/** Answers a crash. The code that restarts and ends processes is loaded only here, since crashes are rare. */
+async function answerCrashRequest(
   ctx: OperationContext,
   id: string,
   { approve, decider }: ApprovalAnswer,
@@ -165,41 +165,41 @@ async function answerCrashOf(
   const members = memberRecords(ctx.ref);
   const places = members.flatMap(({ place }) => place ?? []);
   const present = await presentInstances(ctx, places);
-  const crash = crashBy(
+  const crash = findCrash(
     members.map((known) => ({ ...known, presentInstances: present })),
     id,
   );
   if (crash === undefined) throw requestNotFound(ctx.ref, id);
-  if (decider === "model") throw onlyAPerson(id);
+  if (decider === "model") throw personOnly(id);
   const { answerCrash } = await import("./answer-crash.ts");
   await answerCrash(ctx, crash.from, approve);
   return crash;
 }
 
-function onlyAPerson(id: string): TeamError {
+function personOnly(id: string): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
-    `${id} is not a plan; only a person answers it. Nothing was sent.`,
+    `${id} is not a plan; only a person can answer it. Nothing was sent.`,
     {
-      hint: "A person answers in the agent's pane, in the sidebar or by teams approve.",
+      hint: "Ask the user to answer it in the agent's pane, in the sidebar or with teams approve.",
     },
   );
 }
 
-/** Yes is no answer to "which one". */
+/** @throws TeamError INVALID_INPUT if a question with choices is approved without one */
 function requireChoice(request: RequestRecord, approve: boolean, note: string | undefined): void {
   const choices = choicesOf(request);
   if (!approve || note !== undefined || choices.length === 0) return;
   throw new TeamError(
     "INVALID_INPUT",
-    `${request.from} asks which one: ${choices.join(" | ")}. Nothing was sent.`,
+    `${request.from} asks for a choice: ${choices.join(" | ")}. Nothing was sent.`,
     {
-      hint: `Say it as the note: teams approve ${operand(request.id)} --note ${operand(choices[0] ?? "")}`,
+      hint: `Give the choice as the note: teams approve ${operand(request.id)} --note ${operand(choices[0] ?? "")}`,
     },
   );
 }
 
-/** The plans that wait although the lead has read of them: where it has nothing left to do, only a person answers them. */
+/** Returns the open plans whose requests the lead has read. When the lead has nothing left to do, only a person answers them. */
 export function unansweredPlans(ref: TeamRef): readonly RequestRecord[] {
   const plans = listRequests(ref).filter(({ kind }) => kind === "plan");
   if (plans.length === 0) return [];

@@ -8,12 +8,12 @@ import { readExit, readPlace, readStatus } from "../../team/records/read-records
 import type { TeamRef } from "../../team/ref.ts";
 import { exitReason, withoutMessages } from "../ending/last-lines.ts";
 
-/** A member, and what is known of it. */
+/** A member with its records. */
 export interface MemberRecords extends AgentRecords {
   readonly member: TeamMember;
 }
 
-/** Of all members. @param config the team's file, for who has read it already */
+/** Reads the records of all members. @param config the team's config, if the caller has already read it */
 export function memberRecords(ref: TeamRef, config = readTeam(ref)): readonly MemberRecords[] {
   return config.members.map((member) => {
     const { name } = member;
@@ -21,9 +21,9 @@ export function memberRecords(ref: TeamRef, config = readTeam(ref)): readonly Me
   });
 }
 
-/** A teammate that crashed: it waits for a person, who has it started again or lets it go. */
+/** A crashed teammate as an open request: a person restarts or dismisses it. */
 export interface Crash {
-  /** Of this very crash: one that was started again, in its pane or by a command, has another the next time. */
+  /** The id of this crash; the next crash of a restarted teammate gets another id. */
   readonly id: string;
   readonly kind: "crash";
   readonly from: string;
@@ -31,8 +31,8 @@ export interface Crash {
   readonly at: number;
 }
 
-/** Whoever has crashed, and was neither started again nor dismissed. No file says so: what is known of its end does. */
-export function crashesAmong(members: readonly MemberRecords[]): readonly Crash[] {
+/** Lists the teammates that crashed and were neither restarted nor dismissed. Derived from their records, not stored. */
+export function listCrashes(members: readonly MemberRecords[]): readonly Crash[] {
   return members.flatMap((known) => crashOf(known) ?? []);
 }
 
@@ -50,7 +50,7 @@ function crashOf({ member, ...records }: MemberRecords): Crash | undefined {
     id: crashId(name, status?.startedAt ?? joinedAt),
     kind: "crash",
     from: name,
-    summary: [how, last].filter(Boolean).join(": ") || "nobody knows why",
+    summary: [how, last].filter(Boolean).join(": ") || "cause unknown",
     at: exit?.at ?? status?.lastActivityAt ?? joinedAt,
   };
 }

@@ -12,19 +12,19 @@ import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { openRequest } from "../../team/requests/requests.ts";
 
-/** Characters of a call's input in its row. */
-const SHOWN_INPUT = 200;
+/** How many characters of a call's input the summary shows. */
+const MAX_INPUT_CHARS = 200;
 
-type Opened = Pick<Parameters<typeof openRequest>[1], "id" | "kind" | "summary" | "payload">;
+type NewRequest = Pick<Parameters<typeof openRequest>[1], "id" | "kind" | "summary" | "payload">;
 
 /**
- * Opens what members have asked that open no request themselves: a foreign peer has only its message to the lead. From then on
- * it is listed and answered like any other; one that was answered stays so. Of a former holder of a name nothing is opened.
+ * Opens requests for the messages of foreign members, which only send a message to the lead. The requests are then listed and
+ * answered like all others; answered ones stay answered. Messages of a former holder of the name are ignored.
  * @throws TeamError TEAM_NOT_FOUND
  */
 export function openForeignRequests(ref: TeamRef): void {
   const { members, schemaVersion } = readTeam(ref);
-  // In a team of another program nothing is written for a look.
+  // In a team of another program, a read-only command writes nothing.
   if (schemaVersion === undefined) return;
   const joined = new Map(
     members
@@ -40,23 +40,23 @@ export function openForeignRequests(ref: TeamRef): void {
   }
 }
 
-/** Whether a member opens no request itself; one of ours says nothing of itself either while it is started again. */
+/** Whether a member is foreign and opens no requests itself. Our own members lack a status only during a start. */
 export function isForeign(ref: TeamRef, member: TeamMember): boolean {
   return readStatus(ref, member.name) === undefined && !hasStartClaim(member);
 }
 
-/** Opens what this message asks, if it asks. @param at milliseconds since the epoch @throws TeamError TEAM_NOT_FOUND */
+/** Opens a request for this message if it is one. @param at milliseconds since the epoch @throws TeamError TEAM_NOT_FOUND */
 export function openForeignRequest(ref: TeamRef, from: string, message: ProtocolMessage, at: number): void {
-  const opened = requestIn(message);
+  const opened = requestOf(message);
   if (opened !== undefined) openRequest(ref, { ...opened, from, at });
 }
 
-function requestIn(message: ProtocolMessage): Opened | undefined {
+function requestOf(message: ProtocolMessage): NewRequest | undefined {
   switch (message.type) {
     case "permission_request": {
       const { request_id: id, tool_name: tool, input, permission_suggestions } = message;
       const rules = permission_suggestions.flatMap(rulesAdded);
-      const summary = `${tool}(${JSON.stringify(input).slice(0, SHOWN_INPUT)})`;
+      const summary = `${tool}(${JSON.stringify(input).slice(0, MAX_INPUT_CHARS)})`;
       return { id, kind: "permission", summary, payload: { input, tool, rules } };
     }
     case "sandbox_permission_request": {

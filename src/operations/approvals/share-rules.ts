@@ -6,9 +6,9 @@ import { sendMessage } from "../../team/mailbox/send.ts";
 import type { OperationContext } from "../context.ts";
 
 /**
- * Tells the teammates that run of rules that a settings file has from now on: they have read it already.
- * @param asker has them with its answer
- * @param directory whose settings they are; everybody's without it
+ * Sends new permission rules of a settings file to the running teammates, since they read that file at their start.
+ * @param asker the member whose request added the rules; it gets them with its answer
+ * @param directory sends them only to members in this directory; without it to all
  */
 export async function shareRules(
   ctx: OperationContext,

@@ -9,12 +9,12 @@ import { notifyPending } from "../../team/tasks/notify-owners.ts";
 import { withAssignment } from "../../team/tasks/pending-notifications.ts";
 import { changeTask, ownerName, readableTask } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
-import { endMarked, endProcesses } from "../processes/end-processes.ts";
-import { closePlace } from "./settle-ending.ts";
+import { endMarkedProcesses, endProcesses } from "../processes/end-processes.ts";
+import { closePlace } from "./process-ending.ts";
 
 /**
- * Ends what the last start of a member left: the script that holds a crashed one's pane, what went on in the background, and
- * a start that a killed process had begun.
+ * Ends the processes of a member's previous start: the launch script that holds a crashed agent's pane, background commands,
+ * and the processes of a start that a killed process had begun.
  * @returns the pids that could not be ended
  */
 export async function endPreviousStart(
@@ -24,13 +24,13 @@ export async function endPreviousStart(
 ): Promise<readonly number[]> {
   const left = await endProcesses(ctx, name);
   if (begun === undefined) return left;
-  return [...left, ...(await endMarked(begun))];
+  return [...left, ...(await endMarkedProcesses(begun))];
 }
 
 /**
- * Makes way for the next start of a member whose processes have ended: its pane is closed, what would end it at once is
- * answered, and the tasks that it had and nobody else has are its own again.
- * @returns the ids of those
+ * Prepares the restart of a member whose processes have ended: closes its pane, marks unread shutdown requests as read, and
+ * reassigns the tasks that it held and that are still unassigned.
+ * @returns the ids of its tasks
  */
 export async function clearForRestart(ctx: OperationContext, member: TeamMember): Promise<readonly string[]> {
   const { ref } = ctx;
@@ -41,7 +41,7 @@ export async function clearForRestart(ctx: OperationContext, member: TeamMember)
   return reassignHeldTasks(ctx, member);
 }
 
-/** A request to end that it had not read is not meant for the one that is started again. */
+/** Marks unread shutdown requests as read: they were meant for the previous start. */
 async function dropShutdownRequests(ref: TeamRef, name: string): Promise<void> {
   const requests = (await unreadMessages(ref, name)).filter(
     ({ protocol }) => protocol?.type === "shutdown_request",
@@ -51,13 +51,13 @@ async function dropShutdownRequests(ref: TeamRef, name: string): Promise<void> {
   await recordProgress(ref, name, keys, "done");
 }
 
-/** It is told of each as of any task that is given to it, so that it goes on with them. */
+/** Reassigns the tasks that the member held. It gets a notification for each, as for every assignment, and continues with them. */
 async function reassignHeldTasks(
   { ref, clock }: OperationContext,
   member: TeamMember,
 ): Promise<readonly string[]> {
   const { name } = member;
-  const given: string[] = [];
+  const reassigned: string[] = [];
   for (const id of readMetadata(member, "tasksToRestore") ?? []) {
     if (readableTask(ref, id) === undefined) continue;
     const task = await changeTask(ref, id, (current) =>
@@ -66,7 +66,7 @@ async function reassignHeldTasks(
         : undefined,
     );
     await notifyPending(ref, task, clock);
-    if (ownerName(task) === name && task.status !== "completed") given.push(id);
+    if (ownerName(task) === name && task.status !== "completed") reassigned.push(id);
   }
-  return given;
+  return reassigned;
 }

@@ -7,23 +7,23 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
-import { clearTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
-import { isAlive, isRemote, killEverybody } from "./kill.ts";
-import { awaitEndingDone, closePlace } from "./settle-ending.ts";
+import { cleanUpTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
+import { isAlive, isRemote, killAllTeammates } from "./kill.ts";
+import { awaitEndingDone, closePlace } from "./process-ending.ts";
 
 export interface DeleteOptions {
-  /** Ends living members first instead of refusing. */
+  /** Ends running members first instead of failing. */
   readonly force?: boolean;
-  /** Called when nothing stands in the way any more and nobody was ended yet; what it throws ends the deletion. */
+  /** Runs after all checks and before any member is ended; an error from it cancels the deletion. */
   readonly backup?: () => Promise<void>;
-  /** Worktrees that were seen to just now, by whoever ended the members. */
+  /** Worktrees that the caller has just handled when it ended the members. */
   readonly worktrees?: readonly WorktreeEnd[];
 }
 
 /**
- * Removes a team: its files, tasks, FIFOs, what is left of its panes, and the worktrees in which nothing is unsaved.
- * @returns what became of its worktrees; those that stay are the caller's to name
- * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; nothing was removed then
+ * Removes a team: its files, tasks, FIFOs, remaining panes, and worktrees without unsaved changes.
+ * @returns its worktrees, removed or kept; the caller reports the kept ones
+ * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; then nothing was removed
  */
 export async function deleteTeam(
   ctx: OperationContext,
@@ -34,8 +34,8 @@ export async function deleteTeam(
   const active = activeOf(ctx, members);
   if (!options.force) requireEnded(ctx);
   await options.backup?.();
-  const killed = active.length > 0 ? await killEverybody(ctx, { force: true }) : [];
-  // Whoever sees to the end of a former member has its pane to close yet.
+  const killed = active.length > 0 ? await killAllTeammates(ctx, { force: true }) : [];
+  // Another process may still handle a former member's ending and have to close its pane.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name);
   for (const name of members) {
     const place = readPlace(ctx.ref, name);
@@ -43,7 +43,7 @@ export async function deleteTeam(
     await endProcesses(ctx, name);
     await closePlace(ctx, place);
   }
-  const worktrees = await clearTeamWorktrees(ctx, [
+  const worktrees = await cleanUpTeamWorktrees(ctx, [
     ...(options.worktrees ?? []),
     ...killed.flatMap(({ worktree }) => worktree ?? []),
   ]);
@@ -61,7 +61,7 @@ export function requireEnded(ctx: OperationContext): void {
     "ACTIVE_MEMBERS",
     `${active.join(", ")} still ${active.length > 1 ? "run" : "runs"}; nothing was deleted.`,
     {
-      hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}; or end them: teams delete --force ${operand(ctx.ref.team)}`,
+      hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}; or end them with the team: teams delete --force ${operand(ctx.ref.team)}`,
       details: { active },
     },
   );

@@ -15,38 +15,38 @@ import { setDiscard } from "../worktrees/discard-worktree.ts";
 import type { WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { removeEndedMember } from "./remove-member.ts";
 import { shutdownTeammates } from "./shutdown.ts";
-import { withWorktrees } from "./worktree-report.ts";
+import { withWorktreeEnds } from "./worktree-report.ts";
 
-/** Milliseconds that `kill` waits for an agreed shutdown before it goes on to signals (product.md). */
+/** Milliseconds that `kill` waits for an agreed shutdown before it sends signals (product.md). */
 export const KILL_TIMEOUT = 5_000;
 
 export interface KillReport {
   readonly name: string;
   /**
-   * `shut down` when it agreed in time, `killed` when signals ended it, `gone` when nothing ran any more, `out of reach`
-   * when it left the team by force and no signal could be sent to where it was (another pid space).
+   * `shut down`: it agreed in time. `killed`: signals ended it. `gone`: it no longer ran. `out of reach`: it was removed by
+   * force without a signal, because it runs in another pid space.
    */
   readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
-  /** Processes that outlived SIGKILL; empty when all went well. */
+  /** The pids of processes that survived SIGKILL; usually empty. */
   readonly left: readonly number[];
-  /** What became of its worktree, where it had one. */
+  /** Whether its worktree, if it had one, was removed or kept. */
   readonly worktree?: WorktreeEnd;
 }
 
 export interface KillOptions {
   readonly timeoutMs?: number;
-  /** Skips the asking. */
+  /** Sends signals without asking first. */
   readonly force?: boolean;
-  /** Their worktrees go with all that is in them; the branches stay. */
+  /** Removes their worktrees with unsaved changes; the branches are kept. */
   readonly discardWorktrees?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Ends members: asks first, then signals to the whole process tree, then the pane and the membership, and the worktree if
- * nothing is unsaved in it.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead, WORKTREE_DIRTY; nothing was touched then. INTERRUPTED by the signal while it
- * asks, and PERMISSION_DENIED when one that lives in another pid space has not agreed: nobody was sent one
+ * Ends members: asks first, then sends signals to the whole process tree, closes the pane, ends the membership, and removes
+ * the worktree if it has no unsaved changes.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead, WORKTREE_DIRTY; then nothing was changed. INTERRUPTED if
+ * `signal` aborts while it asks, PERMISSION_DENIED if a member in another pid space has not agreed; then no signal was sent
  */
 export async function killTeammates(
   ctx: OperationContext,
@@ -58,51 +58,51 @@ export async function killTeammates(
   const found = names.map((name) => findMember(config, name));
   requireTeammates(ctx, found);
   const members = found.map(({ name }) => name);
-  if (!options.discardWorktrees) return withWorktrees(ctx, found, await endAll(ctx, members, options));
+  if (!options.discardWorktrees) return withWorktreeEnds(ctx, found, await endMembers(ctx, members, options));
   const own = ownIdentity();
   await setDiscard(ctx, members, own);
   try {
-    return await withWorktrees(ctx, found, await endAll(ctx, members, options), own);
+    return await withWorktreeEnds(ctx, found, await endMembers(ctx, members, options), own);
   } catch (error) {
-    // Who has not ended keeps its worktree as any other.
+    // Members that have not ended keep their worktrees.
     await setDiscard(ctx, members, undefined);
     throw error;
   }
 }
 
-/** A lead ends with its run, or is a person. */
+/** @throws TeamError INVALID_INPUT for the lead, which ends with its run or is a person */
 function requireTeammates({ ref }: OperationContext, found: readonly TeamMember[]): void {
   if (!found.some(({ name }) => name === LEAD_NAME)) return;
-  throw new TeamError("INVALID_INPUT", `${LEAD_NAME} leads the team, and is not killed alone.`, {
-    hint: `All of the team: teams kill --team ${operand(ref.team)}. A run ends by Ctrl-C in its lead's pane.`,
+  throw new TeamError("INVALID_INPUT", `${LEAD_NAME} leads the team and cannot be killed alone.`, {
+    hint: `To kill the whole team: teams kill --team ${operand(ref.team)}. To end a run, press Ctrl-C twice in its lead's pane.`,
   });
 }
 
-function endAll(
+function endMembers(
   outer: OperationContext,
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
-  return batchClose(outer, (ctx) => endEach(ctx, members, options));
+  return batchClose(outer, (ctx) => endEachMember(ctx, members, options));
 }
 
-async function endEach(
+async function endEachMember(
   ctx: OperationContext,
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
   const living = members.filter((name) => isAlive(ctx, name) || isRemote(ctx, name));
-  const agreed = options.force ? [] : await ask(ctx, living, options);
-  if (options.signal?.aborted && !options.force) requireAll(living, agreed);
-  if (!options.force) requireReach(ctx, living, agreed);
+  const agreed = options.force ? [] : await requestAgreement(ctx, living, options);
+  if (options.signal?.aborted && !options.force) requireAllAgreed(living, agreed);
+  if (!options.force) requireReachable(ctx, living, agreed);
   const signalled = living.filter((name) => !agreed.includes(name));
   return withKillClaim(ctx.ref, signalled, () =>
-    Promise.all(members.map((name) => end(ctx, name, agreed.includes(name), living.includes(name)))),
+    Promise.all(members.map((name) => endMember(ctx, name, agreed.includes(name), living.includes(name)))),
   );
 }
 
-/** Ends every member but the lead, and what a lead that was killed has left running. */
-export async function killEverybody(
+/** Ends all teammates, and the commands that a killed lead left running. */
+export async function killAllTeammates(
   ctx: OperationContext,
   options: KillOptions = {},
 ): Promise<readonly KillReport[]> {
@@ -114,7 +114,7 @@ export async function killEverybody(
   return reports;
 }
 
-async function ask(
+async function requestAgreement(
   ctx: OperationContext,
   living: readonly string[],
   options: KillOptions,
@@ -130,27 +130,31 @@ async function ask(
     .map(({ name }) => name);
 }
 
-/** Who is told to stop in the middle of asking does not go on to signals. */
-function requireAll(living: readonly string[], agreed: readonly string[]): void {
+/** An abort while it asks prevents the signals. @throws TeamError INTERRUPTED unless all members agreed */
+function requireAllAgreed(living: readonly string[], agreed: readonly string[]): void {
   const others = living.filter((name) => !agreed.includes(name));
   if (others.length === 0) return;
-  throw new TeamError("INTERRUPTED", `${others.join(", ")} had been asked to end; no signal was sent.`, {
-    hint: "A request that was read may still be agreed to. To end them without asking: teams kill --force",
-  });
+  throw new TeamError(
+    "INTERRUPTED",
+    `${others.join(", ")} had been asked to shut down; no signal was sent.`,
+    {
+      hint: "They may still agree. To end them without asking: teams kill --force",
+    },
+  );
 }
 
-/** A signal goes by a pid, and the pid of another pid space is somebody else's here (S77). */
-function requireReach(ctx: OperationContext, living: readonly string[], agreed: readonly string[]): void {
+/** A pid of another pid space would name another process here, so no signal can be sent (S77). @throws TeamError PERMISSION_DENIED */
+function requireReachable(ctx: OperationContext, living: readonly string[], agreed: readonly string[]): void {
   const others = living.filter((name) => !agreed.includes(name) && isRemote(ctx, name));
   if (others.length === 0) return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    `${others.join(", ")} did not agree to end, and runs on another machine or in another container, where no signal from here arrives; none was sent.`,
-    { hint: "End it there. If that place is gone for good, take it out of the team with --force." },
+    `${others.join(", ")} did not agree to shut down and runs on another machine or in another container, where signals from here do not arrive; none was sent.`,
+    { hint: "End it there. If that machine or container is gone for good, remove the member with --force." },
   );
 }
 
-async function end(
+async function endMember(
   ctx: OperationContext,
   name: string,
   agreed: boolean,
@@ -167,7 +171,7 @@ export function isAlive(ctx: OperationContext, name: string): boolean {
   return livenessOfAgent(ctx.ref, name) === "alive";
 }
 
-/** Whether it cannot be judged from here whether its process lives: that belongs to another pid space. */
+/** Whether the member's process belongs to another pid space, so that its liveness is unknown here. */
 export function isRemote(ctx: OperationContext, name: string): boolean {
   return livenessOfAgent(ctx.ref, name) === "unknown";
 }

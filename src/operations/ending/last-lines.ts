@@ -1,33 +1,32 @@
 import type { AgentExit } from "../../team/members/judge-liveness.ts";
 
-/** What a message begins with in a pane: this and who sent it, its text below in rows that are set in. */
+/** The sign before the sender of a message in a pane; the message's text follows in indented rows. */
 export const MESSAGE_SIGN = "◂";
 
-const SET_IN = /^(?: {2}|\s*$)/;
+const INDENTED = /^(?: {2}|\s*$)/;
 
 /**
- * What a pane showed last, for its team's lead: without blank lines, and without the text of messages, since of what teammates
- * write to each other the lead reads summaries only (protocol.md section 5). Rows that are set in at the beginning may be the rest
- * of a message and go too.
+ * Removes blank lines and the text of messages from the last lines of a pane, which go to the lead: the lead reads only summaries
+ * of messages between teammates (protocol.md section 5). Indented rows at the beginning may belong to a message and are removed, too.
  */
 export function withoutMessages(lines: readonly string[]): readonly string[] {
   let isInMessage = true;
   return lines.filter((line) => {
     const begins = line.startsWith(MESSAGE_SIGN);
-    isInMessage = begins || (isInMessage && SET_IN.test(line));
+    isInMessage = begins || (isInMessage && INDENTED.test(line));
     return begins || (!isInMessage && line.trim() !== "");
   });
 }
 
-/** Signal or exit code in brackets, to stand behind a verb; empty where neither is known. */
+/** Returns the signal or exit code in brackets, to follow a verb; empty if both are unknown. */
 export function exitReason(exit: AgentExit | null): string {
   const reason = exit?.signal ?? (exit?.code == null ? undefined : `exit code ${exit.code}`);
   return reason === undefined ? "" : ` (${reason})`;
 }
 
 /**
- * The last that its pane showed, in lines below the news. Each is marked as quoted: what an agent, or a program of its, wrote is
- * not said by whoever tells the news.
+ * Returns the pane's last lines, to append to a notification. Each is marked as a quotation, so that the reader does not take the
+ * output of an agent or its programs for words of the notification.
  */
 export function lastLinesOf(exit: AgentExit | null): string {
   const lines = withoutMessages(exit?.lastLines ?? []);

@@ -9,32 +9,31 @@ import { lookUpMember, toFormer } from "../../team/members/members.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
-import { awaitEndingDone, processEnding } from "./settle-ending.ts";
+import { awaitEndingDone, processEnding } from "./process-ending.ts";
 
-/** What each owner has not finished; read when it is asked for, since few looks find an end. */
-export type Unfinished = () => ReadonlyMap<string, readonly string[]>;
+/** Reads the unfinished tasks by owner; called only when an ending is found, which is rare. */
+export type ReadUnfinishedTasks = () => ReadonlyMap<string, readonly string[]>;
 
-/** How a member left: the word that stands in `former`. */
+/** How a member left, as recorded in `former`. */
 type LeavingKind = "shutdown" | "killed" | "dismissed";
 
-const SENTENCE: Readonly<Record<LeavingKind, string>> = {
+const NEWS_TEXT: Readonly<Record<LeavingKind, string>> = {
   shutdown: "has shut down.",
-  killed: "was ended.",
-  dismissed: "had crashed and was dismissed.",
+  killed: "was killed.",
+  dismissed: "crashed and was dismissed.",
 };
 
 /**
- * What follows when a member has left for good: it goes to `former`, its tasks come free, the lead is told, what it had
- * started ends, its pane is closed, its files of this run go. Done once, whoever notices first; when this returns it is
- * done, by whomever.
- * @param unfinished for who has several to finish, and reads all tasks once
- * @returns false when somebody else did it
+ * Removes a member that has left for good: moves it to `former`, unassigns its tasks, notifies the lead, ends its remaining
+ * processes, closes its pane and removes its run files. Only the first caller does so; the others wait until it is done.
+ * @param unfinished for a caller that removes several members and reads all tasks once
+ * @returns false if another process did it
  */
 export async function removeEndedMember(
   ctx: OperationContext,
   name: string,
   how: LeavingKind,
-  unfinished: Unfinished = () => unfinishedTasks(ctx.ref),
+  unfinished: ReadUnfinishedTasks = () => unfinishedTasks(ctx.ref),
 ): Promise<boolean> {
   const { ref } = ctx;
   const member = lookUpMember(readTeam(ref), name);
@@ -45,30 +44,30 @@ export async function removeEndedMember(
   const { process, instance } = readStatus(ref, name) ?? {};
   const place = readPlace(ref, name);
   const start = place?.instance ?? instance ?? String(member.joinedAt);
-  const taken = await claimEnding(
+  const ending = await claimEnding(
     ref,
     {
       id: `left/${name}/${start}`,
       name,
       how,
-      news: `${name} ${SENTENCE[how]}`,
+      news: `${name} ${NEWS_TEXT[how]}`,
       tasks: [...(unfinished().get(name) ?? [])],
       process,
       place,
       worktree: worktreeAtEnd(member),
     },
-    // Not one that took the name meanwhile.
+    // The name may have a new holder by now.
     (config) =>
       lookUpMember(config, name)?.joinedAt === member.joinedAt
         ? toFormer(withSpentOf(config, spentBy(ref, name)), name, how, ctx.clock.now())
         : undefined,
   );
-  if (taken !== undefined) await processEnding(ctx, taken);
+  if (ending !== undefined) await processEnding(ctx, ending);
   else await awaitEndingDone(ctx, name);
-  return taken !== undefined;
+  return ending !== undefined;
 }
 
-/** Its worktree, to be discarded only where the kill that asks for it is at work: one that was killed itself asks for nothing. */
+/** Returns its worktree. The request to discard it applies only while the kill that made the request still runs. */
 function worktreeAtEnd(member: TeamMember): WorktreeRecord | undefined {
   const worktree = worktreeOf(member);
   if (worktree?.discard === undefined || livenessOf(worktree.discard) === "alive") return worktree;

@@ -19,7 +19,7 @@ import { requireLead } from "../context.ts";
 import { batchClose } from "../processes/batch-close.ts";
 import { removeEndedMember } from "./remove-member.ts";
 
-/** Milliseconds that `shutdown` waits for agreement and end (product.md). */
+/** Milliseconds that `shutdown` waits until a teammate has agreed and ended (product.md). */
 export const SHUTDOWN_TIMEOUT = 30_000;
 
 type ShutdownOutcome = "approved" | "rejected" | "timed_out" | "gone";
@@ -27,7 +27,7 @@ type ShutdownOutcome = "approved" | "rejected" | "timed_out" | "gone";
 export interface ShutdownReport {
   readonly name: string;
   readonly outcome: ShutdownOutcome;
-  /** Why it refused. */
+  /** Why the teammate refused. */
   readonly reason?: string;
 }
 
@@ -35,13 +35,14 @@ export interface ShutdownOptions {
   readonly timeoutMs?: number;
   readonly reason?: string;
   readonly signal?: AbortSignal;
-  /** What follows for one that has ended; by default it leaves the team. */
-  readonly ended?: (name: string) => Promise<unknown>;
+  /** Handles a teammate that has ended; by default it is removed from the team. */
+  readonly onEnded?: (name: string) => Promise<unknown>;
 }
 
 /**
- * Puts the request into the inbox of each and returns the request ids, without waiting.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead: nobody was asked then
+ * Sends a shutdown request to each teammate, without waiting.
+ * @returns the request ids by name
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead; then no request was sent
  */
 export async function requestShutdown(
   ctx: OperationContext,
@@ -51,7 +52,7 @@ export async function requestShutdown(
   requireLead(ctx, "ask for a shutdown");
   const config = readTeam(ctx.ref);
   const asked = names.map((given) => findMember(config, given).name);
-  if (asked.includes(LEAD_NAME)) throw notTheLead(ctx);
+  if (asked.includes(LEAD_NAME)) throw leadNotShutDown(ctx);
   const ids = new Map<string, string>();
   for (const name of asked) {
     const requestId = shutdownRequestId(name, ctx.clock.now());
@@ -66,40 +67,40 @@ export async function requestShutdown(
   return ids;
 }
 
-function notTheLead({ ref }: OperationContext): TeamError {
-  return new TeamError("INVALID_INPUT", "The lead is not shut down by a request; nobody was asked.", {
-    hint: `Ctrl-C twice in its pane ends its run; the whole team: teams kill --team ${operand(ref.team)}`,
+function leadNotShutDown({ ref }: OperationContext): TeamError {
+  return new TeamError("INVALID_INPUT", "The lead cannot be shut down by a request; no request was sent.", {
+    hint: `Press Ctrl-C twice in its pane to end its run, or kill the whole team: teams kill --team ${operand(ref.team)}`,
   });
 }
 
 /**
- * Asks, waits for agreement and end, and does what follows for those that ended. A refusal stands; past the deadline
- * nothing is touched (protocol.md section 4).
+ * Asks teammates to shut down, waits until they agree and end, and removes those that ended. A teammate that refuses, or that has
+ * not ended by the deadline, is left as it is (protocol.md section 4).
  */
 export function shutdownTeammates(
   outer: OperationContext,
   names: readonly string[],
   options: ShutdownOptions = {},
 ): Promise<readonly ShutdownReport[]> {
-  return batchClose(outer, (ctx) => askAndFinish(ctx, names, options));
+  return batchClose(outer, (ctx) => requestAndAwait(ctx, names, options));
 }
 
-async function askAndFinish(
+async function requestAndAwait(
   ctx: OperationContext,
   names: readonly string[],
   options: ShutdownOptions,
 ): Promise<readonly ShutdownReport[]> {
   const { ref } = ctx;
-  // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
+  // The answer goes to an inbox, the end to the exit record; both are files below this directory, so both ring the bell.
   const bell = openTreeBell([ref.paths.dir]);
   const deadline = steadyNow() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
-  const ended = options.ended ?? ((name: string) => removeEndedMember(ctx, name, "shutdown"));
+  const ended = options.onEnded ?? ((name: string) => removeEndedMember(ctx, name, "shutdown"));
   try {
     const waiting = new Map(await requestShutdown(ctx, names, options.reason));
     const reports = new Map<string, ShutdownReport>();
     for (;;) {
       for (const [name, requestId] of waiting) {
-        const report = await lookAt(ctx, name, requestId, ended);
+        const report = await checkShutdown(ctx, name, requestId, ended);
         if (report === undefined) continue;
         reports.set(name, report);
         waiting.delete(name);
@@ -114,7 +115,7 @@ async function askAndFinish(
   }
 }
 
-/** Longest wait between two looks, in milliseconds: the net for an end that left no exit record (SIGKILL of everything). */
+/** Longest time between two polls, in milliseconds, for an end without an exit record (SIGKILL of the launch script, too). */
 const POLL_MS = 1_000;
 
 async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): Promise<boolean> {
@@ -124,7 +125,7 @@ async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): P
   return true;
 }
 
-async function lookAt(
+async function checkShutdown(
   ctx: OperationContext,
   name: string,
   requestId: string,
@@ -132,7 +133,7 @@ async function lookAt(
 ): Promise<ShutdownReport | undefined> {
   const member = readTeam(ctx.ref).members.find((one) => one.name === name);
   if (member === undefined) return { name, outcome: "approved" };
-  // Before its answer is looked for: who agreed has said so by the time it is seen to have ended.
+  // Liveness is read before the answer: a teammate that agreed has sent its answer before it ends.
   const { alive } = judgeLiveness(member, {
     status: readStatus(ctx.ref, name),
     place: readPlace(ctx.ref, name),
@@ -141,15 +142,15 @@ async function lookAt(
   const answer = await answerTo(ctx, name, requestId);
   if (answer?.type === "shutdown_rejected") return { name, outcome: "rejected", reason: answer.reason };
   const agreed = answer?.type === "shutdown_approved";
-  // Of one that cannot be judged from here (a foreign peer) there is only its word.
+  // If liveness is unknown here (a foreign member), only its answer counts.
   if (alive === true || (alive === null && !agreed)) return undefined;
   await ended(name);
   return { name, outcome: agreed ? "approved" : "gone" };
 }
 
 /**
- * The answer to this request in the lead's inbox. With no lead process to read it, it is marked as read here: the
- * caller is the lead.
+ * Finds the answer to this request in the lead's inbox. Without a lead process, the caller is the lead, so the answer is marked
+ * as read here.
  */
 async function answerTo(
   ctx: OperationContext,

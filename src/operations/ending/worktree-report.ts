@@ -5,38 +5,38 @@ import { sameName } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
-import { clearWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";
-import { awaitEndingDone } from "./settle-ending.ts";
+import { cleanUpWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";
+import { awaitEndingDone } from "./process-ending.ts";
 
 interface Report {
   readonly name: string;
-  /** Processes of it that still are there. */
+  /** The pids of its processes that could not be ended. */
   readonly left?: readonly number[];
   readonly outcome: string;
 }
 
 /**
- * Adds to what became of members what became of the worktrees of those that have left. Whoever saw to an end has seen to its
- * worktree; one that still is there is looked at again, for why.
- * @param discard the kill that takes them with all that is in them
- * @param members as they were before
+ * Adds to the reports of ended members whether their worktrees were removed or kept. Processing the ending has already handled
+ * the worktree; if it still exists, the removal is tried again to find the reason.
+ * @param discard the kill that removes worktrees with unsaved changes
+ * @param members the members as they were before
  */
-export async function withWorktrees<R extends Report>(
+export async function withWorktreeEnds<R extends Report>(
   ctx: OperationContext,
   members: readonly TeamMember[],
   reports: readonly R[],
   discard?: ProcessIdentity,
 ): Promise<readonly (R & { readonly worktree?: WorktreeEnd })[]> {
-  const told: (R & { readonly worktree?: WorktreeEnd })[] = [];
+  const extended: (R & { readonly worktree?: WorktreeEnd })[] = [];
   for (const report of reports) {
     const member = members.find(({ name }) => sameName(name, report.name));
-    const end = member && (await endOfWorktree(ctx, member, report, discard));
-    told.push(end === undefined ? report : { ...report, worktree: end });
+    const end = member && (await worktreeEndOf(ctx, member, report, discard));
+    extended.push(end === undefined ? report : { ...report, worktree: end });
   }
-  return told;
+  return extended;
 }
 
-async function endOfWorktree(
+async function worktreeEndOf(
   ctx: OperationContext,
   member: TeamMember,
   { outcome, left = [] }: Report,
@@ -48,5 +48,5 @@ async function endOfWorktree(
   if (stays) return undefined;
   await awaitEndingDone(ctx, member.name);
   if (outcome === "out of reach" || left.length > 0) return worktreeInUse(worktree);
-  return clearWorktree(ctx, defined({ ...worktree, discard }));
+  return cleanUpWorktree(ctx, defined({ ...worktree, discard }));
 }

@@ -3,8 +3,8 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import type { OperationContext } from "../context.ts";
 
 /**
- * Does something that ends several members, and closes all their places behind it, in one call of each backend: what ran in
- * them has ended by then, and mostly taken its pane with it. Also when the work fails.
+ * Runs work that ends several members, then closes all their places in one call for each backend, also if the work fails. By
+ * then their processes have ended, and most panes have closed with them.
  */
 export async function batchClose<T>(
   ctx: OperationContext,

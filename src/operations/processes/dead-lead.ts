@@ -2,11 +2,11 @@ import { livenessOf } from "../../os/process/identity.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
-import { endMarked } from "./end-processes.ts";
+import { endMarkedProcesses } from "./end-processes.ts";
 
 /**
- * Ends the clients that a lead's process has left waiting when it was killed. That process must be known to be dead; a call
- * of tmux is made only where one is there.
+ * Ends the tmux clients that a killed lead left waiting. Does nothing unless the lead's process is known to be dead; calls tmux
+ * only if a client is alive.
  * @throws TmuxError
  */
 export async function endDeadLeadWatches({ ref, env }: Pick<OperationContext, "ref" | "env">): Promise<void> {
@@ -14,7 +14,7 @@ export async function endDeadLeadWatches({ ref, env }: Pick<OperationContext, "r
   if (status?.serverWatches === undefined || livenessOf(status.process) !== "dead") return;
   for (const { channel, server, client } of status.serverWatches) {
     if (livenessOf(client) !== "alive") continue;
-    // Rare, and no part of a cold look at a team.
+    // Rare, so it is loaded only when needed: most commands reconcile.
     const [{ endWatch }, { serverAt }] = await Promise.all([
       import("../../tmux/server-exit.ts"),
       import("../../backend/tmux/server-for.ts"),
@@ -24,11 +24,11 @@ export async function endDeadLeadWatches({ ref, env }: Pick<OperationContext, "r
 }
 
 /**
- * Ends what the commands of a lead run on that was killed, as those of a teammate: whoever follows it would do their work a
- * second time beside them. They carry its session; that process must be known to be dead.
+ * Ends the commands that a killed lead left running, since its successor would repeat their work. The commands are marked with
+ * the lead's session. Does nothing unless the lead's process is known to be dead.
  */
 export async function endDeadLeadCommands({ ref }: Pick<OperationContext, "ref">): Promise<void> {
   const status = readStatus(ref, LEAD_NAME);
   if (status === undefined || livenessOf(status.process) !== "dead" || status.sessionId === "") return;
-  await endMarked(status.sessionId);
+  await endMarkedProcesses(status.sessionId);
 }

@@ -10,62 +10,67 @@ import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
-const GRACE = 2_000;
+const GRACE_MS = 2_000;
 
-/** One start of an agent, as its records have it. */
-interface Started {
+/** The records of one start of an agent. */
+interface StartRecords {
   readonly place?: PlaceRecord | undefined;
   readonly process?: ProcessIdentity | undefined;
-  /** Where there is no place. */
+  /** Used if there is no place. */
   readonly instance?: string | undefined;
 }
 
 /**
- * Ends what a member's start left running: the launch script, the agent, and everything below them or marked by them.
+ * Ends the processes of a member's start: the launch script, the agent, their descendants, and processes with their marker.
  * @returns the pids that could not be ended
  */
 export async function endProcesses(ctx: OperationContext, name: string): Promise<readonly number[]> {
   const { process, instance } = readStatus(ctx.ref, name) ?? {};
   const place = readPlace(ctx.ref, name);
-  const begun = place === undefined && process === undefined ? begunStart(ctx, name) : undefined;
-  return begun === undefined ? endStarted(ctx, { place, process, instance }) : endMarked(begun);
+  const claimed = place === undefined && process === undefined ? claimedInstance(ctx, name) : undefined;
+  return claimed === undefined
+    ? endStartProcesses(ctx, { place, process, instance })
+    : endMarkedProcesses(claimed);
 }
 
-/** The start of one that was put nowhere, as far as anybody wrote down: whoever did it was killed. */
-function begunStart({ ref }: OperationContext, name: string): string | undefined {
+/** Returns the instance of a start that has no place or process record because the spawning process was killed. */
+function claimedInstance({ ref }: OperationContext, name: string): string | undefined {
   const member = lookUpMember(readTeam(ref), name);
   return member && readMetadata(member, "startClaim")?.instance;
 }
 
 /**
- * Ends all that carries the marker of a start whose launch script is unknown, or that has none.
- * @param host the process that it lives in, which stays
+ * Ends all processes with the marker of a start whose launch script is unknown or does not exist.
+ * @param host the process that the agent lives in, which is not ended
  * @returns the pids that could not be ended
  */
-export async function endMarked(marker: string, host?: ProcessIdentity): Promise<readonly number[]> {
+export async function endMarkedProcesses(marker: string, host?: ProcessIdentity): Promise<readonly number[]> {
   const tree = { root: { pid: 0, procStart: "" }, marker, ...(host && { host }) };
-  return (await endTree(tree, { graceMs: GRACE })).left;
+  return (await endTree(tree, { graceMs: GRACE_MS })).left;
 }
 
-/** The same of one start, whoever has the name by now. */
-export async function endStarted(
+/** Ends the processes of one start, even if the name has a new holder. @returns the pids that could not be ended */
+export async function endStartProcesses(
   ctx: OperationContext,
-  { place, process, instance }: Started,
+  { place, process, instance }: StartRecords,
 ): Promise<readonly number[]> {
-  if (place?.within !== undefined) return endWithin(ctx, place);
+  if (place?.within !== undefined) return endInHostProcess(ctx, place);
   const root = launchScriptOf(place) ?? process;
   const marker = place?.instance ?? instance;
   if (root?.procStart === undefined || marker === undefined) return [];
-  // Of another boot nothing is left, and in another pid space the same number is somebody else.
+  // After a reboot no process is left, and in another pid space the same pid is another process.
   if (!isOfHere(root)) return [];
   const { pid, procStart } = root;
-  const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE });
+  const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE_MS });
   return left;
 }
 
-/** Of one that lives in another's process only what it started has pids of its own. */
-async function endWithin({ backends }: OperationContext, place: PlaceRecord): Promise<readonly number[]> {
-  const within = (await backends.of(place.backend)?.end?.(place, GRACE)) ?? [];
+/** Ends an agent that lives in another process: only its child processes have pids of their own. */
+async function endInHostProcess(
+  { backends }: OperationContext,
+  place: PlaceRecord,
+): Promise<readonly number[]> {
+  const within = (await backends.of(place.backend)?.end?.(place, GRACE_MS)) ?? [];
   if (place.within === undefined || !isOfHere(place.within.process)) return within;
-  return [...within, ...(await endMarked(place.instance, place.within.process))];
+  return [...within, ...(await endMarkedProcesses(place.instance, place.within.process))];
 }

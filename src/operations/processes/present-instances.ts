@@ -1,7 +1,7 @@
 import type { PlaceRecord } from "../../schema/status.ts";
 import type { OperationContext } from "../context.ts";
 
-/** Which of these places still exist, by the starts that they belong to: at most one look at each kind of place. */
+/** Returns the instances whose places still exist. Asks each backend at most once. */
 export async function presentInstances(
   ctx: OperationContext,
   places: readonly PlaceRecord[],

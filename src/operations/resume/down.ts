@@ -15,35 +15,35 @@ import { isLed, reconcile } from "../supervision/reconcile.ts";
 export type DownOptions = Pick<ShutdownOptions, "timeoutMs" | "reason" | "signal">;
 
 /**
- * Asks every teammate to end, and keeps them in the team: each is `exited`, to be started again by `resume`. A refusal
- * stands; one that has not ended in time is left as it is, and stays a member also when it agrees later.
- * @throws TeamError NOT_LEAD; ACTIVE_MEMBERS while the lead's process lives, which would end its run and delete the team when
- * nobody works any more. Nobody was asked then
+ * Asks all teammates to shut down and keeps them in the team as `exited`, so that `resume` can restart them. A teammate that
+ * refuses continues to run. A teammate that does not end in time is left as it is, and stays a member even if it agrees later.
+ * @throws TeamError NOT_LEAD; ACTIVE_MEMBERS while the lead's process lives, because it would end its run and delete the team once
+ * no teammate works. Then no teammate was asked
  */
 export async function downTeam(
   ctx: OperationContext,
   options: DownOptions = {},
 ): Promise<readonly ShutdownReport[]> {
   requireLead(ctx, "take the team down");
-  if (isLed(ctx)) throw leadRuns(ctx);
+  if (isLed(ctx)) throw leadStillRuns(ctx);
   await reconcile(ctx);
   const names = readTeam(ctx.ref).members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
   const down = names.filter((name) => isDown(ctx, name));
-  // Before they are asked: whoever notices such an end lets the member stay.
+  // Set before the requests, so that any process that notices such an end keeps the member.
   await setKeepOnExit(ctx.ref, new Set(names), true);
-  for (const name of down) await comeToRest(ctx, name);
+  for (const name of down) await cleanUpEnded(ctx, name);
   const asked = names.filter((name) => !down.includes(name));
-  const ended = (name: string): Promise<unknown> => comeToRest(ctx, name);
-  const reports = await shutdownTeammates(ctx, asked, { ...options, ended });
+  const ended = (name: string): Promise<unknown> => cleanUpEnded(ctx, name);
+  const reports = await shutdownTeammates(ctx, asked, { ...options, onEnded: ended });
   const refused = reports.flatMap(({ name, outcome }) => (outcome === "rejected" ? [name] : []));
   await setKeepOnExit(ctx.ref, new Set(refused), false);
   return [...down.map((name): ShutdownReport => ({ name, outcome: "gone" })), ...reports];
 }
 
-function leadRuns({ ref }: OperationContext): TeamError {
-  const message = `The lead of ${ref.team} is a running process, which ends the team when nobody works any more. Nobody was asked to end.`;
+function leadStillRuns({ ref }: OperationContext): TeamError {
+  const message = `The lead of ${ref.team} is still running and ends the team itself once no teammate works. No teammate was asked to shut down.`;
   return new TeamError("ACTIVE_MEMBERS", message, {
-    hint: `Ctrl-C twice in its pane ends the run; teams shutdown asks a single teammate. See where it is: teams attach ${operand(LEAD_NAME)}`,
+    hint: `Press Ctrl-C twice in its pane to end the run, or shut down a single teammate: teams shutdown <name>. To find the pane: teams attach ${operand(LEAD_NAME)}`,
     details: { active: [LEAD_NAME] },
   });
 }
@@ -54,9 +54,9 @@ function isDown({ ref }: OperationContext, name: string): boolean {
   return member !== undefined && judgeLiveness(member, records).alive === false;
 }
 
-/** Ends what an ended member left (the script that holds a crashed one's pane, what went on in the background), and tells of its end. */
-async function comeToRest(ctx: OperationContext, name: string): Promise<void> {
-  // Nobody here could start a foreign peer again.
+/** Ends the remaining processes of an ended member (a crashed one's launch script, background commands), and reports its end. */
+async function cleanUpEnded(ctx: OperationContext, name: string): Promise<void> {
+  // A foreign member cannot be restarted from here, so it leaves the team.
   if (readStatus(ctx.ref, name) === undefined && readPlace(ctx.ref, name) === undefined) {
     await removeEndedMember(ctx, name, "shutdown");
     return;

@@ -1,5 +1,6 @@
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "../../backend/backend.ts";
 import { TeamError } from "../../errors.ts";
+import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -19,47 +20,45 @@ import {
 import { operand } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
-import { closePlace } from "../ending/settle-ending.ts";
-import { endStarted } from "../processes/end-processes.ts";
-import { buildStart, restartInput, type Start } from "../spawn/draft-member.ts";
-import { deliverPrompt } from "../spawn/first-prompt.ts";
-import { shellSnapshot } from "../spawn/shell-snapshot.ts";
+import { closePlace } from "../ending/process-ending.ts";
+import { endStartProcesses } from "../processes/end-processes.ts";
+import { buildStart, deliverPrompt, restartInput, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
-/** What came of one claimed restart. */
-export interface Restarted {
+/** The result of one claimed restart. */
+export interface RestartResult {
   readonly outcome: "restarted" | "failed";
   readonly conversation?: string | undefined;
   readonly taskIds?: readonly string[];
   readonly error?: Error;
 }
 
-/** A claimed member whose way is clear. */
-interface Cleared {
+/** A claimed member that is ready to restart. */
+interface ClearedMember {
   readonly start: Start;
   readonly backend: Backend;
   readonly taskIds: readonly string[];
-  /** What was known of its last start. */
+  /** The records of its previous start. */
   readonly last: { readonly status?: StatusRecord; readonly place?: PlaceRecord; readonly exit?: ExitRecord };
 }
 
 /**
- * Starts claimed members, all at once, behind the end of what their last starts had left, and gives the claims back. Of one
- * that could not be started, the records are those of before.
+ * Restarts claimed members concurrently after ending the processes of their previous starts, then releases the claims. If a
+ * restart fails, the member's previous records are restored.
  */
 export async function restartClaimed(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,
   backendOf: (member: TeamMember) => Backend | undefined,
   background: ((work: Promise<unknown>) => void) | undefined,
-): Promise<ReadonlyMap<string, Restarted>> {
+): Promise<ReadonlyMap<string, RestartResult>> {
   if (claims.size === 0) return new Map();
-  const results = new Map<string, Restarted>();
+  const results = new Map<string, RestartResult>();
   const fail = (name: string, error: Error): void => void results.set(name, { outcome: "failed", error });
-  const free = await freeOf(ctx, claims, fail);
-  // The end of one whose script was about to write it down is told before its records go.
+  const free = await endPreviousStarts(ctx, claims, fail);
+  // Report ends whose launch scripts were about to record them, before those records are removed.
   await reconcile(ctx);
-  const cleared = await clear(ctx, { claims: free, backendOf, background, fail });
+  const cleared = await clearMembers(ctx, { claims: free, backendOf, background, fail });
   const outcomes = await startAll(ctx, cleared);
   for (const { start, last, taskIds } of cleared) {
     const { name } = start.member;
@@ -71,12 +70,12 @@ export async function restartClaimed(
       fail(name, outcome?.error ?? new Error(`The start of ${name} has no outcome.`));
     }
   }
-  await settle(ctx, claims, outcomes);
+  await releaseClaims(ctx, claims, outcomes);
   return results;
 }
 
-/** Ends what the last starts left. @returns the claims of those whose processes are gone */
-async function freeOf(
+/** Ends the processes of the previous starts. @returns the claims of members without remaining processes */
+async function endPreviousStarts(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,
   fail: (name: string, error: Error) => void,
@@ -84,41 +83,41 @@ async function freeOf(
   const free = new Map(claims);
   await Promise.all(
     [...claims].map(async ([name, claim]) => {
-      const left = await endPreviousStart(ctx, name, claim);
-      if (left.length === 0) return;
+      const remaining = await endPreviousStart(ctx, name, claim);
+      if (remaining.length === 0) return;
       free.delete(name);
-      fail(name, stillThere(name, left));
+      fail(name, processesRemain(name, remaining));
     }),
   );
   return free;
 }
 
-function stillThere(name: string, pids: readonly number[]): TeamError {
-  const message = `Processes of ${name}'s last start could not be ended: ${pids.join(", ")}. It was not started again.`;
+function processesRemain(name: string, pids: readonly number[]): TeamError {
+  const message = `Processes of ${name}'s previous start could not be ended: ${pids.join(", ")}. It was not restarted.`;
   return new TeamError("SPAWN_FAILED", message, {
-    hint: `End them, then call teams resume again; or take it out of the team: teams kill ${operand(name)} --force`,
+    hint: `End them, then run teams resume again; or remove the member: teams kill ${operand(name)} --force`,
   });
 }
 
-interface Clearing {
+interface ClearOptions {
   readonly claims: ReadonlyMap<string, StartClaim>;
   readonly backendOf: (member: TeamMember) => Backend | undefined;
   readonly background: ((work: Promise<unknown>) => void) | undefined;
   readonly fail: (name: string, error: Error) => void;
 }
 
-/** Makes way for each that still is a member; one that had agreed to end has left by now. */
-async function clear(
+/** Prepares the restart of each claimed member. Members that had agreed to shut down have left the team by now and are skipped. */
+async function clearMembers(
   ctx: OperationContext,
-  { claims, backendOf, background, fail }: Clearing,
-): Promise<readonly Cleared[]> {
+  { claims, backendOf, background, fail }: ClearOptions,
+): Promise<readonly ClearedMember[]> {
   if (claims.size === 0) return [];
   const { ref } = ctx;
   const config = readTeam(ref);
   const snapshot = shellSnapshot(ctx);
-  const taken = snapshot?.take();
-  if (taken !== undefined) background?.(taken);
-  const cleared: Cleared[] = [];
+  const snapshotTaken = snapshot?.take();
+  if (snapshotTaken !== undefined) background?.(snapshotTaken);
+  const cleared: ClearedMember[] = [];
   for (const [name, claim] of claims) {
     const member = lookUpMember(config, name);
     const backend = member && backendOf(member);
@@ -139,7 +138,7 @@ async function clear(
       const start = buildStart(ctx, config, member, restartInput(member), snapshot, claim);
       cleared.push({ start, backend, taskIds, last });
     } catch (error) {
-      // Told as this member's failure: what is wrong with one keeps nobody from the others.
+      // One member's failure does not stop the others.
       restoreRun(ref, name, last);
       fail(name, asError(error));
     }
@@ -147,10 +146,10 @@ async function clear(
   return cleared;
 }
 
-/** Starts them where each belongs, in windows and layout as a spawn makes them: one call for each kind of place. */
+/** Starts the members in their backends, in windows and a layout like a spawn's: one call for each kind of placement. */
 async function startAll(
   ctx: OperationContext,
-  cleared: readonly Cleared[],
+  cleared: readonly ClearedMember[],
 ): Promise<ReadonlyMap<string, SpawnOutcome>> {
   const outcomes = new Map<string, SpawnOutcome>();
   for (const backend of new Set(cleared.map((one) => one.backend))) {
@@ -158,7 +157,7 @@ async function startAll(
     for (const kind of new Set(here.map(placementOf))) {
       const requests = here
         .filter((one) => placementOf(one) === kind)
-        .map(({ start }) => withPlace(ctx, start.request));
+        .map(({ start }) => recordingPlace(ctx, start.request));
       for (const outcome of await spawnOn(backend, requests, defined({ kind, callerPane: ctx.callerPane }))) {
         outcomes.set(outcome.name, outcome);
       }
@@ -167,17 +166,17 @@ async function startAll(
   return outcomes;
 }
 
-/** As it was spawned; but nobody has asked for the window of the one who restarts to be split. */
-function placementOf({ last }: Cleared): Placement["kind"] {
+/** Returns the placement that the member was spawned with, but never splits the window of the process that restarts it. */
+function placementOf({ last }: ClearedMember): Placement["kind"] {
   const kind = last.place?.placement;
   return kind === "window" || kind === "session" ? kind : "team-window";
 }
 
-function withPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
+function recordingPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
   return { ...request, placed: (place) => writePlace(ref, request.name, place) };
 }
 
-/** What makes all of one kind impossible is each one's failure, and keeps nobody from living elsewhere. */
+/** Spawns on one backend. If that fails as a whole, each member of the call fails, and other backends still start theirs. */
 async function spawnOn(
   backend: Backend,
   requests: readonly SpawnRequest[],
@@ -194,8 +193,8 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Gives the claims back. Who was taken out of the team meanwhile does not come back by having been started. */
-async function settle(
+/** Releases the claims, and ends the new processes of members that were removed from the team meanwhile. */
+async function releaseClaims(
   ctx: OperationContext,
   claims: ReadonlyMap<string, StartClaim>,
   outcomes: ReadonlyMap<string, SpawnOutcome>,
@@ -207,7 +206,7 @@ async function settle(
   const finished = await releaseStartClaims(ctx.ref, claims, new Map(changes));
   for (const { name, place } of started) {
     if (finished.has(name)) continue;
-    await endStarted(ctx, { place });
+    await endStartProcesses(ctx, { place });
     await closePlace(ctx, place);
     if (lookUpMember(readTeam(ctx.ref), name) === undefined) removeRun(ctx.ref, name);
   }

@@ -19,18 +19,18 @@ import { livenessOfAgent, readExit, readPlace, readStatus } from "../../team/rec
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { presentInstances } from "../processes/present-instances.ts";
-import { type LeadOutcome, takeLead } from "../run/take-over-lead.ts";
+import { type LeadOutcome, takeOverLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
-import { type Restarted, restartClaimed } from "./restart-members.ts";
+import { type RestartResult, restartClaimed } from "./restart-members.ts";
 
 interface ResumeOptions {
-  /** Where those live that are started again; where they lived without it. */
+  /** Where restarted members run; by default where they ran before. */
   readonly mode?: TeammateMode;
-  /** Whether the caller stays, and can hold agents in its own process; one that ends by default. */
+  /** `run` if the caller keeps running and can hold agents in its own process; `single` by default. */
   readonly command?: "run" | "single";
-  /** Takes the lead also where nobody can see from here whether the lead's process lives. */
+  /** Takes over the lead even if the liveness of the lead's process is unknown here. */
   readonly force?: boolean;
-  /** Told of work that goes on behind the starts (the shell snapshot): a command that ends waits for it. */
+  /** Receives work that continues after the starts (the shell snapshot); a command waits for it before it exits. */
   readonly background?: (work: Promise<unknown>) => void;
 }
 
@@ -38,85 +38,84 @@ export interface ResumedMember {
   readonly name: string;
   readonly color: string | null;
   /**
-   * `alive` is left as it is; `restarted` by this call; `failed` could not be; `down` is one that another call had begun with
-   * and did not start; `unknown` cannot be judged from here (a foreign peer, another machine's).
+   * `alive`: ran already. `restarted`: by this call. `failed`: this call could not restart it. `down`: another call claimed it
+   * and did not start it. `unknown`: cannot be judged from here (a foreign member, or another machine's).
    */
   readonly outcome: "alive" | "restarted" | "failed" | "down" | "unknown";
   readonly backend: string | null;
   readonly paneId: string | null;
   /** The agent's own process. */
   readonly pid: number | null;
-  /** Of a restarted one: the session that it goes on with; null where it had none. */
+  /** The session that a restarted member continues; null if it had none. */
   readonly conversation: string | null;
-  /** Of a restarted one: the tasks that are its own again. */
+  /** The tasks that were reassigned to a restarted member. */
   readonly taskIds: readonly string[];
   readonly error: { readonly code: string; readonly message: string; readonly hint: string | null } | null;
 }
 
 export interface ResumeReport {
   readonly lead: LeadOutcome;
-  /** Messages that wait for the lead. */
+  /** The number of unread messages to the lead. */
   readonly unread: number;
   readonly members: readonly ResumedMember[];
 }
 
 /**
- * Takes a team up again: what lives stays as it is; what died is started with its conversation, its unread messages and the
- * tasks that nobody else has; a lead whose process has died is followed by the caller. Done twice, or by two at once, it
- * starts each member once.
- * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT; nothing was started then
+ * Resumes a team: running members continue; dead ones restart with their conversation, their unread messages and their tasks that
+ * are still unassigned. The caller takes over from a dead lead. Idempotent; concurrent calls restart each member once.
+ * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT; then nothing was started
  */
 export async function resumeTeam(ctx: OperationContext, options: ResumeOptions = {}): Promise<ResumeReport> {
   requireLead(ctx, "resume the team");
   await awaitHangups(ctx);
-  await adoptBegun(ctx);
-  // Who agreed to end leaves, and of the others the lead is told, before anything of their runs is taken away.
+  await adoptInterruptedRestarts(ctx);
+  // Before any record of the previous runs is removed: members that agreed to shut down leave, other ends are reported.
   await reconcile(ctx);
   const backendOf = await chooseBackends(ctx, options);
-  const lead = await takeLead(ctx, options.force ?? false);
+  const lead = await takeOverLead(ctx, options.force ?? false);
   const claims = await claimStarts(ctx.ref, (member) =>
-    backendOf(member) === undefined ? undefined : downOf(ctx, member),
+    backendOf(member) === undefined ? undefined : restartableSession(ctx, member),
   );
   const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
-  await waitWhile(ctx, () => othersOf(ctx).some(hasStartClaim), OTHERS_MS);
+  await waitWhile(ctx, () => teammatesOf(ctx).some(hasStartClaim), OTHER_RESUME_MS);
   return {
     lead,
     unread: unreadCount(ctx.ref, LEAD_NAME),
-    members: othersOf(ctx).map((member) => report(ctx, member, restarted.get(member.name))),
+    members: teammatesOf(ctx).map((member) => report(ctx, member, restarted.get(member.name))),
   };
 }
 
 /**
- * As {@link resumeTeam} of one member; who leads the team is left as it is.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT; nothing was started then
+ * Resumes one member like {@link resumeTeam}, without taking over the lead.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT; then nothing was started
  */
 export async function resumeMember(
   ctx: OperationContext,
-  given: string,
+  memberName: string,
   options: Omit<ResumeOptions, "force"> = {},
 ): Promise<ResumedMember> {
   requireLead(ctx, "start a teammate again");
-  await adoptBegun(ctx);
+  await adoptInterruptedRestarts(ctx);
   await reconcile(ctx);
-  const { name } = findMember(readTeam(ctx.ref), given);
+  const { name } = findMember(readTeam(ctx.ref), memberName);
   const backendOf = await chooseBackends(ctx, options, [name]);
   const claims = await claimStarts(ctx.ref, (member) =>
-    member.name === name && backendOf(member) !== undefined ? downOf(ctx, member) : undefined,
+    member.name === name && backendOf(member) !== undefined ? restartableSession(ctx, member) : undefined,
   );
   const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
   return report(ctx, findMember(readTeam(ctx.ref), name), restarted.get(name));
 }
 
-/** Milliseconds that an agent has to end once its terminal is gone: its shell commands have two. */
+/** Milliseconds to wait for an agent whose terminal is gone to end; its shell commands get 2 s of them. */
 const HANGUP_MS = 5_000;
-/** Milliseconds that another who resumes the same team at the same time has: a start is given up after 30 s. */
-const OTHERS_MS = 45_000;
-/** Longest wait between two looks, in milliseconds: one that is killed with its launch script changes no file. */
+/** Milliseconds to wait for a concurrent resume of the same team; a start fails after 30 s. */
+const OTHER_RESUME_MS = 45_000;
+/** Longest time between two polls, in milliseconds: an agent that is killed with its launch script changes no file. */
 const POLL_MS = 250;
 
-/** An agent whose pane was closed just now, or died with its server, is about to end, and is not taken for a living one. */
+/** Waits for agents whose pane was just closed, or whose tmux server died: they are about to end. */
 async function awaitHangups(ctx: OperationContext): Promise<void> {
-  const living = othersOf(ctx).flatMap(({ name }) => (isAlive(ctx, name) ? [name] : []));
+  const living = teammatesOf(ctx).flatMap(({ name }) => (isAlive(ctx, name) ? [name] : []));
   const places = living.map((name) => ({ name, place: readPlace(ctx.ref, name) }));
   const present = await presentInstances(
     ctx,
@@ -132,7 +131,7 @@ function isAlive({ ref }: OperationContext, name: string): boolean {
   return livenessOfAgent(ref, name) === "alive";
 }
 
-/** @param forMs it is given up then */
+/** Waits while a condition holds, at most `forMs` milliseconds. */
 async function waitWhile(ctx: OperationContext, isSo: () => boolean, forMs: number): Promise<void> {
   if (!isSo()) return;
   const bell = openTreeBell([ctx.ref.paths.dir]);
@@ -144,96 +143,100 @@ async function waitWhile(ctx: OperationContext, isSo: () => boolean, forMs: numb
   }
 }
 
-/** Every member but the lead, as the config has them now. */
-function othersOf({ ref }: OperationContext): readonly TeamMember[] {
+/** Reads all members but the lead from the config. */
+function teammatesOf({ ref }: OperationContext): readonly TeamMember[] {
   return readTeam(ref).members.filter(({ name }) => name !== LEAD_NAME);
 }
 
 /**
- * Where each of those that are down is started again; asked before anything is changed.
- * @param only of these
+ * Chooses the backend of each member that is down, before anything is changed.
+ * @param only considers only these members
  * @throws TeamError TMUX_NOT_FOUND, INVALID_INPUT
  */
 async function chooseBackends(
   ctx: OperationContext,
   { mode, command = "single" }: ResumeOptions,
-  only: readonly string[] = othersOf(ctx).map(({ name }) => name),
+  only: readonly string[] = teammatesOf(ctx).map(({ name }) => name),
 ): Promise<(member: TeamMember) => Backend | undefined> {
   const chosen = new Map<TeammateMode, Backend>();
-  for (const member of othersOf(ctx).filter(({ name }) => only.includes(name))) {
-    const wanted = mode ?? modeOf(member, command);
-    if (chosen.has(wanted) || downOf(ctx, member) === undefined) continue;
-    chosen.set(wanted, (await ctx.backends.choose(wanted, command)).backend);
+  for (const member of teammatesOf(ctx).filter(({ name }) => only.includes(name))) {
+    const memberMode = mode ?? backendModeOf(member, command);
+    if (chosen.has(memberMode) || restartableSession(ctx, member) === undefined) continue;
+    chosen.set(memberMode, (await ctx.backends.choose(memberMode, command)).backend);
   }
-  return (member) => chosen.get(mode ?? modeOf(member, command));
+  return (member) => chosen.get(mode ?? backendModeOf(member, command));
 }
 
-/** Where it lived; who lived in the process of a lead that is none now, or with a program of which nothing is known, gets what there is. */
-function modeOf({ backendType }: TeamMember, command: "run" | "single"): TeammateMode {
+/** Returns the member's previous mode; `auto` if it ran in a lead's process that is gone, or in an unknown backend. */
+function backendModeOf({ backendType }: TeamMember, command: "run" | "single"): TeammateMode {
   if (backendType === "in-process" && command === "run") return backendType;
   return backendType === "tmux" || backendType === "process" || backendType === "iterm2"
     ? backendType
     : "auto";
 }
 
-/** What is known of a member that may be started; undefined for one that lives, or that cannot be judged from here. */
-function downOf(
+/** Returns the session to resume for a member that is down; undefined if it lives or cannot be judged from here. */
+function restartableSession(
   { ref, home }: OperationContext,
   member: TeamMember,
 ): { readonly session: string | undefined } | undefined {
   const { name } = member;
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
-  const begun = readMetadata(member, "startClaim");
+  const claim = readMetadata(member, "startClaim");
   const { alive } = judgeLiveness(member, records);
-  // A killed process had begun to start one that had no place, as an imported one has none; it has said nothing yet.
-  const isHalfStarted = begun !== undefined && records.status === undefined && records.place === undefined;
+  // A killed process had begun to start a member without a place (such as an imported one), which has no status yet.
+  const isHalfStarted = claim !== undefined && records.status === undefined && records.place === undefined;
   if (alive !== false && !isHalfStarted) return undefined;
-  return { session: begunIn(home.root, records.status?.sessionId ?? begun?.session) };
+  return { session: existingSession(home.root, records.status?.sessionId ?? claim?.session) };
 }
 
-/** The session, if it has begun; its id, read from a file, becomes the name of one. */
-function begunIn(root: string, id: string | undefined): string | undefined {
+/** Returns the session id if its conversation exists. The pattern guards the path: the id comes from a file. */
+function existingSession(root: string, id: string | undefined): string | undefined {
   if (id === undefined || !/^[\w-]{1,128}$/.test(id)) return undefined;
   return entryOf(transcriptPath(root, id)) === undefined ? undefined : id;
 }
 
 /**
- * An agent that a killed process had begun to start again, and that is about to speak, is waited for as long as a start may
- * take; one that lives is a member's start like any other, though nobody wrote down where it was put.
+ * Adopts agents whose restart was cut off because the restarting process died. Waits for those that still start, at most as long
+ * as a start may take. A running agent becomes the member's current start, although its place was never recorded.
  */
-async function adoptBegun(ctx: OperationContext): Promise<void> {
+async function adoptInterruptedRestarts(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
-  const left = othersOf(ctx).flatMap((member) => {
+  const interrupted = teammatesOf(ctx).flatMap((member) => {
     const claim = readMetadata(member, "startClaim");
     return claim === undefined || hasStartClaim(member) ? [] : [{ name: member.name, claim }];
   });
-  const speaks = ({ name, claim }: (typeof left)[number]): boolean =>
+  const isReporting = ({ name, claim }: (typeof interrupted)[number]): boolean =>
     readStatus(ref, name)?.instance === claim.instance && isAlive(ctx, name);
-  for (const one of left) {
-    const isStarting = (): boolean => !speaks(one) && isMarked(one.claim.instance);
+  for (const one of interrupted) {
+    const isStarting = (): boolean => !isReporting(one) && hasMarkedProcess(one.claim.instance);
     await waitWhile(ctx, isStarting, one.claim.at + READY_TIMEOUT_MS - ctx.clock.now());
   }
-  const begun = left.filter(speaks);
-  if (begun.length === 0) return;
-  for (const { name, claim } of begun) {
-    // The old start's place would make the new one look dead.
+  const running = interrupted.filter(isReporting);
+  if (running.length === 0) return;
+  for (const { name, claim } of running) {
+    // The place record of the old start would make the new start seem dead.
     if (readPlace(ref, name)?.instance !== claim.instance) removeFile(ref.paths.agent(name).place);
   }
   const paneOf = (name: string) => ({ tmuxPaneId: readStatus(ref, name)?.paneId ?? "" });
   await releaseStartClaims(
     ref,
-    new Map(begun.map(({ name, claim }) => [name, claim])),
-    new Map(begun.map(({ name }) => [name, paneOf(name)])),
+    new Map(running.map(({ name, claim }) => [name, claim])),
+    new Map(running.map(({ name }) => [name, paneOf(name)])),
   );
 }
 
-/** Whether anything runs that a start has begun. */
-function isMarked(instance: string): boolean {
+/** Whether a process with the marker of this start runs. */
+function hasMarkedProcess(instance: string): boolean {
   const isStarted = envEntryMatcher(`${INSTANCE_VARIABLE}=${instance}`);
   return processTable().some(({ pid }) => isStarted(pid));
 }
 
-function report(ctx: OperationContext, member: TeamMember, restarted: Restarted | undefined): ResumedMember {
+function report(
+  ctx: OperationContext,
+  member: TeamMember,
+  restarted: RestartResult | undefined,
+): ResumedMember {
   const { ref } = ctx;
   const { name } = member;
   const status = readStatus(ref, name);

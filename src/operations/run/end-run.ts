@@ -9,31 +9,31 @@ import { deleteTeam } from "../ending/delete-team.ts";
 import { type KillReport, killTeammates } from "../ending/kill.ts";
 
 interface EndRunOptions {
-  /** Milliseconds for the asking; then signals. */
+  /** Milliseconds to wait for agreed shutdowns before signals are sent. */
   readonly timeoutMs: number;
-  /** The files stay, so that the team can be looked at or taken up again. */
+  /** Keeps the files, so that the team can be inspected or resumed. */
   readonly keep?: boolean;
 }
 
 /**
- * The end of a run: whoever still lives is asked, then ended, and the team is deleted. A team that its lead has deleted
- * before is no failure, and one that somebody else has made in its place is theirs.
+ * Ends a run: ends the members that still run (asks first), then deletes the team. Does nothing if the lead has already deleted
+ * the team, or if another process has created a new team with the name.
  */
 export async function endRun(ctx: OperationContext, options: EndRunOptions): Promise<readonly KillReport[]> {
-  const config = ownTeam(ctx);
+  const config = teamLedHere(ctx);
   if (config === undefined) return [];
   const names = config.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
   const reports = await killTeammates(ctx, names, { timeoutMs: options.timeoutMs });
-  if (ownTeam(ctx) === undefined) return reports;
+  if (teamLedHere(ctx) === undefined) return reports;
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   if (!options.keep) await deleteTeam(ctx, { force: true, worktrees });
-  // Its bell rings for nobody any more.
+  // No process reads the lead's bell any more.
   else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   return reports;
 }
 
-/** The team, as long as this process leads it. */
-function ownTeam({ ref }: OperationContext): TeamConfig | undefined {
+/** Returns the team's config if this process leads it. */
+function teamLedHere({ ref }: OperationContext): TeamConfig | undefined {
   try {
     const config = readTeam(ref);
     const own = ownIdentity();

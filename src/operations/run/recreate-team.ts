@@ -7,30 +7,33 @@ import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { OperationContext } from "../context.ts";
 
-/** What a lead that deletes its team keeps of it: itself, and what its budget has paid for. */
-export interface LeftTeam {
+/** The data that survives when a lead deletes its team: the lead itself, and the spent budget. */
+export interface DeletedTeam {
   readonly lead: TeamMember | undefined;
   readonly config: Pick<TeamConfig, "leadSessionId" | "leadProcess" | "metadata">;
 }
 
-/** To be asked before the team goes. @throws TeamError TEAM_NOT_FOUND */
-export function keptOf(ref: TeamRef): LeftTeam {
+/** Reads the surviving data; call it before the deletion. @throws TeamError TEAM_NOT_FOUND */
+export function deletedTeamOf(ref: TeamRef): DeletedTeam {
   const config = readTeam(ref);
   const others = config.members.filter(({ name }) => name !== LEAD_NAME);
   return {
     lead: config.members.find(({ name }) => name === LEAD_NAME),
-    // What the lead has spent it goes on saying itself.
+    // The lead's own spending continues in its status record.
     config: others.reduce((sum, { name }) => withSpentOf(sum, spentBy(ref, name)), config),
   };
 }
 
 /**
- * Makes a team in the place of the one that its lead has deleted: the same lead in the same session and process, and no more
- * of the budget than was left.
- * @throws TeamError TEAM_EXISTS where somebody else has taken the name meanwhile
+ * Creates a team in place of the deleted one, with the same lead, session and process and with the remaining
+ * budget.
+ * @throws TeamError TEAM_EXISTS if another process has taken the name meanwhile
  */
-export async function makeAnew({ home, ref, clock, cwd }: OperationContext, left: LeftTeam): Promise<void> {
-  const { lead, config } = left;
+export async function recreateTeam(
+  { home, ref, clock, cwd }: OperationContext,
+  deleted: DeletedTeam,
+): Promise<void> {
+  const { lead, config } = deleted;
   const { leadSessionId, leadProcess, metadata } = config;
   await createTeamFiles(
     home,
@@ -47,7 +50,7 @@ export async function makeAnew({ home, ref, clock, cwd }: OperationContext, left
     }),
   );
   if (lead?.metadata === undefined) return;
-  // Among it the mode from before, of one that only coordinates.
+  // For a lead in delegate mode, the metadata contains its mode from before.
   await updateTeam(ref, (current) => ({
     ...current,
     members: current.members.map((one) =>

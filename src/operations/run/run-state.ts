@@ -10,35 +10,36 @@ import type { OperationContext } from "../context.ts";
 import { isAlive } from "../ending/kill.ts";
 import { unnoticedEnd } from "../supervision/reconcile.ts";
 
-/** What the end of a run depends on. */
+/** The facts that decide whether a run is over. */
 export interface RunState {
-  /** The team is there; a lead may have deleted it. */
+  /** False if the lead has deleted the team. */
   readonly teamExists: boolean;
   /**
-   * Living teammates that are neither idle nor wait for the answer to a question, run something in the background, or have a
-   * message that they have not picked up.
+   * The number of running teammates that are in a turn, run a background command, or have unread messages. A teammate that only
+   * waits for the answer to a question is not busy.
    */
   readonly busy: number;
-  /** Living teammates whose newest turn somebody has ended, who may have more to say to them. */
+  /** The number of running teammates whose last turn was interrupted; the user may still send them messages. */
   readonly interrupted: number;
-  /** Ends of members that not everything has followed from yet. */
-  readonly unsettled: number;
-  /** Messages to the lead that its worker has not seen yet. */
-  readonly onTheWay: number;
+  /** The number of endings that are not fully processed. */
+  readonly unprocessedEnds: number;
+  /** The number of messages to the lead that its worker has not read yet. */
+  readonly unseenByLead: number;
 }
 
 /**
- * Whether a run whose lead has nothing left to do is over. Nobody is left to hear from when no teammate lives, or all
- * are idle: what an idle one had to say came before its idle notice, and was a turn.
+ * Whether a run is over, given that its lead has nothing left to do. An idle teammate sends no more messages: its last message
+ * came before its idle notice and gave the lead a turn.
  */
-export function isRunOver({ teamExists, busy, unsettled, onTheWay }: RunState): boolean {
-  return !teamExists || (busy === 0 && unsettled === 0 && onTheWay === 0);
+export function isRunOver({ teamExists, busy, unprocessedEnds, unseenByLead }: RunState): boolean {
+  return !teamExists || (busy === 0 && unprocessedEnds === 0 && unseenByLead === 0);
 }
 
-/** @param held unread messages to the lead that its worker knows and holds back */
+/** Reads the state of a run. @param held how many unread messages to the lead its worker knows and defers */
 export function runState(ctx: OperationContext, held = 0): RunState {
   const config = configOf(ctx);
-  if (config === undefined) return { teamExists: false, busy: 0, interrupted: 0, unsettled: 0, onTheWay: 0 };
+  if (config === undefined)
+    return { teamExists: false, busy: 0, interrupted: 0, unprocessedEnds: 0, unseenByLead: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
   const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   const busy = members.filter(
@@ -50,8 +51,8 @@ export function runState(ctx: OperationContext, held = 0): RunState {
     interrupted: members.filter(
       ({ name }) => isAlive(ctx, name) && readStatus(ctx.ref, name)?.interrupted === true,
     ).length,
-    unsettled: unnoticed.length + unfinishedEndings(config).length,
-    onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held,
+    unprocessedEnds: unnoticed.length + unfinishedEndings(config).length,
+    unseenByLead: unreadCount(ctx.ref, LEAD_NAME) - held,
   };
 }
 
@@ -59,11 +60,11 @@ function isInTurn({ ref }: OperationContext, name: string): boolean {
   const { state, background = 0 } = readStatus(ref, name) ?? {};
   if (background > 0) return true;
   if (state !== "needs-input") return state !== "idle";
-  // What is answered is work again, before its asker has read the answer and says so.
+  // An answered request makes the teammate busy, even before it has read the answer and updated its status.
   return hasOpen(ref, name, "permission") || !hasOpen(ref, name, "question");
 }
 
-/** Undefined when the team is gone. */
+/** Returns undefined if the team no longer exists. */
 function configOf(ctx: OperationContext): TeamConfig | undefined {
   try {
     return readTeam(ctx.ref);
@@ -74,16 +75,16 @@ function configOf(ctx: OperationContext): TeamConfig | undefined {
 }
 
 /**
- * Whether any teammate works right now, or has said something to the lead that its worker has not seen: what all had to say is
- * one turn.
+ * Whether a teammate is busy, or has sent the lead a message that its worker has not read. The worker waits for them, so that all
+ * their messages become one turn.
  * @param held as for {@link runState}
  */
-export function othersWork(ctx: OperationContext, held = 0): boolean {
-  const { busy, onTheWay } = runState(ctx, held);
-  return busy > 0 || onTheWay > 0;
+export function areTeammatesWorking(ctx: OperationContext, held = 0): boolean {
+  const { busy, unseenByLead } = runState(ctx, held);
+  return busy > 0 || unseenByLead > 0;
 }
 
-/** Whose questions a person has yet to answer. */
-export function askers({ ref }: OperationContext): readonly string[] {
+/** Returns the members whose questions a person has not answered. */
+export function membersWithQuestions({ ref }: OperationContext): readonly string[] {
   return listRequests(ref).flatMap(({ kind, from }) => (kind === "question" ? [from] : []));
 }

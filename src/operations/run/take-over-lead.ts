@@ -11,24 +11,27 @@ import { removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { closeRequestsOf } from "../ending/settle-ending.ts";
+import { closeRequestsOf } from "../ending/process-ending.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 
-/** Who leads: `taken` from a process that has died, `yours` as before, a `process` that lives, or `unknown` from here. */
+/**
+ * Who leads the team: `taken`: the caller took over from a dead process; `yours`: the caller, as before; `process`: a running
+ * process; `unknown`: a process whose liveness cannot be judged from here.
+ */
 export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
 
 /**
- * Follows a lead whose process has died: the team has no lead's process any more, and a session of its own, so that
- * whoever calls commands leads it (S50).
- * @param force also where nobody can see from here whether it lives
+ * Takes over from a lead whose process has died: removes the lead process from the config and sets a new session, so that
+ * the caller of commands leads the team (S50).
+ * @param force also takes over if the liveness of the lead's process is unknown here
  */
-export async function takeLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
+export async function takeOverLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
   const { ref } = ctx;
-  const before = leadOf(readTeam(ref));
+  const before = leadStateOf(readTeam(ref));
   if (before !== "dead" && !(before === "unknown" && force)) return before;
   let taken = false;
   await updateTeam(ref, (config) => {
-    taken = leadOf(config) === before;
+    taken = leadStateOf(config) === before;
     const { leadProcess: _dead, ...rest } = config;
     const next = withMetadata(
       { ...rest, leadSessionId: randomUUID() },
@@ -36,7 +39,7 @@ export async function takeLead(ctx: OperationContext, force: boolean): Promise<L
     );
     return taken ? (next as TeamConfig) : undefined;
   });
-  // Somebody else was quicker.
+  // Another process took over first.
   if (!taken) return "yours";
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
@@ -45,38 +48,38 @@ export async function takeLead(ctx: OperationContext, force: boolean): Promise<L
   return "taken";
 }
 
-/** Who leads a team from now on in a process of its own, and what it knows of it. */
-interface TakenLead {
-  /** The conversation of the lead before it, or a new one. */
+/** The session of a process that became the lead. */
+interface LeadSession {
+  /** The conversation of the previous lead, or a new one. */
   readonly sessionId: string;
   readonly isNew: boolean;
 }
 
 /**
  * Makes this process the lead of a team whose lead's process has died, or that a person leads (S50).
- * @throws TeamError ALREADY_LEADING while its lead's process lives, or may live where nobody here can see it
+ * @throws TeamError ALREADY_LEADING if the lead's process lives, or if its liveness is unknown here
  */
-export async function takeLeadHere(ctx: OperationContext): Promise<TakenLead> {
+export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
   const { ref, home, clock } = ctx;
-  let taken: TakenLead = { sessionId: randomUUID(), isNew: true };
+  let session: LeadSession = { sessionId: randomUUID(), isNew: true };
   await updateTeam(ref, (config) => {
-    const lead = leadOf(config);
-    if (lead === "process" || lead === "unknown") throw isLed(config, lead);
+    const lead = leadStateOf(config);
+    if (lead === "process" || lead === "unknown") throw alreadyLed(config, lead);
     const before = [config.leadSessionId, readMetadata(config, "formerLeadSession")].find((id) =>
       isSession(home.root, id),
     );
-    if (typeof before === "string") taken = { sessionId: before, isNew: false };
+    if (typeof before === "string") session = { sessionId: before, isNew: false };
     const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
-    const next = isByHand(config) ? withMetadata(config, { ledByPerson: true }) : config;
-    return { ...next, leadProcess, leadSessionId: taken.sessionId };
+    const next = isManuallyLed(config) ? withMetadata(config, { ledByPerson: true }) : config;
+    return { ...next, leadProcess, leadSessionId: session.sessionId };
   });
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
-  return taken;
+  return session;
 }
 
-/** Makes the person its lead again whose team this process has led until its end. @throws TeamError TEAM_NOT_FOUND */
+/** Returns the lead to the person whose team this process led until now. @throws TeamError TEAM_NOT_FOUND */
 export async function restoreManualLead(ref: TeamRef): Promise<void> {
   const own = ownIdentity();
   await updateTeam(ref, (config) => {
@@ -86,29 +89,29 @@ export async function restoreManualLead(ref: TeamRef): Promise<void> {
   });
 }
 
-/** Whether a person made or led a team before a run took it up: it is theirs, and no run deletes it. */
-export function isByHand(config: TeamConfig): boolean {
+/** Whether a person created or led the team before a run resumed it. Such a team is never deleted by a run. */
+export function isManuallyLed(config: TeamConfig): boolean {
   return config.leadProcess === undefined || readMetadata(config, "ledByPerson") === true;
 }
 
-/** Whether there is a conversation of it; an id that is read from a file becomes the name of one. */
+/** Whether a conversation with this id exists. The pattern guards the path: the id comes from a file. */
 function isSession(root: string, id: unknown): boolean {
   return (
     typeof id === "string" && /^[\w-]{1,128}$/.test(id) && entryOf(transcriptPath(root, id)) !== undefined
   );
 }
 
-function isLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): TeamError {
+function alreadyLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): TeamError {
   const where =
     lead === "process" ? `process ${leadProcess?.pid}` : "a process that cannot be seen from here";
   const hint =
     lead === "process"
-      ? `Go there: teams attach ${optionWords("--team", name)}`
-      : `If it is gone for good: teams resume ${operand(name)} --force, then again`;
+      ? `Go to its pane: teams attach ${optionWords("--team", name)}`
+      : `If it is gone for good, run teams resume ${operand(name)} --force, then try again.`;
   return new TeamError("ALREADY_LEADING", `${name} is led by ${where}; nothing was done.`, { hint });
 }
 
-function leadOf({ leadProcess }: TeamConfig): "yours" | "process" | "unknown" | "dead" {
+function leadStateOf({ leadProcess }: TeamConfig): "yours" | "process" | "unknown" | "dead" {
   if (leadProcess === undefined) return "yours";
   const liveness = livenessOf(leadProcess);
   return liveness === "alive" ? "process" : liveness;

@@ -1,28 +1,28 @@
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { defaultModelName, isScripted, resolveModelName } from "../../agent/model/model-names.ts";
 import { parseRule } from "../../agent/permissions/rules.ts";
-import { type AgentTypes, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
-import type { SpawnRequest } from "../../backend/backend.ts";
+import {
+  type AgentType,
+  type AgentTypes,
+  DEFAULT_AGENT_TYPE,
+  findAgentType,
+  ONLY_BUILTIN_TYPES,
+} from "../../agent/prompts/agent-types.ts";
 import { TeamError } from "../../errors.ts";
-import { withoutRepository } from "../../git/git.ts";
-import { childEnvironment } from "../../launch/agent-environment.ts";
-import { type AgentFlags, agentArgv } from "../../launch/agent-flags.ts";
+import type { Env } from "../../os/env.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { maskText, maskValue, ownSecrets } from "../../os/redact.ts";
-import { rootTag } from "../../protocol/paths.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
-import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
+import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { changedMetadata, type PromptOverrides, readMetadata } from "../../schema/member-metadata.ts";
+import { changedMetadata, type PromptOverrides } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, newAgentName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { NewMember } from "../../team/members/members.ts";
-import { readStatus } from "../../team/records/read-records.ts";
+import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { leadsMode } from "../permission-mode.ts";
-import type { WantedWorktree } from "../worktrees/create-worktree.ts";
-import { spawnMode, spawnModel, spawnType } from "./resolve-options.ts";
-import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
+import { exceedsMode, inheritedMode } from "../permission-mode.ts";
+import type { WorktreeRequest } from "../worktrees/create-worktree.ts";
 
 export interface SpawnInput {
   readonly name: string;
@@ -36,34 +36,27 @@ export interface SpawnInput {
   readonly disallowedTools?: readonly string[];
   readonly tools?: readonly string[];
   readonly cwd?: string;
-  /** Works in a worktree of its own, in the directory that `cwd` is in the repository. */
-  readonly worktree?: WantedWorktree;
-  /** What it may spend. */
+  /** Gives the teammate its own git worktree; it works there in the directory that corresponds to `cwd`. */
+  readonly worktree?: WorktreeRequest;
+  /** The teammate's limits. */
   readonly budget?: BudgetLimits;
-  /** Takes `name-2`, … where the name is taken, instead of refusing. */
+  /** Uses `name-2`, … if the name is taken, instead of failing. */
   readonly unique?: boolean;
-  /** What is said of its system prompt. */
-  readonly words?: PromptOverrides;
-  /** The most that the spawner may give, where it is a lead's model: its own mode. */
-  readonly most?: PermissionMode;
+  /** Replaces or extends the system prompt. */
+  readonly promptOverrides?: PromptOverrides;
+  /** The limit for a spawner that is a lead's model: its own mode. */
+  readonly maxMode?: PermissionMode;
 }
 
-/** A member that has joined, and how its process is started. */
-export interface Start {
-  readonly input: SpawnInput;
-  readonly member: TeamMember;
-  readonly request: SpawnRequest;
-}
-
-/** Where a teammate is to work, whether or not that is there. */
+/** Returns the directory where a teammate is to work; it may not exist. */
 export function workingDirectory(ctx: OperationContext, input: SpawnInput): string {
   return resolve(ctx.cwd, input.cwd ?? ".");
 }
 
 /**
- * What joins the team for an input, with what it has of its type and inherits from the lead.
- * @param types those that count where it is to work; the built-in ones without them
- * @param forbidden why bypassPermissions is not to be had: it is refused then, and neither inherited nor had of a type
+ * Drafts the member for an input, with the values of its type and those that it inherits from the lead.
+ * @param types the agent types that apply in its directory; the built-in ones by default
+ * @param bypassForbidden why bypassPermissions is unavailable: a request for it fails, and the lead's or the type's is replaced
  * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
  */
 export function draftMember(
@@ -72,34 +65,34 @@ export function draftMember(
   input: SpawnInput,
   {
     types,
-    forbidden,
-  }: { readonly types?: AgentTypes | undefined; readonly forbidden?: string | undefined } = {},
+    bypassForbidden,
+  }: { readonly types?: AgentTypes | undefined; readonly bypassForbidden?: string | undefined } = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   const type = spawnType(input.agentType, types);
-  const mode = spawnMode({ ...input, forbidden }, leadsMode(config), type.permissionMode);
+  const mode = spawnMode({ ...input, bypassForbidden }, inheritedMode(config), type.permissionMode);
   const cwd = workingDirectory(ctx, input);
-  const only = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
-  if (only !== undefined) {
+  const invalidTool = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
+  if (invalidTool !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(only)} is not a tool's name; ${input.name} was not started.`,
+      `${JSON.stringify(invalidTool)} is not a tool's name; ${input.name} was not started.`,
       {
-        hint: "--tools takes names; what a tool may be called with is said with --allowed-tools and --disallowed-tools.",
+        hint: "--tools takes names only. To restrict a tool's arguments, use --allowed-tools and --disallowed-tools.",
       },
     );
   }
-  const noRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isNoRule);
-  if (noRule !== undefined) {
+  const invalidRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isInvalidRule);
+  if (invalidRule !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(noRule)} is not a rule; ${input.name} was not started.`,
+      `${JSON.stringify(invalidRule)} is not a rule; ${input.name} was not started.`,
       { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
     );
   }
   if (!isDirectory(cwd)) {
     throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
-      hint: "Make it first, or name another with --cwd.",
+      hint: "Create it first, or choose another with --cwd.",
     });
   }
   return defined({
@@ -118,76 +111,113 @@ export function draftMember(
   });
 }
 
-function isNoRule(rule: string): boolean {
+function isInvalidRule(rule: string): boolean {
   return parseRule(rule) === undefined;
 }
 
 function metadataOf(
-  { tools, worktree, budget = {}, words = {} }: SpawnInput,
+  { tools, worktree, budget = {}, promptOverrides = {} }: SpawnInput,
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(undefined, {
     tools: tools?.length ? tools.slice() : undefined,
-    promptOverrides: Object.keys(words).length > 0 ? maskValue(words, ownSecrets()) : undefined,
-    // A worktree holds only committed files, and its branch may have another version of the type.
+    promptOverrides:
+      Object.keys(promptOverrides).length > 0 ? maskValue(promptOverrides, ownSecrets()) : undefined,
+    // The worktree contains only committed files, and its branch may have another version of the type.
     typesDirectory: worktree === undefined ? undefined : typesIn,
     budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,
   });
 }
 
-/** As what a member is started again: what it was spawned with. */
-export function restartInput(member: TeamMember): SpawnInput {
-  const { name, allowedTools, disallowedTools } = member;
-  return defined({ name, allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
+/**
+ * Finds the agent type of a spawn.
+ * @throws TeamError INVALID_TYPE; the hint lists the known types and the reason why a type file does not apply
+ */
+export function spawnType(given: string | undefined, known: AgentTypes = ONLY_BUILTIN_TYPES): AgentType {
+  const found = findAgentType(given ?? DEFAULT_AGENT_TYPE, known.types);
+  if (found !== undefined) return found;
+  const names = known.types.map(({ name }) => name).join(", ");
+  throw new TeamError(
+    "INVALID_TYPE",
+    `There is no agent type ${JSON.stringify(given)}; nothing was created.`,
+    {
+      hint: [...fileHints(given ?? "", known), `Types: ${names}.`].join("\n"),
+    },
+  );
+}
+
+/** Says why a type file that the user may have meant does not apply. */
+function fileHints(given: string, { problems, ignored }: AgentTypes): string[] {
+  const untrusted = ignored.find((path) => path.toLowerCase().endsWith(`/${given.toLowerCase()}.md`));
+  if (untrusted === undefined) return problems.map((problem) => `Not an agent type: ${problem}.`);
+  const project = untrusted.replace(/\/\.claude\/agents\/[^/]*$/, "");
+  return [`${untrusted} applies only after: teams trust ${shellWord(project)}`];
 }
 
 /**
- * How a member's process is started.
- * @param again the uuid of this start, and the conversation that it goes on with; a new one of each without it
+ * Selects the model of a spawn: the given one, else the type's. For `inherit`, or if neither is set, the lead's model applies;
+ * a lead that is a person has none, so the environment decides. @throws TeamError INVALID_MODEL
  */
-export function buildStart(
-  ctx: OperationContext,
-  config: TeamConfig,
-  member: TeamMember,
-  input: SpawnInput,
-  snapshot: ShellSnapshot | undefined,
-  again: { readonly instance?: string | undefined; readonly session?: string | undefined } = {},
-): Start {
-  const paths = ctx.ref.paths.agent(member.name);
-  const { instance = randomUUID() } = again;
-  const mode = permissionMode.safeParse(member.mode);
-  const flags: AgentFlags = defined({
-    agentId: member.agentId,
-    agentName: member.name,
-    teamName: ctx.ref.team as string,
-    agentColor: member.color,
-    parentSessionId: config.leadSessionId,
-    agentType: member.agentType ?? DEFAULT_AGENT_TYPE,
-    planModeRequired: member.planModeRequired ?? false,
-    permissionMode: mode.success ? mode.data : undefined,
-    allowedTools: input.allowedTools?.slice(),
-    disallowedTools: input.disallowedTools?.slice(),
-    tools: input.tools?.slice(),
-    model: member.model,
-    resume: again.session,
-  });
-  const request: SpawnRequest = {
-    agentId: member.agentId,
-    name: member.name,
-    team: ctx.ref.team,
-    teamTitle: config.displayName ?? config.name,
-    color: member.color ?? "",
-    rootTag: rootTag(ctx.home.root),
-    instance,
-    cwd: member.cwd,
-    argv: [...ctx.program, "agent", ...agentArgv(flags)],
-    // Its directory says which repository is its own.
-    env: childEnvironment(member.worktreePath === undefined ? ctx.env : withoutRepository(ctx.env), {
-      ...snapshotVariable(snapshot),
-      TEAMS_INSTANCE: instance,
-    }),
-    paths,
-    bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
-  };
-  return { input, member, request };
+export function spawnModel(
+  given: string | undefined,
+  leadModel: string | undefined,
+  env: Env,
+  typeModel?: string | undefined,
+): string {
+  const requested = given ?? typeModel;
+  const name =
+    requested === undefined || requested === "inherit" ? (leadModel ?? defaultModelName(env)) : requested;
+  // A playbook's path may contain any character; every other name becomes part of a request.
+  if (!isScripted(name)) resolveModelName(name);
+  return name;
+}
+
+/** The rights that a spawn requests, and their limits. */
+interface RequestedRights {
+  readonly name: string;
+  readonly permissionMode?: PermissionMode | undefined;
+  readonly allowedTools?: readonly string[] | undefined;
+  /** The limit for a lead's model: its own mode. A person has no limit (protocol.md section 6). */
+  readonly maxMode?: PermissionMode | undefined;
+  /** Why bypassPermissions is unavailable. */
+  readonly bypassForbidden?: string | undefined;
+}
+
+/**
+ * Selects the mode of a spawn: the requested one, else the type's, else the lead's. A type cannot exceed the spawner's limit.
+ * @throws TeamError PERMISSION_DENIED if a lead's model requests more than its own rights, or if the mode is forbidden
+ */
+export function spawnMode(
+  { name, permissionMode, allowedTools, maxMode, bypassForbidden }: RequestedRights,
+  leadMode: PermissionMode,
+  typeMode?: PermissionMode | undefined,
+): PermissionMode {
+  const isUnavailable = (mode: PermissionMode): boolean =>
+    mode === "bypassPermissions" && bypassForbidden !== undefined;
+  if (permissionMode !== undefined && isUnavailable(permissionMode)) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `bypassPermissions is forbidden by ${bypassForbidden}; ${name} was not started.`,
+      { hint: "Choose another mode: --permission-mode acceptEdits" },
+    );
+  }
+  const exceedsLimit = (mode: PermissionMode): boolean => maxMode !== undefined && exceedsMode(mode, maxMode);
+  if (permissionMode !== undefined && exceedsLimit(permissionMode)) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `You work in mode ${maxMode} and cannot start ${name} in ${permissionMode}.`,
+      { hint: "Leave out the mode; the teammate then gets yours." },
+    );
+  }
+  if (allowedTools?.length && exceedsLimit("bypassPermissions")) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `You work in mode ${maxMode} and cannot let ${name} use ${allowedTools.join(", ")} unasked.`,
+      { hint: "Leave out the allowed tools; the teammate then asks when you would be asked." },
+    );
+  }
+  const mode =
+    permissionMode ??
+    (typeMode === undefined || exceedsLimit(typeMode) || isUnavailable(typeMode) ? leadMode : typeMode);
+  return mode === "delegate" || isUnavailable(mode) ? "default" : mode;
 }

@@ -2,6 +2,7 @@ import type { Backend, NotHere, Placement, SpawnOutcome } from "../../backend/ba
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
+import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -11,26 +12,31 @@ import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
-import { awaitEndingDone } from "../ending/settle-ending.ts";
-import { type StartedWorktree, startWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
-import { buildStart, draftMember, type SpawnInput, type Start, workingDirectory } from "./draft-member.ts";
-import { deliverPrompt } from "./first-prompt.ts";
-import { rollback, takeBackCutOff } from "./interrupted-start.ts";
-import { type PaneRecorder, paneRecorder } from "./pane-recorder.ts";
-import { shellSnapshot } from "./shell-snapshot.ts";
+import { awaitEndingDone } from "../ending/process-ending.ts";
+import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
+import { draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
+import {
+  buildStart,
+  deliverPrompt,
+  type PaneRecorder,
+  paneRecorder,
+  removeFailedStart,
+  removeInterruptedStarts,
+  type Start,
+} from "./start-steps.ts";
 
 export interface SpawnOptions {
   readonly mode?: TeammateMode;
   readonly command?: "run" | "single";
   readonly placement?: Placement["kind"];
   readonly worktrees?: WorktreeSettings;
-  /** Why bypassPermissions is not to be had. */
+  /** Why bypassPermissions is unavailable. */
   readonly bypassForbidden?: string | undefined;
-  /** Whether the price of a model is known; for budgets of money. */
+  /** Whether the price of a model is known; needed for cost limits. */
   readonly isPriced?: IsPriced;
-  /** Told of work that goes on behind the spawn (the shell snapshot): a command that ends waits for it. */
+  /** Receives work that continues after the spawn (the shell snapshot); a command waits for it before it exits. */
   readonly background?: (work: Promise<unknown>) => void;
-  /** Takes back what is not ready yet. */
+  /** Aborts the spawn; teammates that are not ready yet are rolled back. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -43,23 +49,23 @@ export interface SpawnedTeammate {
   readonly planModeRequired: boolean;
   readonly mode: string;
   readonly cwd: string;
-  /** Where it has one of its own, and the branch that is checked out in it. */
+  /** The teammate's worktree and the branch that is checked out there; null without a worktree. */
   readonly worktree: string | null;
   readonly branch: string | null;
   readonly paneId: string | null;
   /** The agent's own process. */
   readonly pid: number | null;
   readonly backend: string;
-  /** Why it lives there. */
+  /** Why this backend was chosen. */
   readonly why: string;
-  /** Why it does not stand beside the caller, where that was asked for; null where it does or was not to. */
+  /** Why it is not next to the caller's pane although that was requested; null otherwise. */
   readonly notHere: NotHere | null;
 }
 
 /**
- * Starts teammates, all at once, and returns when each has announced that it is ready.
- * @throws TeamError the first failure (SPAWN_FAILED, INVALID_NAME, DUPLICATE_NAME, …), INTERRUPTED by the signal. What did start keeps running and is
- * named in the message; of what did not, nothing is left.
+ * Starts teammates concurrently and returns when each has announced that it is ready.
+ * @throws TeamError the first failure (SPAWN_FAILED, INVALID_NAME, DUPLICATE_NAME, …), or INTERRUPTED by the signal. Teammates that
+ * did start keep running and are named in the message; the others are rolled back.
  */
 export async function spawnTeammates(
   ctx: OperationContext,
@@ -71,15 +77,15 @@ export async function spawnTeammates(
   const drafts = await Promise.all(
     inputs.map(async (input) => {
       const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
-      return draftMember(ctx, config, input, { types, forbidden: options.bypassForbidden });
+      return draftMember(ctx, config, input, { types, bypassForbidden: options.bypassForbidden });
     }),
   );
   requirePrices(config, drafts, options);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
-  // Whoever had the name before has left all of it first.
+  // Wait until the previous holder of each name is fully cleaned up.
   for (const { name } of drafts) await awaitEndingDone(ctx, name);
-  await takeBackCutOff(ctx, drafts);
-  // Nobody waits for one that has to be given its worktree first.
+  await removeInterruptedStarts(ctx, drafts);
+  // Announce only batches without worktrees: creating a worktree is slow, and other spawns would wait for it.
   const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
   const arrived = (isReadySoon ? backend.expect?.() : undefined) ?? (() => undefined);
   try {
@@ -89,20 +95,20 @@ export async function spawnTeammates(
   }
 }
 
-/** Those that are to join, in the order of their inputs, and where they are to live. */
-interface Joining {
+/** The members to start, in the order of their inputs, and their backend. */
+interface SpawnBatch {
   readonly config: TeamConfig;
   readonly drafts: readonly NewMember[];
   readonly inputs: readonly SpawnInput[];
   readonly backend: Backend;
   readonly why: string;
-  /** To be called as soon as the backend has them. */
+  /** Call when the backend has received the batch. */
   readonly arrived: () => void;
 }
 
 async function startDrafts(
   ctx: OperationContext,
-  { config, drafts, inputs, backend, why, arrived }: Joining,
+  { config, drafts, inputs, backend, why, arrived }: SpawnBatch,
   options: SpawnOptions,
 ): Promise<readonly SpawnedTeammate[]> {
   const members = await addMembers(
@@ -111,11 +117,11 @@ async function startDrafts(
     { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
   );
   const snapshot = shellSnapshot(ctx);
-  const housed = members.map((member, i) =>
+  const preparing = members.map((member, i) =>
     prepareWorktree(ctx, member, inputs[i] ?? { name: member.name }, options),
   );
-  const houses = await Promise.all(housed);
-  const ready = houses.filter((one) => one.ok);
+  const prepared = await Promise.all(preparing);
+  const ready = prepared.filter((one) => one.ok);
   const starts = ready.map(({ member, input }) =>
     buildStart(ctx, config, member, input, snapshot, {
       instance: readMetadata(member, "startClaim")?.instance,
@@ -126,28 +132,28 @@ async function startDrafts(
   const panes = paneRecorder(ctx, members);
   const launched = await launch(ctx, backend, starts, { kind, arrived, panes, signal }).catch(
     async (error: unknown) => {
-      await takeBackAll(ready);
-      for (const { name } of members) await rollback(ctx, name);
-      // A Ctrl-C reaches the programs that the start needs, too.
+      await rollbackWorktrees(ready);
+      for (const { name } of members) await removeFailedStart(ctx, name);
+      // A Ctrl-C also ends the programs that the start runs, which then fail.
       throw signal?.aborted ? interruptedStarts(members, error) : error;
     },
   );
-  // Behind their start, which a shell's own start-up files would take a processor from.
-  const taken = launched.some(({ ok }) => ok) ? snapshot?.take() : undefined;
-  if (taken !== undefined) options.background?.(taken);
-  const outcomes = [...houses.filter((one) => !one.ok), ...launched];
+  // After the start, since the user's shell start-up files would compete for the processor.
+  const snapshotTaken = launched.some(({ ok }) => ok) ? snapshot?.take() : undefined;
+  if (snapshotTaken !== undefined) options.background?.(snapshotTaken);
+  const outcomes = [...prepared.filter((one) => !one.ok), ...launched];
   const failed = outcomes.filter((outcome) => !outcome.ok);
-  const left = await takeBackAll(
+  const remains = await rollbackWorktrees(
     ready.filter(({ member }) => failed.some(({ name }) => name === member.name)),
   );
-  for (const { name } of failed) await rollback(ctx, name);
+  for (const { name } of failed) await removeFailedStart(ctx, name);
   await panes.done();
-  const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
-  if (failed.length > 0) throw spawnFailure(failed, spawned, left, signal?.aborted === true);
+  const spawned = starts.flatMap((start) => spawnedTeammate(ctx, start, outcomes, backend, why));
+  if (failed.length > 0) throw spawnFailure(failed, spawned, remains, signal?.aborted === true);
   return spawned;
 }
 
-/** @throws TeamError INVALID_MODEL where what is to be held against a limit cannot be counted */
+/** @throws TeamError INVALID_MODEL if a cost limit applies to a model without a known price */
 function requirePrices(config: TeamConfig, drafts: readonly NewMember[], { isPriced }: SpawnOptions): void {
   if (isPriced === undefined) return;
   for (const draft of drafts) {
@@ -156,8 +162,8 @@ function requirePrices(config: TeamConfig, drafts: readonly NewMember[], { isPri
   }
 }
 
-/** A member that can be started: it has the worktree that it is to have. */
-interface Prepared extends Partial<Pick<StartedWorktree, "takeBack">> {
+/** A member that is ready to start; its worktree, if requested, exists. */
+interface Prepared extends Partial<Pick<CreatedWorktree, "rollback">> {
   readonly ok: true;
   readonly member: TeamMember;
   readonly input: SpawnInput;
@@ -171,30 +177,33 @@ async function prepareWorktree(
 ): Promise<Prepared | Extract<SpawnOutcome, { ok: false }>> {
   if (input.worktree === undefined) return { ok: true, member, input };
   try {
-    return { ok: true, input, ...(await startWorktree(ctx, member, input.worktree, worktrees)) };
+    return { ok: true, input, ...(await createWorktree(ctx, member, input.worktree, worktrees)) };
   } catch (error) {
-    // Its own failure alone: the others start.
+    // A failed worktree fails only its own teammate.
     return { ok: false, name: member.name, error: error instanceof Error ? error : new Error(String(error)) };
   }
 }
 
-/** @returns what git would not let go */
-async function takeBackAll(houses: readonly Prepared[]): Promise<readonly string[]> {
-  const left: string[] = [];
-  for (const { takeBack } of houses) left.push(...((await takeBack?.()) ?? []));
-  return left;
+/** @returns sentences about what git could not remove */
+async function rollbackWorktrees(prepared: readonly Prepared[]): Promise<readonly string[]> {
+  const remains: string[] = [];
+  for (const { rollback } of prepared) remains.push(...((await rollback?.()) ?? []));
+  return remains;
 }
 
-interface Launching extends Pick<Placement, "kind">, Pick<Joining, "arrived">, Pick<SpawnOptions, "signal"> {
+interface LaunchOptions
+  extends Pick<Placement, "kind">,
+    Pick<SpawnBatch, "arrived">,
+    Pick<SpawnOptions, "signal"> {
   readonly panes: PaneRecorder;
 }
 
-/** Prompt first, then the process: it finds its first message when it looks. */
+/** Delivers the prompts, then starts the processes: each agent finds its first message in its inbox. */
 async function launch(
   ctx: OperationContext,
   backend: Backend,
   starts: readonly Start[],
-  { kind, arrived, panes, signal }: Launching,
+  { kind, arrived, panes, signal }: LaunchOptions,
 ): Promise<readonly SpawnOutcome[]> {
   if (starts.length === 0) return [];
   for (const { member } of starts) await deliverPrompt(ctx, member);
@@ -215,7 +224,7 @@ async function launch(
   return outcomes;
 }
 
-function describe(
+function spawnedTeammate(
   ctx: OperationContext,
   { member }: Start,
   outcomes: readonly SpawnOutcome[],
@@ -253,17 +262,19 @@ function interruptedStarts(members: readonly TeamMember[], cause: unknown): Team
 function spawnFailure(
   failed: readonly Extract<SpawnOutcome, { ok: false }>[],
   spawned: readonly SpawnedTeammate[],
-  left: readonly string[],
+  remains: readonly string[],
   isInterrupted: boolean,
 ): TeamError {
   const [first] = failed;
   const error = first?.error;
   const running =
-    spawned.length === 0 ? "" : ` ${spawned.map(({ name }) => name).join(", ")} did start and run.`;
+    spawned.length === 0
+      ? ""
+      : ` ${spawned.map(({ name }) => name).join(", ")} did start and continue to run.`;
   const others = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
   return new TeamError(
     isInterrupted ? "INTERRUPTED" : error instanceof TeamError ? error.code : "SPAWN_FAILED",
-    [`${first?.name}${others} could not be started: ${error?.message}${running}`, ...left].join("\n"),
+    [`${first?.name}${others} could not be started: ${error?.message}${running}`, ...remains].join("\n"),
     {
       cause: error,
       ...(error instanceof TeamError && error.hint !== undefined ? { hint: error.hint } : {}),

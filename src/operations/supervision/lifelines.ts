@@ -9,18 +9,18 @@ import { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { OperationContext } from "../context.ts";
 
 /**
- * Milliseconds, each behind the one before, at which an agent is looked for again once its launch script is gone: killed
- * together with it, it may outlive it by a moment, and then nothing else tells of its end.
+ * Pauses in milliseconds, one after the other, before an agent is checked again once its launch script is gone. If both were
+ * killed together, the agent may end a moment later, and nothing else reports that end.
  */
 const POLL_MS = [50, 250, 1_000] as const;
 
-/** The lifelines of all members as one bell; a line that ended is followed anew, since its member may be started again. */
+/** The lifelines of all members as one bell. A broken lifeline is opened again, since its member may be restarted. */
 export class Lifelines {
   readonly bell: Bell;
   readonly #ctx: OperationContext;
   readonly #open = new Map<string, Lifeline>();
-  /** Ends the looks that follow the newest end. */
-  #looks = new AbortController();
+  /** Cancels the repeated rings after the newest end. */
+  #repeats = new AbortController();
   #isClosed = false;
   readonly #rings = new ManualBell(() => this.#close());
 
@@ -29,12 +29,12 @@ export class Lifelines {
     this.bell = this.#rings;
   }
 
-  /** Follows who is a member now. @throws TeamError TEAM_NOT_FOUND */
+  /** Opens the lifelines of the current members. @throws TeamError TEAM_NOT_FOUND */
   follow(): void {
     for (const { name } of readTeam(this.#ctx.ref).members) {
       if (name === LEAD_NAME) continue;
       const before = this.#open.get(name);
-      // Its FIFOs are made anew when the runtime directory vanished, or another has started under its name.
+      // The FIFOs are created again if the runtime directory vanished, or if another agent starts under this name.
       if (before?.isInPlace()) continue;
       const line = this.#watch(name);
       if (line === undefined) continue;
@@ -48,12 +48,12 @@ export class Lifelines {
     }
   }
 
-  /** Those after one end are in place of what is left of those after the end before it, of which there may be many at once. */
+  /** Rings now and after each pause. A new end replaces the remaining rings of the end before it: many may end at once. */
   async #ringRepeatedly(): Promise<void> {
     if (this.#isClosed) return;
-    this.#looks.abort();
-    this.#looks = new AbortController();
-    const { signal } = this.#looks;
+    this.#repeats.abort();
+    this.#repeats = new AbortController();
+    const { signal } = this.#repeats;
     this.#rings.ring();
     for (const ms of POLL_MS) {
       if ((await pause(ms, signal)) === "aborted") return;
@@ -63,7 +63,7 @@ export class Lifelines {
 
   #close(): void {
     this.#isClosed = true;
-    this.#looks.abort();
+    this.#repeats.abort();
     for (const line of this.#open.values()) line.close();
     this.#open.clear();
   }
@@ -72,13 +72,13 @@ export class Lifelines {
     const { ref } = this.#ctx;
     const line = openLifeline(ref.paths.agent(name).lifeline);
     if (line !== undefined) return line;
-    // One that was started where the runtime directory is another says where its own is.
+    // An agent that was started with another runtime directory records the path of its lifeline.
     const elsewhere = readStatus(ref, name)?.lifeline;
     return elsewhere === undefined ? undefined : openLifeline(elsewhere);
   }
 }
 
-/** undefined: not started yet, or gone with its runtime directory; the exit record and the slow check remain. */
+/** Returns undefined if the agent is not started yet or its runtime directory is gone; the exit record and the timer remain. */
 function openLifeline(path: string): Lifeline | undefined {
   try {
     return watchLifeline(path);

@@ -25,14 +25,14 @@ import {
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
 import { exitReason, lastLinesOf } from "../ending/last-lines.ts";
-import { removeEndedMember, type Unfinished } from "../ending/remove-member.ts";
-import { processEnding, reclaimEndings } from "../ending/settle-ending.ts";
+import { processEnding, reclaimEndings } from "../ending/process-ending.ts";
+import { type ReadUnfinishedTasks, removeEndedMember } from "../ending/remove-member.ts";
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
 
 /**
- * Claims a crash, or another end, that nobody had noticed when a person started the program again in its pane. It goes on
- * with what it had; of several such in a row only the last is known.
- * @returns undefined when there is none, or it was told
+ * Claims an end that no process noticed before a person restarted the agent in its pane. The agent keeps its tasks. Of several
+ * such ends in a row, only the last is known.
+ * @returns undefined without such an end, or if it has been reported
  */
 async function claimMissedCrash({ ref }: OperationContext, member: TeamMember): Promise<Ending | undefined> {
   const { name } = member;
@@ -47,89 +47,94 @@ async function claimMissedCrash({ ref }: OperationContext, member: TeamMember): 
   const record = readCrash(ref, name);
   const exit = record !== undefined && record.instance === status.instance ? exitOf(record) : null;
   const verb = exit !== null && isWished(exit) ? "ended" : "crashed";
-  const news = `${name} ${verb}${exitReason(exit)} and was started again in its pane.${lastLinesOf(exit)}`;
+  const news = `${name} ${verb}${exitReason(exit)} and was restarted in its pane.${lastLinesOf(exit)}`;
   return claimEnding(ref, { id, name, how: "restarted", news, tasks: [] }, (config) => {
     const known = lookUpMember(config, name);
     return known === undefined || isReported(known) ? undefined : config;
   });
 }
 
-/** One death that this look was the first to notice, or to see through. */
+/** An end that this process was the first to notice, or that it finished for another process. */
 export interface NoticedEnd {
   readonly name: string;
   readonly how: "shutdown" | "crashed" | "exited" | "restarted";
   readonly exit: AgentExit | null;
 }
 
-/** The look that this process has under way. */
-const looking = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
+/** The newest reconcile of each context. */
+const running = new WeakMap<OperationContext, Promise<readonly NoticedEnd[]>>();
 
 /**
- * Looks for members whose process has ended and does what follows, once for each end, whoever notices first: an agreed
- * shutdown completes; of a crash the tasks come free and the lead is told (protocol.md section 4). What a killed process
- * left half done is gone on with. Of one context the looks follow each other: once it returns, what was found is told.
+ * Finds members whose process has ended and processes each end once across all processes: completes an agreed shutdown; after a
+ * crash, unassigns the tasks and notifies the lead (protocol.md section 4). Finishes what a killed process left half done. Calls
+ * with one context run one after the other; when a call returns, the ends that it found are reported.
  * @throws TeamError TEAM_NOT_FOUND
  */
 export function reconcile(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
-  const before = looking.get(ctx) ?? Promise.resolve([]);
-  // Whoever asked for the look before hears of its failure; this one is a look of its own.
-  const next = before.catch(() => []).then(() => look(ctx));
-  looking.set(ctx, next);
+  const before = running.get(ctx) ?? Promise.resolve([]);
+  // The previous caller gets that error; this call reconciles again.
+  const next = before.catch(() => []).then(() => reconcileOnce(ctx));
+  running.set(ctx, next);
   return next;
 }
 
-async function look(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
+async function reconcileOnce(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
   const failures: unknown[] = [];
   const ends: NoticedEnd[] = [];
   const one = async (work: () => Promise<readonly NoticedEnd[]>): Promise<void> => {
     try {
       ends.push(...(await work()));
     } catch (error) {
-      // Said below: what is wrong with one keeps nobody from the others.
+      // Thrown below, so that one member's failure does not stop the others.
       failures.push(error);
     }
   };
-  let read: ReturnType<Unfinished> | undefined;
-  const unfinished: Unfinished = () => {
+  let read: ReturnType<ReadUnfinishedTasks> | undefined;
+  const unfinished: ReadUnfinishedTasks = () => {
     read ??= unfinishedTasks(ctx.ref);
     return read;
   };
   const config = readTeam(ctx.ref);
-  for (const left of unfinishedEndings(config)) {
-    await one(async () => (await reclaimEndings(ctx, [left])).map((taken) => noticed(ctx, taken)));
+  for (const unfinishedEnd of unfinishedEndings(config)) {
+    await one(async () =>
+      (await reclaimEndings(ctx, [unfinishedEnd])).map((ending) => toNoticedEnd(ctx, ending)),
+    );
   }
-  for (const member of config.members) await one(() => lookAt(ctx, member, unfinished));
+  for (const member of config.members) await one(() => reconcileMember(ctx, member, unfinished));
   await one(() => endDeadLeadWatches(ctx).then(() => []));
   if (failures.length > 0) throw failures[0];
   return ends;
 }
 
-async function lookAt(
+async function reconcileMember(
   ctx: OperationContext,
   member: TeamMember,
-  unfinished: Unfinished,
+  unfinished: ReadUnfinishedTasks,
 ): Promise<readonly NoticedEnd[]> {
   const { name } = member;
-  const missed = await settled(ctx, await claimMissedCrash(ctx, member));
+  const missed = await processClaimed(ctx, await claimMissedCrash(ctx, member));
   const end = unnoticedEnd(ctx, member);
   if (end === undefined) return missed;
   if (end.agreed) {
     const isFirst = await removeEndedMember(ctx, name, "shutdown", unfinished);
     return isFirst ? [...missed, { name, how: "shutdown", exit: null }] : missed;
   }
-  if (isRecording(ctx, name)) return missed;
-  return [...missed, ...(await settled(ctx, await claimCrash(ctx, member, end, unfinished)))];
+  if (isExitPending(ctx, name)) return missed;
+  return [...missed, ...(await processClaimed(ctx, await claimCrash(ctx, member, end, unfinished)))];
 }
 
-/** Does what follows from a claimed end; nothing from one that somebody else has. */
-async function settled(ctx: OperationContext, taken: Ending | undefined): Promise<readonly NoticedEnd[]> {
-  if (taken === undefined) return [];
-  const found = noticed(ctx, taken);
-  await processEnding(ctx, taken);
-  return [found];
+/** Processes an ending if this process has claimed it. */
+async function processClaimed(
+  ctx: OperationContext,
+  ending: Ending | undefined,
+): Promise<readonly NoticedEnd[]> {
+  if (ending === undefined) return [];
+  const end = toNoticedEnd(ctx, ending);
+  await processEnding(ctx, ending);
+  return [end];
 }
 
-function noticed(ctx: OperationContext, { name, how }: Ending): NoticedEnd {
+function toNoticedEnd(ctx: OperationContext, { name, how }: Ending): NoticedEnd {
   if (how !== "crashed" && how !== "exited" && how !== "restarted")
     return { name, how: "shutdown", exit: null };
   const exit = how === "restarted" ? readCrash(ctx.ref, name) : readExit(ctx.ref, name);
@@ -137,8 +142,8 @@ function noticed(ctx: OperationContext, { name, how }: Ending): NoticedEnd {
 }
 
 /**
- * As {@link reconcile}, for who is not the lead: where the lead's process lives it does so itself, and what it looks at
- * in between (has everybody been heard?) is never half done by another.
+ * Reconciles unless the lead's process lives, which does so itself. Otherwise the lead could see an ending that another process
+ * has only half processed, for example when it decides whether its run is over.
  */
 export async function reconcileUnlessLed(ctx: OperationContext): Promise<readonly NoticedEnd[]> {
   return isLed(ctx) ? [] : reconcile(ctx);
@@ -151,13 +156,13 @@ export function isLed({ ref }: Pick<OperationContext, "ref">): boolean {
 }
 
 interface UnnoticedEnd {
-  /** Names this very end, as `endOf` does. */
+  /** The id of this end, as {@link endingId} computes it. */
   readonly id: string;
-  /** It ended because it had agreed to, and leaves the team. */
+  /** It agreed to shut down, so it leaves the team. */
   readonly agreed: boolean;
 }
 
-/** The end of a member that nothing has followed from yet; undefined while it lives, or when all has been done. */
+/** Returns the end of a member if it is not processed yet; undefined while the member lives or after that. */
 export function unnoticedEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
   if (member.name === LEAD_NAME) return undefined;
   const status = readStatus(ctx.ref, member.name);
@@ -167,19 +172,19 @@ export function unnoticedEnd(ctx: OperationContext, member: TeamMember): Unnotic
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
 }
 
-/** Whether its launch script still lives and has not written how the agent ended: it is about to, and rings then. */
-function isRecording(ctx: OperationContext, name: string): boolean {
+/** Whether the launch script still lives and has not recorded the exit yet; it will, and then it rings the bells. */
+function isExitPending(ctx: OperationContext, name: string): boolean {
   const place = readPlace(ctx.ref, name);
   const script = launchScriptOf(place);
   return script !== undefined && readExit(ctx.ref, name) === undefined && livenessOf(script) === "alive";
 }
 
-/** Claims the event. @returns undefined when somebody else did */
+/** Claims the ending. @returns undefined if another process did */
 async function claimCrash(
   ctx: OperationContext,
   member: TeamMember,
   { id }: UnnoticedEnd,
-  unfinished: Unfinished,
+  unfinished: ReadUnfinishedTasks,
 ): Promise<Ending | undefined> {
   const { name } = member;
   const status = readStatus(ctx.ref, name);

@@ -5,27 +5,27 @@ import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
 import { Lifelines } from "./lifelines.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
-import { lookAtTasks } from "./task-notifications.ts";
-import { ServerEnds, type ServerEndsOptions } from "./tmux-server-exits.ts";
+import { notifyMissedTaskChanges } from "./task-notifications.ts";
+import { TmuxServerExits, type TmuxServerExitsOptions } from "./tmux-server-exits.ts";
 
 interface SuperviseOptions {
   readonly signal: AbortSignal;
-  /** A member's end, told once. */
+  /** Called once for each end of a member. */
   onEnd(end: NoticedEnd): void;
-  /** Something of the team changed: its files, or a process ended. */
+  /** Called when a file of the team changed or a process ended. */
   onChange(): void;
   onProblem(message: string): void;
-  /** Watches the tmux servers of teammates' panes too: for who writes down what it watches, so that another can end it. */
-  readonly servers?: ServerEndsOptions;
+  /** Also watches the tmux servers of teammates' panes. The caller records the watches, so that another process can end them. */
+  readonly servers?: TmuxServerExitsOptions;
 }
 
 /**
- * Watches a team for as long as the signal lets it: files change, launch scripts end, tmux servers end. Each time deaths are looked for
- * and what follows is done; nothing here runs by the clock but the slow check.
+ * Watches a team until the signal aborts. Reconciles whenever files change, launch scripts end or tmux servers end, and at the
+ * long intervals of the timer bell.
  */
 export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
-  const servers = options.servers === undefined ? undefined : new ServerEnds(ctx, options.servers);
+  const servers = options.servers === undefined ? undefined : new TmuxServerExits(ctx, options.servers);
   const bell = anyBell([
     openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]),
     lifelines.bell,
@@ -38,7 +38,7 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
         lifelines.follow();
         servers?.follow();
         for (const end of await reconcile(ctx)) options.onEnd(end);
-        await lookAtTasks(ctx);
+        await notifyMissedTaskChanges(ctx);
       } catch (error) {
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
         options.onProblem(messageOf(error));

@@ -10,82 +10,82 @@ import { changeTask, getTask, ownerName, readTasks } from "../../team/tasks/task
 import type { OperationContext } from "../context.ts";
 
 /**
- * A foreign writer that writes in place, without a lock, changes nothing of the directory. So each unfinished task is looked
- * at by itself, up to so many, which takes a few milliseconds; of longer lists after so many milliseconds.
+ * A foreign program may write a task file in place, which does not change the directory's time. So each file of an unfinished task
+ * is checked, up to this number, which takes a few milliseconds. Longer lists are read completely after this many milliseconds.
  */
-const MOST_BY_ITSELF = 1_000;
-const WHOLE_LOOK_MS = 5_000;
-/** Milliseconds by which the time of a change may lie before the change: file systems count in ticks. */
+const MAX_STAT_CALLS = 1_000;
+const FULL_CHECK_MS = 5_000;
+/** How many milliseconds a file's time may lie before its change: file systems count in ticks. */
 const TICK_MS = 50;
 
-/** What the tasks were like when they were looked at last. */
-interface Seen {
-  /** When that look began: in milliseconds since the epoch, and as the steady clock goes. */
+/** The state of the tasks at the last check. */
+interface LastCheck {
+  /** When the check began: in milliseconds since the epoch (`since`) and on the steady clock (`at`). */
   readonly since: number;
   readonly at: number;
-  /** Those that were not completed. */
+  /** The ids of the tasks that were not completed. */
   readonly open: ReadonlySet<string>;
 }
-const seen = new WeakMap<OperationContext, Seen>();
+const lastChecks = new WeakMap<OperationContext, LastCheck>();
 
 /**
- * Tells what follows from changes of tasks that nobody told: what a process noted down that was killed over it, and what a
- * foreign peer completed since the last look of this context (before the first one nobody watched). For teams of ours
- * only; of others it touches nothing (protocol.md, Whose is it). Reads nothing where no task has changed.
- * @throws TeamError TEAM_NOT_FOUND, and what kept somebody from being told; the others were
+ * Sends notifications of task changes that no process has sent: changes that a killed process had recorded, and tasks that a
+ * foreign member completed since this context's last check. Only for teams created by this program; it changes nothing in others
+ * (protocol.md, Whose is it). Reads no task if none has changed.
+ * @throws TeamError TEAM_NOT_FOUND, and the first error of a notification; the others were sent
  */
-export async function lookAtTasks(ctx: OperationContext): Promise<void> {
+export async function notifyMissedTaskChanges(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
   if (readTeam(ref).schemaVersion === undefined) return;
-  const before = seen.get(ctx);
-  if (before !== undefined && isAsBefore(ref, before)) return;
+  const before = lastChecks.get(ctx);
+  if (before !== undefined && isUnchanged(ref, before)) return;
   const [since, at] = [ctx.clock.now(), steadyNow()];
   const tasks = readTasks(ref);
   const isNew = (task: Task): boolean => before?.open.has(task.id) === true && isUnnoted(task);
   await forEach(
     tasks.filter((task) => hasNews(task) || isNew(task)),
     async (task) => {
-      await notifyPending(ref, isNew(task) ? await noted(ref, task.id) : task, ctx.clock);
+      await notifyPending(ref, isNew(task) ? await recordCompletion(ref, task.id) : task, ctx.clock);
     },
   );
-  // Only now: what could not be told is new to the next look as well.
+  // Only after success, so that the next check tries failed notifications again.
   const open = tasks.filter(({ status }) => status !== "completed").map(({ id }) => id);
-  seen.set(ctx, { since, at, open: new Set(open) });
+  lastChecks.set(ctx, { since, at, open: new Set(open) });
 }
 
-function isAsBefore({ paths }: TeamRef, { since, at, open }: Seen): boolean {
-  if (steadyNow() - at >= WHOLE_LOOK_MS) return false;
-  const files = open.size > MOST_BY_ITSELF ? [] : [...open].map((id) => paths.task(id));
+function isUnchanged({ paths }: TeamRef, { since, at, open }: LastCheck): boolean {
+  if (steadyNow() - at >= FULL_CHECK_MS) return false;
+  const files = open.size > MAX_STAT_CALLS ? [] : [...open].map((id) => paths.task(id));
   return [paths.tasks, ...files].every((path) => Number(entryOf(path)?.mtimeMs ?? 0) < since - TICK_MS);
 }
 
-/** First noted, then told, so that it is told whoever is killed in between. */
-function noted(ref: TeamRef, id: string): Promise<Task> {
+/** Records a completion before its notification, so that the notification is sent even if this process is killed in between. */
+function recordCompletion(ref: TeamRef, id: string): Promise<Task> {
   return changeTask(ref, id, (task) =>
     isUnnoted(task) ? withCompletion(task, ownerName(task) ?? "system") : undefined,
   );
 }
 
-/** Tells what was noted down, and not told, of some tasks; for teams of ours only. */
+/** Sends the recorded notifications of some tasks; only for teams created by this program. */
 export async function notifyTaskChanges(
   { ref, clock }: OperationContext,
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0 || readTeam(ref).schemaVersion === undefined) return;
   await forEach(ids, async (id) => {
-    // As it is by now, and as its file says.
+    // Read again: the task may have changed meanwhile.
     await notifyPending(ref, getTask(ref, id), clock);
   });
 }
 
-/** Works through all of them, though one fails. @throws what the first failed with */
+/** Works through all items even if one fails. @throws the first error */
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   for (const item of items) {
     try {
       await work(item);
     } catch (error) {
-      // Thrown below. One that was deleted meanwhile has no news.
+      // Thrown below. A task that was deleted meanwhile needs no notification.
       if (!(error instanceof TeamError && error.code === "TASK_NOT_FOUND")) failures.push(error);
     }
   }

@@ -9,29 +9,29 @@ import type { Bell } from "../../wakeup/bell.ts";
 import { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { OperationContext } from "../context.ts";
 
-export interface ServerEndsOptions {
-  /** A server with panes of teammates has ended. */
-  onEnd(socket: string): void;
-  /** What is watched now, to be written down so that it can be ended by another. */
+export interface TmuxServerExitsOptions {
+  /** Called when a server with teammates' panes has ended. */
+  onExit(socket: string): void;
+  /** Called with the current watches, to be recorded so that another process can end them. */
   onWatches(watches: readonly ServerWatchRecord[]): void;
 }
 
-/** The ends of the tmux servers that teammates live in, as one bell. */
-export class ServerEnds {
+/** The exits of the tmux servers that teammates live in, as one bell. */
+export class TmuxServerExits {
   readonly bell: Bell;
   readonly #ctx: OperationContext;
-  readonly #options: ServerEndsOptions;
+  readonly #options: TmuxServerExitsOptions;
   readonly #watches = new Map<string, ServerWatch>();
   readonly #records = new Map<string, ServerWatchRecord>();
   readonly #rings = new ManualBell(() => undefined);
 
-  constructor(ctx: OperationContext, options: ServerEndsOptions) {
+  constructor(ctx: OperationContext, options: TmuxServerExitsOptions) {
     this.#ctx = ctx;
     this.#options = options;
     this.bell = this.#rings;
   }
 
-  /** Follows the servers of who is a member now; one that has ended is not followed again. @throws TeamError TEAM_NOT_FOUND */
+  /** Watches the servers of the current members; a server that has ended is not watched again. @throws TeamError TEAM_NOT_FOUND */
   follow(): void {
     for (const { name } of readTeam(this.#ctx.ref).members) {
       const server = serverOf(readPlace(this.#ctx.ref, name));
@@ -41,7 +41,7 @@ export class ServerEnds {
     }
   }
 
-  /** Ends every watch, so that no client is left. @throws TmuxError */
+  /** Ends all watches, so that no tmux client is left. @throws TmuxError */
   async close(): Promise<void> {
     this.#rings.close();
     await Promise.all([...this.#watches.values()].map((watch) => watch.close()));
@@ -55,7 +55,7 @@ export class ServerEnds {
     );
     void watch.gone.then(() => {
       this.#record(key, undefined);
-      this.#options.onEnd(server.socket);
+      this.#options.onExit(server.socket);
       this.#rings.ring();
     });
     return watch;
@@ -68,7 +68,7 @@ export class ServerEnds {
   }
 }
 
-/** The living server that a place is in; undefined for one of another machine, and where there is none. */
+/** Returns the running server of a place; undefined without a server, or if it is on another machine. */
 function serverOf(place: PlaceRecord | undefined): ServerWatchRecord["server"] | undefined {
   if (place?.server === undefined || !isOfHere({ ...place, pid: place.server.pid })) return undefined;
   return livenessOf(place.server) === "alive" ? place.server : undefined;

@@ -11,41 +11,41 @@ import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { patchMember } from "../../team/members/members.ts";
 import type { OperationContext } from "../context.ts";
 
-/** What a spawn asks for. */
-export interface WantedWorktree {
-  /** `teams/<team>/<agent>`, or the next free of it, without one. */
+/** The worktree that a spawn requests. */
+export interface WorktreeRequest {
+  /** By default `teams/<team>/<agent>`, or the next free name after it. */
   readonly branch?: string | undefined;
-  /** What is changed and untracked where it is asked for comes along. */
+  /** Copies the changed and untracked files of the current working tree. */
   readonly withChanges?: boolean;
 }
 
-/** What the settings say of all of them. */
+/** The user's settings for all worktrees. */
 export interface WorktreeSettings {
-  /** Where they go, relative to the repository; `.worktrees` in it by default. */
+  /** The parent directory, relative to the repository; `.worktrees` by default. */
   readonly directory?: string | undefined;
-  /** Shell command that is run at the top of a new one, before the teammate starts. */
+  /** A shell command that runs at the top of a new worktree before the teammate starts. */
   readonly setup?: string | undefined;
-  /** Ends a set-up command, and with it the start. */
+  /** Ends the setup command, which fails the start. */
   readonly signal?: AbortSignal;
 }
 
-export interface StartedWorktree {
-  /** The member as it is by now: it works in the worktree. */
+export interface CreatedWorktree {
+  /** The updated member, which works in the worktree. */
   readonly member: TeamMember;
-  /** Takes it back when the start fails. @returns what git would not let go */
-  takeBack(): Promise<readonly string[]>;
+  /** Removes the worktree after a failed start. @returns sentences about what git could not remove */
+  rollback(): Promise<readonly string[]>;
 }
 
 /**
- * Makes the worktree of a member that has joined and is not started yet. The member says so before anything is made.
- * @throws TeamError SPAWN_FAILED, INTERRUPTED; of the worktree nothing is left then, or it is named
+ * Creates the worktree of a member that is in the config but not started. The config records the worktree before it is created.
+ * @throws TeamError SPAWN_FAILED, INTERRUPTED; then the worktree is removed, or the message names what remains
  */
-export async function startWorktree(
+export async function createWorktree(
   ctx: OperationContext,
   member: TeamMember,
-  wanted: WantedWorktree,
+  request: WorktreeRequest,
   settings: WorktreeSettings,
-): Promise<StartedWorktree> {
+): Promise<CreatedWorktree> {
   const { env, ref } = ctx;
   const { name } = member;
   let started = member;
@@ -57,22 +57,22 @@ export async function startWorktree(
     const worktree = await addWorktree({
       from: member.cwd,
       name: agentFileName(`${ref.team}-${name}`),
-      branch: wanted.branch ?? `teams/${ref.team}/${agentFileName(name)}`,
-      branchIsGiven: wanted.branch !== undefined,
+      branch: request.branch ?? `teams/${ref.team}/${agentFileName(name)}`,
+      branchIsGiven: request.branch !== undefined,
       directory: settings.directory?.replace(/^~(?=\/|$)/, () => env.HOME ?? "~"),
-      withChanges: wanted.withChanges ?? false,
+      withChanges: request.withChanges ?? false,
       announce,
       env,
     });
-    const takeBack = (): Promise<readonly string[]> => takeBackWorktree(worktree, env);
+    const rollback = (): Promise<readonly string[]> => takeBackWorktree(worktree, env);
     try {
-      await setUp(worktree, settings, ctx);
+      await runSetup(worktree, settings, ctx);
     } catch (error) {
-      throw withLeft(error, await takeBack());
+      throw withRemains(error, await rollback());
     }
-    return { member: started, takeBack };
+    return { member: started, rollback };
   } catch (error) {
-    throw error instanceof GitError ? refusedByGit(error) : error;
+    throw error instanceof GitError ? gitFailure(error) : error;
   }
 }
 
@@ -80,20 +80,20 @@ function recordOf({ cwd: _cwd, source: _source, ...record }: Worktree): Worktree
   return defined(record);
 }
 
-/** Milliseconds: the packages of a large project take minutes to install, a command that asks something never ends. */
+/** Milliseconds: installing a large project's packages takes minutes, and a command that waits for input never ends. */
 const SETUP_TIMEOUT_MS = 10 * 60_000;
-/** Characters of what a set-up command said last that its failure shows. */
-const MOST_SAID = 2_000;
+/** How many of the last characters of a setup command's output its error shows. */
+const MAX_OUTPUT_CHARS = 2_000;
 
-async function setUp(
+async function runSetup(
   worktree: Worktree,
   { setup, signal }: WorktreeSettings,
   ctx: OperationContext,
 ): Promise<void> {
-  // git keeps no empty directory, and none that is untracked.
+  // The directory may be missing: git checks out neither empty nor untracked directories.
   ensureDir(worktree.cwd);
   if (setup === undefined) return;
-  let said = "";
+  let output = "";
   const end = await runCommandGroup("/bin/sh", ["-c", setup], {
     cwd: worktree.path,
     env: {
@@ -104,38 +104,40 @@ async function setUp(
     timeoutMs: SETUP_TIMEOUT_MS,
     signal: signal ?? new AbortController().signal,
     onOutput: (_, bytes) => {
-      said = (said + bytes.toString("utf8")).slice(-MOST_SAID);
+      output = (output + bytes.toString("utf8")).slice(-MAX_OUTPUT_CHARS);
     },
   });
   if (signal?.aborted)
-    throw new TeamError("INTERRUPTED", "its set-up was interrupted; its worktree was taken back.");
+    throw new TeamError("INTERRUPTED", "its setup was interrupted; its worktree was removed.");
   if (end.code === 0 && end.failure === undefined) return;
   const how =
-    end.failure === "timed-out" ? `did not end within ${SETUP_TIMEOUT_MS / 60_000} minutes` : ended(end);
+    end.failure === "timed-out"
+      ? `did not end within ${SETUP_TIMEOUT_MS / 60_000} minutes`
+      : setupFailure(end);
   throw new TeamError(
     "SPAWN_FAILED",
-    `the set-up command of its worktree ${how}: ${setup}\n${said.trim()}`.trim(),
+    `the setup command of its worktree ${how}: ${setup}\n${output.trim()}`.trim(),
     {
-      hint: "Fix teams.worktreeSetup in your settings; the worktree was taken back.",
+      hint: "Fix teams.worktreeSetup in your settings; the worktree was removed.",
     },
   );
 }
 
-function ended({ code, signal, message }: Awaited<ReturnType<typeof runCommandGroup>>): string {
-  return message ?? (signal === undefined ? `ended with exit code ${code}` : `was ended by ${signal}`);
+function setupFailure({ code, signal, message }: Awaited<ReturnType<typeof runCommandGroup>>): string {
+  return message ?? (signal === undefined ? `ended with exit code ${code}` : `was killed by ${signal}`);
 }
 
-function withLeft(error: unknown, left: readonly string[]): unknown {
-  if (left.length === 0 || !(error instanceof TeamError)) return error;
+function withRemains(error: unknown, remains: readonly string[]): unknown {
+  if (remains.length === 0 || !(error instanceof TeamError)) return error;
   const { code, hint, cause } = error;
-  return new TeamError(code, [error.message, ...left].join("\n"), { ...(hint && { hint }), cause });
+  return new TeamError(code, [error.message, ...remains].join("\n"), { ...(hint && { hint }), cause });
 }
 
-function refusedByGit(error: GitError): TeamError {
-  return new TeamError("SPAWN_FAILED", `git made no worktree for it: ${messageOf(error)}`, {
+function gitFailure(error: GitError): TeamError {
+  return new TeamError("SPAWN_FAILED", `git could not create its worktree: ${messageOf(error)}`, {
     hint: error.missing
       ? "Install git, or start it without a worktree."
-      : "Fix what git says, or start it without a worktree.",
+      : "Fix the problem that git reports, or start it without a worktree.",
     cause: error,
   });
 }

@@ -12,9 +12,10 @@ import type { OperationContext } from "../context.ts";
 import { unmergedCommitsText } from "./remove-worktree.ts";
 
 /**
- * Sets whether the worktrees of these members go with all that is in them; whoever sees to their end does so.
- * @param discard the process that asks for it
- * @throws TeamError WORKTREE_DIRTY for one with commits that no branch keeps; nothing was changed then
+ * Records whether the worktrees of these members are removed with unsaved changes; the process that handles a member's ending
+ * removes its worktree accordingly.
+ * @param discard the process that requests it; undefined to clear the record
+ * @throws TeamError WORKTREE_DIRTY if a worktree has commits that are on no branch; then nothing was changed
  */
 export async function setDiscard(
   ctx: OperationContext,
@@ -26,7 +27,7 @@ export async function setDiscard(
     const worktrees = readTeam(ctx.ref)
       .members.filter(isMeant)
       .flatMap((one) => worktreeOf(one) ?? []);
-    for (const worktree of worktrees) await requireKeptCommits(ctx, worktree);
+    for (const worktree of worktrees) await requireCommitsOnBranch(ctx, worktree);
   }
   await updateTeam(ctx.ref, (config) => {
     const members = config.members.map((member) => {
@@ -38,22 +39,22 @@ export async function setDiscard(
   });
 }
 
-async function requireKeptCommits({ env }: OperationContext, { path }: WorktreeRecord): Promise<void> {
+async function requireCommitsOnBranch({ env }: OperationContext, { path }: WorktreeRecord): Promise<void> {
   if (entryOf(path) === undefined) return;
   let commits: number;
   try {
     commits = await commitsOnNoBranch(path, env);
   } catch (error) {
-    // What git cannot tell of it is said when it comes to the removal.
+    // The removal itself will report this error.
     if (error instanceof GitError) return;
     throw error;
   }
   if (commits === 0) return;
   throw new TeamError(
     "WORKTREE_DIRTY",
-    `${path} would take commits with it: ${unmergedCommitsText(commits)}. Nobody was ended.`,
+    `Discarding ${path} would lose commits: ${unmergedCommitsText(commits)}. No member was ended.`,
     {
-      hint: `Give them a branch first: git -C ${shellWord(path)} switch -c <name>`,
+      hint: `Create a branch for them first: git -C ${shellWord(path)} switch -c <name>`,
       details: { worktree: path, commits },
     },
   );

@@ -19,44 +19,43 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
-import { endStarted } from "../processes/end-processes.ts";
+import { endStartProcesses } from "../processes/end-processes.ts";
 
-/** What became of the worktree of one that has left. */
+/** Whether the worktree of a former member was removed or kept. */
 export interface WorktreeEnd {
   readonly path: string;
   readonly branch: string;
-  /** Why it stays; null when it is gone. */
+  /** Why it was kept; null if it was removed. */
   readonly kept: string | null;
-  /** What is to be said of one whose directory somebody had deleted. */
+  /** A remark about a worktree whose directory was already deleted. */
   readonly note?: string;
 }
 
 /**
- * Removes a worktree in which nothing is unsaved, and with `discard` any whose commits a branch keeps.
- * @returns also for one that is gone already
+ * Removes a worktree without unsaved changes; with `discard`, any worktree whose commits are all on branches. Idempotent.
  */
-export async function clearWorktree(ctx: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
-  return clearedOf(ctx, worktree, readTeam(ctx.ref).members);
+export async function cleanUpWorktree(ctx: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
+  return cleanUpUnlessInUse(ctx, worktree, readTeam(ctx.ref).members);
 }
 
-/** @param others none of whom may work in it */
-async function clearedOf(
+/** @param others members that may work in it, which keeps it */
+async function cleanUpUnlessInUse(
   { env }: OperationContext,
   worktree: WorktreeRecord,
   others: readonly TeamMember[],
 ): Promise<WorktreeEnd> {
   const { path, branch } = worktree;
   if (entryOf(path) === undefined)
-    return { path, branch, kept: null, ...defined({ note: await forget(worktree, env) }) };
-  const other = inhabitantOf(others, path);
+    return { path, branch, kept: null, ...defined({ note: await forgetMissingWorktree(worktree, env) }) };
+  const other = memberWorkingIn(others, path);
   if (other !== undefined) return { path, branch, kept: `${other} works in it` };
   return { path, branch, kept: (await tryToRemove(worktree, env)) ?? null };
 }
 
-/** Of a worktree whose directory is gone. @returns what is to be said of it; undefined when git does not know it any more */
-async function forget(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
+/** Makes git forget a worktree whose directory is gone. @returns a remark; undefined if git has no record of it */
+async function forgetMissingWorktree(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
   const { path, branch, madeBranch, repository } = worktree;
-  const gone = "its directory had been deleted by somebody";
+  const gone = "its directory had already been deleted";
   try {
     const forgotten = await forgetMissing(
       path,
@@ -64,14 +63,14 @@ async function forget(worktree: WorktreeRecord, env: Env): Promise<string | unde
       env,
     );
     if (forgotten === undefined) return undefined;
-    return `${gone}; git has forgotten it${forgotten.branch ? `, and the branch ${branch}, on which nothing was` : `; the branch ${branch} stays`}`;
+    return `${gone}; git's record of it was removed${forgotten.branch ? `, and so was the branch ${branch}, which had no new commits` : `; the branch ${branch} was kept`}`;
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    return `${gone}, and git did not forget it: ${error.message}`;
+    return `${gone}, and git could not remove its record: ${error.message}`;
   }
 }
 
-/** @returns why it stays */
+/** @returns why it was kept; undefined if it is gone */
 async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
   const { path, branch, madeBranch, discard } = worktree;
   try {
@@ -83,24 +82,24 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
     }
     const made = madeBranch ? branch : undefined;
     const unsaved = await unsavedIn(path, made, env);
-    if (unsaved !== undefined) return wordsOf(unsaved);
+    if (unsaved !== undefined) return unsavedText(unsaved);
     await removeWorktree(path, made, env);
     return undefined;
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    // Where two see to the same end, one of them comes too late.
+    // Another process that handled the same ending may have removed it first.
     return entryOf(path) === undefined ? undefined : error.message;
   }
 }
 
-/** A member (of a team that shares it) that works in a worktree and has another one, or none, for its own. */
-function inhabitantOf(members: readonly TeamMember[], path: string): string | undefined {
+/** Returns a member that works in the worktree although it is not its own. */
+function memberWorkingIn(members: readonly TeamMember[], path: string): string | undefined {
   return members.find(
     ({ cwd, worktreePath }) => worktreePath !== path && (cwd === path || cwd.startsWith(`${path}/`)),
   )?.name;
 }
 
-function wordsOf({ changed, untracked, commits }: Unsaved): string {
+function unsavedText({ changed, untracked, commits }: Unsaved): string {
   const parts = [
     [changed, "changed"],
     [untracked, "untracked"],
@@ -108,70 +107,73 @@ function wordsOf({ changed, untracked, commits }: Unsaved): string {
   const files = parts.flatMap(([n, word]) => (n === 0 ? [] : [`${n} ${word}`])).join(" and ");
   return [
     ...(files === "" ? [] : [`${files} ${changed + untracked === 1 ? "file" : "files"}`]),
-    ...(commits === 0 ? [] : [`${counted(commits)} on no other branch or remote`]),
+    ...(commits === 0 ? [] : [`${commitCount(commits)} on no other branch or remote`]),
   ].join(", ");
 }
 
-function counted(commits: number): string {
+function commitCount(commits: number): string {
   return commits === 1 ? "1 commit that is" : `${commits} commits that are`;
 }
 
-/** Why no discard may take it: it keeps the branches, and these commits are on none. */
+/** Says why a worktree cannot be discarded: only branches survive, and these commits are on none. */
 export function unmergedCommitsText(commits: number): string {
-  return `its HEAD is detached, with ${counted(commits)} on no branch`;
+  return `its HEAD is detached, with ${commitCount(commits)} on no branch`;
 }
 
 /**
- * The worktree's part of an end for good, once what was started in it has ended.
- * @returns the sentence that says that it stays, or that it was gone
+ * Removes the worktree of a member that left for good, after ending the processes that were started in it.
+ * @returns a sentence for the lead if it was kept or had already been deleted
  */
-export async function settleWorktree(ctx: OperationContext, taken: Ending): Promise<string | undefined> {
-  const { worktree, process, place } = taken;
+export async function cleanUpAfterEnding(ctx: OperationContext, ending: Ending): Promise<string | undefined> {
+  const { worktree, process, place } = ending;
   if (worktree === undefined) return undefined;
   if (entryOf(worktree.path) === undefined) {
-    // A kill says it itself.
-    const note = taken.how === "killed" ? undefined : await forget(worktree, ctx.env);
+    // A kill reports it in its own output.
+    const note = ending.how === "killed" ? undefined : await forgetMissingWorktree(worktree, ctx.env);
     return note && `Its worktree ${worktree.path}: ${note}.`;
   }
-  const left = await endStarted(ctx, { process, place, instance: place?.instance });
-  // One that lived in the lead's has no process that could be looked for.
-  const own = place?.within === undefined ? process : undefined;
-  const isInUse = left.length > 0 || (own !== undefined && livenessOf(own) !== "dead");
-  const { kept } = isInUse ? worktreeInUse(worktree) : await clearWorktree(ctx, worktree);
-  return kept === null ? undefined : `Its worktree stays: ${worktree.path} (${kept}).`;
+  const remaining = await endStartProcesses(ctx, { process, place, instance: place?.instance });
+  // A teammate in the lead's process has no separate process to check.
+  const agentProcess = place?.within === undefined ? process : undefined;
+  const isInUse = remaining.length > 0 || (agentProcess !== undefined && livenessOf(agentProcess) !== "dead");
+  const { kept } = isInUse ? worktreeInUse(worktree) : await cleanUpWorktree(ctx, worktree);
+  return kept === null ? undefined : `Its worktree was kept: ${worktree.path} (${kept}).`;
 }
 
-/** What it is said of a worktree whose processes could not be ended, or live where no signal arrives. */
+/** Reports a worktree as kept because its processes could not be ended, or run where no signal arrives. */
 export function worktreeInUse({ path, branch }: WorktreeRecord): WorktreeEnd {
-  return { path, branch, kept: "what was started in it may still run" };
+  return { path, branch, kept: "processes that were started in it may still run" };
 }
 
 /**
- * The worktrees that a team has left behind: of members that are there, and of former ones whose worktree stayed.
- * @param seen those that were seen to just now
+ * Removes a team's worktrees: those of its members, and those of former members whose worktree was kept.
+ * @param seen worktrees that were just handled; of former members, they are not handled again
  */
-export async function clearTeamWorktrees(
+export async function cleanUpTeamWorktrees(
   ctx: OperationContext,
   seen: readonly WorktreeEnd[],
 ): Promise<readonly WorktreeEnd[]> {
   const { members, former = [] } = readTeam(ctx.ref);
   const ends = new Map(seen.map((end) => [end.path, end]));
-  // Nobody of the team lives any more, but for the lead.
+  // Only the lead may still run.
   const lead = members.filter(({ name }) => name === LEAD_NAME);
   for (const worktree of members.flatMap((member) => worktreeOf(member) ?? []))
-    ends.set(worktree.path, await clearedOf(ctx, worktree, lead));
+    ends.set(worktree.path, await cleanUpUnlessInUse(ctx, worktree, lead));
   for (const { worktree } of former.toReversed()) {
     if (worktree === undefined || ends.has(worktree.path) || entryOf(worktree.path) === undefined) continue;
-    const end = (await isStill(ctx, worktree))
-      ? await clearedOf(ctx, worktree, lead)
-      : somebodyElses(worktree);
+    const end = (await isBranchCheckedOut(ctx, worktree))
+      ? await cleanUpUnlessInUse(ctx, worktree, lead)
+      : keptForOtherBranch(worktree);
     ends.set(worktree.path, end);
   }
   return [...ends.values()];
 }
 
-/** Whether the worktree at a path still is that of the former member, as far as can be told: its branch is checked out. */
-async function isStill({ env }: OperationContext, { path, branch }: WorktreeRecord): Promise<boolean> {
+/** Whether the worktree at a path still belongs to the former member, judged by the branch that is checked out. */
+async function isBranchCheckedOut(
+  { env }: OperationContext,
+  { path, branch }: WorktreeRecord,
+): Promise<boolean> {
   try {
     return (await changesInWorktree(path, env)).branch === branch;
   } catch (error) {
@@ -180,6 +182,6 @@ async function isStill({ env }: OperationContext, { path, branch }: WorktreeReco
   }
 }
 
-function somebodyElses({ path, branch }: WorktreeRecord): WorktreeEnd {
-  return { path, branch, kept: `${branch} is not checked out in it any more` };
+function keptForOtherBranch({ path, branch }: WorktreeRecord): WorktreeEnd {
+  return { path, branch, kept: `${branch} is no longer checked out in it` };
 }

@@ -8,33 +8,36 @@ import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 
-/** How far a member's worktree is from where it began; what `status --git` adds. */
-interface WorktreeStatus {
+/** The changes in a member's worktree since it was created, for `status --git`. */
+interface WorktreeChanges {
   /** null while its HEAD is detached. */
   readonly branch: string | null;
-  /** Commits that it has and the branch that it began from lacks (of a branch that is gone: the commit), and the other way round. */
+  /** Commits that only the worktree has, compared with the branch (or, if that is gone, the commit) that it was created from. */
   readonly ahead: number;
+  /** Commits that only that branch or commit has. */
   readonly behind: number;
   readonly dirty: boolean;
   readonly changed: number;
   readonly untracked: number;
 }
 
-/** As git tells it, or why it cannot. */
-export type WorktreeLook = WorktreeStatus | { readonly problem: string };
+/** The changes, or why git cannot tell them. */
+export type WorktreeStatus = WorktreeChanges | { readonly problem: string };
 
-/** Of this many worktrees git is asked at a time: each asks for a process and the disk. */
-const AT_ONCE = 4;
+/** How many git commands run at a time: each needs a process and the disk. */
+const MAX_CONCURRENT = 4;
 
-/** Every member's worktree, by the member's name; nothing is forked for members without one. */
-export async function lookAtWorktrees(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeLook>> {
+/** Returns the worktree status of each member with a worktree, by the member's name. */
+export async function readWorktreeStatuses(
+  ctx: OperationContext,
+): Promise<ReadonlyMap<string, WorktreeStatus>> {
   const waiting = readTeam(ctx.ref).members.flatMap((member) => withWorktree(member));
-  const found = new Map<string, WorktreeLook>();
+  const found = new Map<string, WorktreeStatus>();
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      found.set(next.name, await lookAt(next.worktree, ctx.env));
+      found.set(next.name, await readWorktreeStatus(next.worktree, ctx.env));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
   return found;
 }
 
@@ -43,10 +46,13 @@ function withWorktree(member: TeamMember): { readonly name: string; readonly wor
   return worktree === undefined ? [] : [{ name: member.name, worktree }];
 }
 
-async function lookAt({ path, base, startedFrom }: WorktreeRecord, env: Env): Promise<WorktreeLook> {
+async function readWorktreeStatus(
+  { path, base, startedFrom }: WorktreeRecord,
+  env: Env,
+): Promise<WorktreeStatus> {
   try {
     const { branch, changed, untracked } = await changesInWorktree(path, env);
-    const counts = await sinceBegin(path, { base, startedFrom }, env);
+    const counts = await commitsSinceStart(path, { base, startedFrom }, env);
     return { branch: branch ?? null, ...counts, dirty: changed + untracked > 0, changed, untracked };
   } catch (error) {
     if (error instanceof GitError) return { problem: error.message };
@@ -54,7 +60,7 @@ async function lookAt({ path, base, startedFrom }: WorktreeRecord, env: Env): Pr
   }
 }
 
-async function sinceBegin(
+async function commitsSinceStart(
   path: string,
   { base, startedFrom }: Pick<WorktreeRecord, "base" | "startedFrom">,
   env: Env,

@@ -63,7 +63,7 @@ interface AgentParts extends SharedParts {
   readonly open?: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
   readonly keepsTeam?: boolean;
-  readonly teamMade?: TeamToolContext["teamMade"];
+  readonly onTeamRecreated?: TeamToolContext["onTeamRecreated"];
 }
 
 /** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */
@@ -229,7 +229,7 @@ function toolsOf(
 ): AnyTool[] {
   return [
     ...toolsOfOwn(type, parts, parts.notes, deny),
-    ...chooseTools(teamTools({ ...parts, within: type.tools }), { without: deny }),
+    ...chooseTools(teamTools({ ...parts, typeTools: type.tools }), { without: deny }),
   ];
 }
 

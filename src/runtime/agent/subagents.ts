@@ -12,7 +12,7 @@ import { builtinTools } from "../../agent/tools/builtin-tools.ts";
 import { chooseTools, withNoteTools } from "../../agent/tools/select-tools.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { exceeds } from "../../operations/permission-mode.ts";
+import { exceedsMode } from "../../operations/permission-mode.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
@@ -49,8 +49,8 @@ export function toolsOfOwn(
   {
     tools,
     surroundings,
-    within,
-  }: Pick<SharedParts, "tools" | "surroundings"> & Pick<TeamToolContext, "within">,
+    typeTools: within,
+  }: Pick<SharedParts, "tools" | "surroundings"> & Pick<TeamToolContext, "typeTools">,
   notes: Notes | undefined,
   deny: readonly string[],
 ): readonly AnyTool[] {
@@ -88,7 +88,7 @@ export function subagentRunner(
     const type = agentTypeOrGeneral(agentType, parts.types);
     const notes = notesOf(parts, type, rulesOf(inherited.permissions));
     const permissions = permissionsOf(call, type, notes, inherited.permissions);
-    const tools = toolsOfOwn(type, { ...parts, within }, notes, rulesOf(permissions).deny);
+    const tools = toolsOfOwn(type, { ...parts, typeTools: within }, notes, rulesOf(permissions).deny);
     const names = tools.map(({ name }) => name);
     const model = call.model ?? type.model;
     return runSubagent(
@@ -114,7 +114,7 @@ export function subagentRunner(
         cwd: ctx.cwd,
         permissions,
         onEvent: (event) => parts.worker.onSubagentEvent({ id, what: call.description }, event),
-        ...(call.behind ? {} : { betweenTools: () => parts.worker.betweenTools() }),
+        ...(call.background ? {} : { betweenTools: () => parts.worker.betweenTools() }),
         beforeCall: (aborted) => parts.worker.beforeCall(aborted),
         maxContinuations: settings().teams.hooks.maxContinuations,
         clock: ctx.clock,
@@ -147,7 +147,7 @@ function permissionsOf(
   return {
     ...rest,
     ...(notes === undefined ? {} : { notes: notes.directory }),
-    mode: () => (mode === undefined || exceeds(mode, own.mode()) ? own.mode() : mode),
+    mode: () => (mode === undefined || exceedsMode(mode, own.mode()) ? own.mode() : mode),
     ask: (request, signal) => own.ask({ ...request, subagentTask: description }, signal),
     rules: () => {
       const rules = rulesOf(own);

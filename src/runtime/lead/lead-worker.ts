@@ -3,12 +3,16 @@ import { DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { messageOf, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
-import { askers, isRunOver, othersWork, runState } from "../../operations/run/run-state.ts";
+import {
+  areTeammatesWorking,
+  isRunOver,
+  membersWithQuestions,
+  runState,
+} from "../../operations/run/run-state.ts";
 import { reconcile } from "../../operations/supervision/reconcile.ts";
 import { planPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { pricesIn } from "../../settings/prices.ts";
-import { bypassForbidden, worktreeSettings } from "../../settings/settings.ts";
+import { bypassForbidden, pricesIn, worktreeSettings } from "../../settings/settings.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { Worker } from "../../worker/worker.ts";
@@ -63,7 +67,7 @@ export async function leadWorker(
       if (interrupted) return "wait";
       const { stdin: isSomebodyThere } = lead.call.io.terminal;
       // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
-      const asking = isSomebodyThere ? askers(ctx) : [];
+      const asking = isSomebodyThere ? membersWithQuestions(ctx) : [];
       answerDue ||= asking.includes(LEAD_NAME);
       if (answerDue || asking.length > 0) return "wait";
       const facts = runState(ctx, held);
@@ -72,7 +76,7 @@ export async function leadWorker(
       atRest();
       return "wait";
     },
-    isTeamWorking: async (held) => othersWork(ctx, held),
+    isTeamWorking: async (held) => areTeammatesWorking(ctx, held),
     handleCodeOnlyMessage: (entry) => handleCodeOnlyMessage(lead, worker, entry),
   });
   return { worker, status };
@@ -141,6 +145,6 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     alone: !io.terminal.stdin,
     open: isConversational(lead),
     keepsTeam: plan.keep,
-    teamMade: () => lead.teamMade(),
+    onTeamRecreated: () => lead.teamMade(),
   });
 }

@@ -1,5 +1,5 @@
 import { resumeTeam } from "../../operations/resume/resume.ts";
-import { takeLeadHere } from "../../operations/run/take-over-lead.ts";
+import { becomeLead } from "../../operations/run/take-over-lead.ts";
 import { permissionMode } from "../../schema/config.ts";
 import { LEAD_NAME, teamDir } from "../../schema/names.ts";
 import { permittedMode } from "../../settings/settings.ts";
@@ -24,7 +24,7 @@ export async function resumeRun(
   const config = readTeam(ref);
   const lead = findMember(config, LEAD_NAME);
   const before = permittedMode(plan.mode ?? modeToInherit(lead), settings(), call.io.env);
-  const { sessionId } = await takeLeadHere(filesContext(call, { home, ref, config, actor: LEAD_NAME }));
+  const { sessionId } = await becomeLead(filesContext(call, { home, ref, config, actor: LEAD_NAME }));
   if (Object.keys(plan.budget).length > 0) await setLimits(ref, undefined, plan.budget);
   if (plan.mode !== undefined) await setMode(ref, LEAD_NAME, before);
   if (plan.delegate) await setMode(ref, LEAD_NAME, "delegate");

@@ -229,7 +229,7 @@ const WORDS: Readonly<Record<InProcessState, string>> = {
   aborted: "being ended",
   completed: "ended",
   failed: "crashed",
-  killed: "was ended",
+  killed: "was killed",
 };
 
 const SIGNS: Readonly<Record<InProcessState, readonly [string, Style]>> = {

@@ -59,7 +59,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       },
       onProblem: (text) => view.error(text),
       servers: {
-        onEnd: (socket) => {
+        onExit: (socket) => {
           // The last pane of one that was asked to end may take its server with it.
           if (isMissed(ctx.ref, socket))
             view.note(`the tmux server of the teammates' panes has ended: ${socket}`);

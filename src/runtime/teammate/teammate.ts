@@ -208,7 +208,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     import("../agent/agent-resources.ts"),
     import("../agent/load-agent-types.ts"),
     import("../../schema/member-metadata.ts"),
-    import("../../operations/spawn/shell-snapshot.ts"),
+    import("../../launch/shell-snapshot.ts"),
   ]);
   const live = await settingsOf(self);
   const settings = live();

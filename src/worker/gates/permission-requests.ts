@@ -62,7 +62,8 @@ export class PermissionRequests {
     const { ref, name, clock } = this.#context;
     const now = clock.now();
     const id = permissionRequestId(now);
-    const caller = request.subagentTask === undefined ? "" : `${request.subagentTask.slice(0, MAX_SUBAGENT)}: `;
+    const caller =
+      request.subagentTask === undefined ? "" : `${request.subagentTask.slice(0, MAX_SUBAGENT)}: `;
     const summary = `${caller}${request.tool}(${request.summary})`;
     openRequest(ref, {
       id,

@@ -75,9 +75,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
     const ends = (await Promise.all(three.map((own) => reconcile(own)))).flat();
     expect(ends).toMatchObject([{ name: "dev", how: "restarted", exit: { signal: "SIGSEGV" } }]);
     expect(await news()).toEqual([
-      expect.stringMatching(
-        /^dev crashed \(SIGSEGV\) and was started again in its pane\.\nIts last lines:\n/,
-      ),
+      expect.stringMatching(/^dev crashed \(SIGSEGV\) and was restarted in its pane\.\nIts last lines:\n/),
     ]);
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "in_progress" });
 
@@ -92,7 +90,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
     await crash("dev", "SIGINT");
     await again("dev");
     expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGINT" } }]);
-    expect((await news())[2]).toMatch(/^dev ended \(SIGINT\) and was started again in its pane\./);
+    expect((await news())[2]).toMatch(/^dev ended \(SIGINT\) and was restarted in its pane\./);
   });
 });
 
@@ -119,7 +117,7 @@ describe("an agent in a pane", () => {
       async () => (await news()).length > 0 && news(),
       2_000,
     );
-    expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Free again: #1 count\./);
+    expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./);
     const { members, tasks } = await teamStatus(ctx);
     expect(members[1]).toMatchObject({
       state: "crashed",

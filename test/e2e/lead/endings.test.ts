@@ -5,7 +5,7 @@ import { deleteTeam } from "../../../src/operations/ending/delete-team.ts";
 import { killTeammates } from "../../../src/operations/ending/kill.ts";
 import { requestShutdown, shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { endRun } from "../../../src/operations/run/end-run.ts";
-import { isRunOver, othersWork, runState } from "../../../src/operations/run/run-state.ts";
+import { areTeammatesWorking, isRunOver, runState } from "../../../src/operations/run/run-state.ts";
 import { type MemberStatus, teamStatus } from "../../../src/operations/status.ts";
 import { type NoticedEnd, reconcile } from "../../../src/operations/supervision/reconcile.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
@@ -72,7 +72,7 @@ describe("shutdown", () => {
     expect(former(ref)).toEqual(["dev shutdown"]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
     expect(getTask(ref, "1").owner).toBeUndefined();
-    expect(await told(ref)).toEqual(["dev has shut down. Free again: #1 count."]);
+    expect(await told(ref)).toEqual(["dev has shut down. Unassigned tasks: #1 count."]);
     expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
     expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
   });
@@ -174,7 +174,7 @@ describe("kill", () => {
     expect(reports).toEqual([{ name: "dev", outcome: "killed", left: [] }]);
     expect([pid, script, child].map(runs)).toEqual([false, false, false]);
     expect(former(ref)).toEqual(["dev killed"]);
-    expect(await told(ref)).toEqual(["dev was ended."]);
+    expect(await told(ref)).toEqual(["dev was killed."]);
   });
 
   it("sends no signal when it is aborted while it asks", async () => {
@@ -187,7 +187,7 @@ describe("kill", () => {
     stop.abort();
     await expect(killing).rejects.toMatchObject({
       code: "INTERRUPTED",
-      message: "dev had been asked to end; no signal was sent.",
+      message: "dev had been asked to shut down; no signal was sent.",
     });
     expect(runs(pidOf(ref))).toBe(true);
     expect(names(ref)).toEqual([LEAD_NAME, "dev"]);
@@ -204,7 +204,7 @@ describe("kill", () => {
       { name: "dev", outcome: "killed", left: [] },
     ]);
     expect(await history(ref, "dev")).toMatchObject([{ text: "keep me", read: true }]);
-    expect(await told(ref)).toEqual(["dev was ended. Free again: #1 count."]);
+    expect(await told(ref)).toEqual(["dev was killed. Unassigned tasks: #1 count."]);
     expect(getTask(ref, "1").status).toBe("pending");
   });
 
@@ -279,7 +279,7 @@ describe("an agent killed by a signal (S33)", () => {
     expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL", code: null } }]);
     expect(await reconcile(ctx)).toEqual([]);
     expect(await told(ref)).toEqual([
-      expect.stringMatching(/^dev crashed \(SIGKILL\)\. Free again: #1 count\./),
+      expect.stringMatching(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./),
     ]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
     expect(await memberOf(ref, ctx)).toMatchObject({
@@ -451,12 +451,24 @@ const leadHere = (ref: TeamRef) =>
 describe("end of a run", () => {
   it("waits for busy and interrupted members and for messages on their way to the lead", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
-    expect(runState(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
+    expect(runState(ctx)).toEqual({
+      teamExists: true,
+      busy: 0,
+      interrupted: 0,
+      unprocessedEnds: 0,
+      unseenByLead: 0,
+    });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
     await eventually("the idle state of the other", () => readStatus(ref, "ada")?.state === "idle");
-    expect(runState(ctx)).toEqual({ teamExists: true, busy: 1, interrupted: 0, onTheWay: 0, unsettled: 0 });
-    expect(othersWork(ctx)).toBe(true);
+    expect(runState(ctx)).toEqual({
+      teamExists: true,
+      busy: 1,
+      interrupted: 0,
+      unprocessedEnds: 0,
+      unseenByLead: 0,
+    });
+    expect(areTeammatesWorking(ctx)).toBe(true);
     await sendMessage(ref, {
       from: LEAD_NAME,
       to: "dev",
@@ -465,11 +477,17 @@ describe("end of a run", () => {
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
     await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
     await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
-    expect(runState(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 1, onTheWay: 1, unsettled: 0 });
+    expect(runState(ctx)).toEqual({
+      teamExists: true,
+      busy: 0,
+      interrupted: 1,
+      unprocessedEnds: 0,
+      unseenByLead: 1,
+    });
     expect(isRunOver(runState(ctx))).toBe(false);
     expect(isRunOver(runState(ctx, 1))).toBe(true);
     // A lead that expects every report waits for each report that it has not seen.
-    expect([othersWork(ctx), othersWork(ctx, 1)]).toEqual([true, false]);
+    expect([areTeammatesWorking(ctx), areTeammatesWorking(ctx, 1)]).toEqual([true, false]);
     // The team does not belong to this process yet, so nothing is ended.
     expect(await endRun(ctx, { timeoutMs: 10_000 })).toEqual([]);
     await leadHere(ref);
@@ -479,7 +497,13 @@ describe("end of a run", () => {
       "dev shut down",
     ]);
     expect(existsSync(ref.paths.dir)).toBe(false);
-    expect(runState(ctx)).toEqual({ teamExists: false, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
+    expect(runState(ctx)).toEqual({
+      teamExists: false,
+      busy: 0,
+      interrupted: 0,
+      unprocessedEnds: 0,
+      unseenByLead: 0,
+    });
     expect(await endRun(ctx, { timeoutMs: 1_000 })).toEqual([]);
   });
 

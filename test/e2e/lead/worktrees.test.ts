@@ -239,7 +239,7 @@ describe("ending a teammate with a worktree (S46)", () => {
     expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
     const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
     const news = messages.filter(({ text }) =>
-      text.includes(`Its worktree stays: ${dirty.worktree} (${why})`),
+      text.includes(`Its worktree was kept: ${dirty.worktree} (${why})`),
     );
     expect(news).toHaveLength(1);
 

@@ -172,7 +172,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect(readTeam(team.ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
     // Only once, although the lead supervises as well.
     const news = (await team.inbox()).filter((text) => text.includes("teammate_terminated"));
-    expect(news).toEqual([expect.stringContaining("bob was ended.")]);
+    expect(news).toEqual([expect.stringContaining("bob was killed.")]);
   });
 
   it("crash alone: the lead gets the last lines, their tasks are unassigned, others continue (S34)", async () => {

@@ -613,7 +613,7 @@ describe("ExitPlanMode", () => {
       data: { request_id: expect.stringMatching(/^plan_approval-/) },
     });
     const again = await dev.use("ExitPlanMode", {});
-    expect(again).toMatchObject({ isError: true, content: expect.stringContaining("already waits") });
+    expect(again).toMatchObject({ isError: true, content: expect.stringContaining("already waiting") });
     expect(listApprovals(ref)).toHaveLength(1);
     const ada = await handsOf(await testTeam(["ada"]), "ada", { mode: "default" });
     expect(await ada.use("ExitPlanMode", {})).toMatchObject({

@@ -189,7 +189,9 @@ describe("subagent", () => {
     expect(resultsOf(dev)).toEqual(["tried"]);
     expect(existsSync(join(dev.cwd, "made"))).toBe(false);
     const types = (within?: readonly string[]) =>
-      agent({ role: "teammate", within } as unknown as TeamToolContext).description.match(/^- [\w-]+/gm);
+      agent({ role: "teammate", typeTools: within } as unknown as TeamToolContext).description.match(
+        /^- [\w-]+/gm,
+      );
     expect(types(["Read", "Glob", "Grep", "WebFetch"])).toEqual(["- Explore", "- Plan"]);
     expect(types()).toContain("- engineer");
   });

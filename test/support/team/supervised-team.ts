@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { inProcessBackend } from "../../../src/backend/in-process/in-process-backend.ts";
 import type { OperationContext } from "../../../src/operations/context.ts";
 import { createTeam } from "../../../src/operations/create-team.ts";
-import { killEverybody } from "../../../src/operations/ending/kill.ts";
+import { killAllTeammates } from "../../../src/operations/ending/kill.ts";
 import type { SpawnInput } from "../../../src/operations/spawn/draft-member.ts";
 import { type SpawnedTeammate, spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
@@ -82,7 +82,7 @@ export async function supervisedTeam(
     onProblem: (text) => problems.push(text),
   });
   onTestFinished(async () => {
-    await killEverybody(ctx, { force: true });
+    await killAllTeammates(ctx, { force: true });
     watching.abort();
     await watched;
     if (problems.length > 0) throw new Error(problems.join("\n"));

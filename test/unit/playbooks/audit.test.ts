@@ -357,7 +357,7 @@ describe("the lead", () => {
 
   test.each([
     "audit: stopped: a command of scout failed",
-    "historian crashed (SIGKILL). Free again: #4 x.\nIts last lines:\nx",
+    "historian crashed (SIGKILL). Unassigned tasks: #4 x.\nIts last lines:\nx",
     "writer ended (exit code 1).",
   ])("shuts the team down when notified: %s", async (text) => {
     const lead = await started("team");

@@ -280,7 +280,7 @@ describe("down", () => {
     );
     expect(news.sort()).toEqual([
       "ada is down until it is resumed.",
-      "dev is down until it is resumed. Free again: #1 count.",
+      "dev is down until it is resumed. Unassigned tasks: #1 count.",
     ]);
 
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted", "ada restarted"]);

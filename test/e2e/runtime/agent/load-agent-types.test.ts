@@ -117,7 +117,7 @@ describe("a teammate with a custom agent type", () => {
     const refused = await spawn();
     expect([refused.code, refused.error().code]).toEqual([2, "INVALID_TYPE"]);
     const file = join(tmux.home, ".claude", "agents", "poet.md");
-    expect(refused.error().hint).toContain(`${file} counts only after: teams trust ${tmux.home}`);
+    expect(refused.error().hint).toContain(`${file} applies only after: teams trust ${tmux.home}`);
     expect(refused.error().hint).toContain("Types: general-purpose");
     expect((await teams(["trust"])).code).toBe(0);
     const asModel = await teams(
@@ -211,7 +211,7 @@ describe("a teammate with a custom agent type", () => {
     const ended = await teams(["create", "other", "--agent-type", "wizard", "--json"]);
     expect(ended.error()).toMatchObject({ code: "INVALID_TYPE", hint: expect.stringContaining(", scribe.") });
     const broken = join(tmux.root, "agents", "broken.md");
-    expect(ended.error().hint).toContain(`No type: ${broken}: its front matter has no name.`);
+    expect(ended.error().hint).toContain(`Not an agent type: ${broken}: its front matter has no name.`);
     const told = await teams(["spawn", "kim", "--model", "scripted", "--teammate-mode", "process"]);
     expect(told.err).toContain(`No agent type: ${broken}`);
     expect((await teams(["ls", "--json"])).json<{ teams: unknown[] }>().teams).toHaveLength(1);

@@ -6,8 +6,7 @@ import {
 } from "../../../../src/backend/in-process/in-process-backend.ts";
 import type { RunWorker, WorkerStart } from "../../../../src/backend/in-process/resident-agent.ts";
 import { announceReady } from "../../../../src/launch/announce-ready.ts";
-import { asAgent, containErrors, currentAgent } from "../../../../src/os/agent-scope.ts";
-import { processEnv } from "../../../../src/os/env.ts";
+import { asAgent, containErrors, currentAgent, processEnv } from "../../../../src/os/env.ts";
 import { replaceFile } from "../../../../src/os/files/atomic-write.ts";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
 import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keptOf, makeAnew } from "../../../../src/operations/run/recreate-team.ts";
+import { deletedTeamOf, recreateTeam } from "../../../../src/operations/run/recreate-team.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { NO_TOKENS } from "../../../../src/schema/tokens.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
@@ -20,9 +20,9 @@ it("recreating a deleted team › keeps the lead, its mode and the rest of the b
   // The lead reports its own spending in the new team as well.
   writeStatus(ref, LEAD_NAME, statusOf({ tokens: { ...NO_TOKENS, input: 7 } }));
   const before = readTeam(ref);
-  const left = keptOf(ref);
+  const left = deletedTeamOf(ref);
   await removeTeamFiles(ref);
-  await makeAnew(contextOf(ref), left);
+  await recreateTeam(contextOf(ref), left);
   const config = readTeam(ref);
   expect(config.leadSessionId).toBe(before.leadSessionId);
   expect(config.members).toMatchObject([{ name: LEAD_NAME, mode: "acceptEdits", cwd: "/" }]);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { buildStart, draftMember } from "../../../../src/operations/spawn/draft-member.ts";
+import { draftMember } from "../../../../src/operations/spawn/draft-member.ts";
+import { buildStart } from "../../../../src/operations/spawn/start-steps.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
@@ -63,7 +64,7 @@ test("drafting a member › refuses bypassPermissions if a setting forbids it, a
       contextOf(ref),
       readTeam(ref),
       { name: "dev", ...(mode && { permissionMode: mode }) },
-      { forbidden },
+      { bypassForbidden: forbidden },
     ).mode;
   expect([draft(undefined), draft("bypassPermissions")]).toEqual(["bypassPermissions", "bypassPermissions"]);
   expect([draft(undefined, "a setting"), draft("acceptEdits", "a setting")]).toEqual([

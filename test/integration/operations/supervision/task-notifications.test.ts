@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { supervise } from "../../../../src/operations/supervision/supervise.ts";
-import { lookAtTasks } from "../../../../src/operations/supervision/task-notifications.ts";
+import { notifyMissedTaskChanges } from "../../../../src/operations/supervision/task-notifications.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
@@ -46,7 +46,7 @@ function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
 /** Starts two observers of one team with separate memories. @returns lets both check */
 async function watchers(ref: TeamRef): Promise<() => Promise<unknown>> {
   const both = [lookingContext(ref), lookingContext(ref)];
-  const poll = (): Promise<unknown> => Promise.all(both.map(lookAtTasks));
+  const poll = (): Promise<unknown> => Promise.all(both.map(notifyMissedTaskChanges));
   await poll();
   return poll;
 }

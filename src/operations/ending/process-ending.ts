@@ -1,0 +1,149 @@
+import { TeamError } from "../../errors.ts";
+import { steadyNow } from "../../os/clock.ts";
+import { formatProtocol } from "../../protocol/messages.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import type { Ending, EndingKind } from "../../schema/ending.ts";
+import { withMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
+import type { PlaceRecord } from "../../schema/status.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
+import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
+import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
+import { closeRequest, listRequests, requestsOf } from "../../team/requests/requests.ts";
+import { unassignTasks } from "../../team/tasks/unassign.ts";
+import { openTreeBell } from "../../wakeup/tree-bell.ts";
+import type { OperationContext } from "../context.ts";
+import { endStartProcesses } from "../processes/end-processes.ts";
+import { cleanUpAfterEnding } from "../worktrees/remove-worktree.ts";
+
+/** The endings after which the member leaves the team and its run files are removed. */
+const LEAVING_KINDS: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
+
+/**
+ * Carries out all consequences of a claimed ending: closes the member's requests, unassigns its tasks and notifies the lead. For a
+ * member that left for good, also ends its remaining processes, removes its worktree if it has no unsaved changes, closes its
+ * pane and removes its run files. Every step is idempotent: if this process is killed, the next reconcile repeats them.
+ */
+export function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
+  const { ref } = ctx;
+  const work = async (): Promise<void> => {
+    closeRequestsOf(ref, ending.name, ending.how === "restarted" ? startOfRun(ref, ending.name) : undefined);
+    if (LEAVING_KINDS.has(ending.how)) deleteRequestsOf(ref, ending.name);
+    const freed = await unassignTasks(ref, ending);
+    const worktreeNote = LEAVING_KINDS.has(ending.how) ? await cleanUpAfterEnding(ctx, ending) : undefined;
+    const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
+    const [first = "", ...lines] = ending.news.split("\n");
+    const summary = list === "" ? first : `${first} Unassigned tasks: ${list}.`;
+    const message = [summary, ...(worktreeNote === undefined ? [] : [worktreeNote]), ...lines].join("\n");
+    await notifyLead(ctx, ending, message);
+    if (LEAVING_KINDS.has(ending.how)) await cleanUpStart(ctx, ending);
+    else await removeStaleFifos(ref, ending.name);
+  };
+  const withReport = (member: TeamMember): TeamMember => {
+    const reported = withMetadata(member, { lastReportedEnd: ending.id });
+    // A member that already runs again keeps its tasks.
+    return ending.how === "restarted" ? reported : withMetadata(reported, { tasksToRestore: ending.tasks });
+  };
+  return finishEnding(ref, ending, work, (config) => ({
+    ...config,
+    members: config.members.map((member) =>
+      member.name === ending.name && !LEAVING_KINDS.has(ending.how) ? withReport(member) : member,
+    ),
+  }));
+}
+
+/**
+ * Closes the open plans, permissions and questions of an ended member, which waits for no answer.
+ * @param before closes only older requests (milliseconds since the epoch); all by default
+ */
+export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSITIVE_INFINITY): void {
+  for (const { id, from, at } of listRequests(ref)) {
+    if (from === name && at < before) closeRequest(ref, id);
+  }
+}
+
+/** Deletes the requests of a member that left, including answers that it will never read. */
+function deleteRequestsOf(ref: TeamRef, name: string): void {
+  for (const { id } of requestsOf(ref, name)) closeRequest(ref, id);
+}
+
+/** Returns when the current process of a member started; no process waits for answers to older requests. */
+function startOfRun(ref: TeamRef, name: string): number {
+  return readStatus(ref, name)?.startedAt ?? 0;
+}
+
+async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: string): Promise<void> {
+  const text = formatProtocol({ type: "teammate_terminated", message, name }, new Date(ctx.clock.now()));
+  try {
+    await sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId: eventId("ended", id) });
+  } catch (error) {
+    // A foreign team may have no lead of that name.
+    if (!(error instanceof TeamError) || !NO_RECIPIENT.has(error.code)) throw error;
+  }
+}
+
+const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
+
+async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void> {
+  const { name, how, process, place } = ending;
+  // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has ended them.
+  if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
+  if (place !== undefined) await closePlace(ctx, place);
+  if (areRecordsOfStart(ctx.ref, ending)) removeRun(ctx.ref, name);
+}
+
+/** Whether the records of this name belong to the start that ended, complete or partly removed. */
+function areRecordsOfStart(ref: TeamRef, { name, process, place }: Ending): boolean {
+  const now = { place: readPlace(ref, name), process: readStatus(ref, name)?.process };
+  if (now.place !== undefined && now.place.instance !== place?.instance) return false;
+  return now.process === undefined || now.process.procStart === process?.procStart;
+}
+
+/** Closes the pane of a place (or removes its log), if this program supports its backend. */
+export async function closePlace(ctx: OperationContext, place: PlaceRecord): Promise<void> {
+  await ctx.backends.of(place.backend)?.close([place]);
+}
+
+/** Milliseconds to wait while another process handles an ending; ending its processes may take 2 s twice. */
+const WAIT_MS = 10_000;
+/** Longest time between two polls, in milliseconds: if that process dies, no file changes. */
+const POLL_MS = 1_000;
+
+/**
+ * Waits until no unfinished ending is left for this name, and reclaims endings whose process died. Gives up after 10 s, which is
+ * safe: the remaining steps do not affect a later start of the same name.
+ */
+export async function awaitEndingDone(ctx: OperationContext, name: string): Promise<void> {
+  const open = (): readonly Ending[] =>
+    unfinishedEndings(readTeam(ctx.ref)).filter((one) => sameName(one.name, name));
+  if (open().length === 0) return;
+  const bell = openTreeBell([ctx.ref.paths.dir]);
+  const deadline = steadyNow() + WAIT_MS;
+  try {
+    for (let unfinished = open(); unfinished.length > 0 && steadyNow() < deadline; unfinished = open()) {
+      await reclaimEndings(ctx, unfinished);
+      if (open().length > 0) await bell.wait({ timeoutMs: POLL_MS });
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/** Processes endings whose claimers died or gave up. @returns the processed endings */
+export async function reclaimEndings(
+  ctx: OperationContext,
+  endings: readonly Ending[],
+): Promise<readonly Ending[]> {
+  const processed: Ending[] = [];
+  for (const unfinished of endings) {
+    const ending = await reclaimEnding(ctx.ref, unfinished);
+    if (ending === undefined) continue;
+    await processEnding(ctx, ending);
+    processed.push(ending);
+  }
+  return processed;
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import { DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
+import type { SpawnRequest } from "../../backend/backend.ts";
+import { withoutRepository } from "../../git/git.ts";
+import { childEnvironment } from "../../launch/agent-environment.ts";
+import { type AgentFlags, agentArgv } from "../../launch/agent-flags.ts";
+import { type ShellSnapshot, snapshotVariable } from "../../launch/shell-snapshot.ts";
+import { plainText } from "../../protocol/messages.ts";
+import { rootTag } from "../../protocol/paths.ts";
+import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
+import { defined } from "../../schema/defined.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME, sameName } from "../../schema/names.ts";
+import type { PlaceRecord } from "../../schema/status.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
+import { judgeLiveness } from "../../team/members/judge-liveness.ts";
+import { type NewMember, removeMember } from "../../team/members/members.ts";
+import { claimStarts, type NewPlace, releaseStartClaims } from "../../team/members/start-claims.ts";
+import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
+import type { OperationContext } from "../context.ts";
+import { endPreviousStart } from "../ending/clear-previous-start.ts";
+import type { SpawnInput } from "./draft-member.ts";
+
+/** A member in the team's config, with the request that starts its process. */
+export interface Start {
+  readonly input: SpawnInput;
+  readonly member: TeamMember;
+  readonly request: SpawnRequest;
+}
+
+/** Returns the input to restart a member with: the rules and tools that it was spawned with. */
+export function restartInput(member: TeamMember): SpawnInput {
+  const { name, allowedTools, disallowedTools } = member;
+  return defined({ name, allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
+}
+
+/**
+ * Builds the request that starts a member's process.
+ * @param again the uuid of this start and the conversation to resume; by default a new uuid and a new conversation
+ */
+export function buildStart(
+  ctx: OperationContext,
+  config: TeamConfig,
+  member: TeamMember,
+  input: SpawnInput,
+  snapshot: ShellSnapshot | undefined,
+  again: { readonly instance?: string | undefined; readonly session?: string | undefined } = {},
+): Start {
+  const paths = ctx.ref.paths.agent(member.name);
+  const { instance = randomUUID() } = again;
+  const mode = permissionMode.safeParse(member.mode);
+  const flags: AgentFlags = defined({
+    agentId: member.agentId,
+    agentName: member.name,
+    teamName: ctx.ref.team as string,
+    agentColor: member.color,
+    parentSessionId: config.leadSessionId,
+    agentType: member.agentType ?? DEFAULT_AGENT_TYPE,
+    planModeRequired: member.planModeRequired ?? false,
+    permissionMode: mode.success ? mode.data : undefined,
+    allowedTools: input.allowedTools?.slice(),
+    disallowedTools: input.disallowedTools?.slice(),
+    tools: input.tools?.slice(),
+    model: member.model,
+    resume: again.session,
+  });
+  const request: SpawnRequest = {
+    agentId: member.agentId,
+    name: member.name,
+    team: ctx.ref.team,
+    teamTitle: config.displayName ?? config.name,
+    color: member.color ?? "",
+    rootTag: rootTag(ctx.home.root),
+    instance,
+    cwd: member.cwd,
+    argv: [...ctx.program, "agent", ...agentArgv(flags)],
+    // In a worktree, the working directory decides which repository git uses, so inherited GIT_ variables are dropped.
+    env: childEnvironment(member.worktreePath === undefined ? ctx.env : withoutRepository(ctx.env), {
+      ...snapshotVariable(snapshot),
+      TEAMS_INSTANCE: instance,
+    }),
+    paths,
+    bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
+  };
+  return { input, member, request };
+}
+
+/**
+ * Puts the spawn prompt into the member's inbox, where the agent finds it at its start. Idempotent: after a killed start, the
+ * same message id prevents a second delivery.
+ */
+export async function deliverPrompt({ ref }: OperationContext, member: TeamMember): Promise<void> {
+  const { name, prompt, joinedAt } = member;
+  if (!prompt) return;
+  const messageId = eventId("prompt", member.agentId, String(joinedAt));
+  await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
+}
+
+export interface PaneRecorder {
+  placed(name: string, place: PlaceRecord): void;
+  /** Resolves when all panes are recorded. */
+  done(): Promise<void>;
+}
+
+/**
+ * Records each member's pane in the team's config while the agents start; panes that arrive together share one write. A recorded
+ * pane makes the member's liveness known, so its start claim is released.
+ */
+export function paneRecorder({ ref }: OperationContext, members: readonly TeamMember[]): PaneRecorder {
+  const waiting = new Map<string, NewPlace>();
+  let last: Promise<void> = Promise.resolve();
+  const record = async (): Promise<void> => {
+    const places = new Map(waiting);
+    waiting.clear();
+    if (places.size === 0) return;
+    const claims = members.flatMap((member) => {
+      const claim = places.has(member.name) ? readMetadata(member, "startClaim") : undefined;
+      return claim === undefined ? [] : [[member.name, claim] as const];
+    });
+    await releaseStartClaims(ref, new Map(claims), places);
+  };
+  return {
+    placed(name, { paneId = "" }) {
+      waiting.set(name, { tmuxPaneId: paneId });
+      last = last.then(record);
+      // `done` rejects with this error; here it must only not be unhandled.
+      last.catch(() => undefined);
+    },
+    done: () => last,
+  };
+}
+
+/**
+ * Removes members with these names whose first start was cut off because the spawning process died. Without this, they would
+ * block their names. A member with a worktree stays, for resume or kill.
+ */
+export async function removeInterruptedStarts(
+  ctx: OperationContext,
+  drafts: readonly NewMember[],
+): Promise<void> {
+  const { ref } = ctx;
+  const isCutOff = (member: TeamMember): boolean =>
+    drafts.some(({ name }) => sameName(name, member.name)) &&
+    readMetadata(member, "startClaim")?.first === true &&
+    member.worktreePath === undefined &&
+    readStatus(ref, member.name) === undefined &&
+    judgeLiveness(member, { status: undefined, place: readPlace(ref, member.name), exit: undefined })
+      .alive === false;
+  if (!readTeam(ref).members.some(isCutOff)) return;
+  // Claimed, so that a concurrent resume does not start the member.
+  const claims = await claimStarts(ref, (member) => (isCutOff(member) ? { session: undefined } : undefined));
+  for (const [name, claim] of claims) {
+    await endPreviousStart(ctx, name, claim);
+    await removeFailedStart(ctx, name);
+  }
+}
+
+/** Removes the member and its records after a failed start; the backend has already cleaned up its part. */
+export async function removeFailedStart(ctx: OperationContext, name: string): Promise<void> {
+  await removeMember(ctx.ref, name);
+  removeRun(ctx.ref, name);
+}
