@@ -25,7 +25,7 @@ export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly 
  * The last part of every start: says where it was put, and waits for the agent's own word; where that does not come, or cannot be
  * waited for, ends what was started and takes away everything that was made for it.
  */
-export async function settleStart(
+export async function awaitStart(
   request: SpawnRequest,
   place: PlaceRecord,
   how: {
@@ -37,13 +37,13 @@ export async function settleStart(
 ): Promise<SpawnOutcome> {
   const script = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
   try {
-    request.placed?.(place);
+    request.onPlaced?.(place);
     await awaitReady(request.paths, {
       instance: request.instance,
       name: request.name,
       timeoutMs: how.timeoutMs ?? READY_TIMEOUT_MS,
-      ...(how.also === undefined ? {} : { also: how.also }),
-      alive: () => livenessOf(script) !== "dead",
+      ...(how.also === undefined ? {} : { extraBell: how.also }),
+      isAlive: () => livenessOf(script) !== "dead",
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
     return { ok: true, name: request.name, place };

@@ -29,7 +29,7 @@ export interface SpawnRequest {
    * Told where it was put as soon as it is there, before it has announced itself: so that it can be found and ended also
    * when the one that starts it is killed meanwhile.
    */
-  readonly placed?: (place: PlaceRecord) => void;
+  readonly onPlaced?: (place: PlaceRecord) => void;
   /** Gives the start up as long as it has not announced itself. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +45,7 @@ export interface Placement {
  * Why none stands beside the caller: it has no pane on that server, a pane of its window is zoomed (which a split would
  * end), or its pane has no room for one more.
  */
-export type NotHere = "no pane" | "zoomed" | "no room";
+export type NotHereReason = "no pane" | "zoomed" | "no room";
 
 export type SpawnOutcome =
   | {
@@ -53,7 +53,7 @@ export type SpawnOutcome =
       readonly name: string;
       readonly place: PlaceRecord;
       /** Of one that was to stand beside the caller and does not. */
-      readonly notHere?: NotHere;
+      readonly notHere?: NotHereReason;
     }
   | { readonly ok: false; readonly name: string; readonly error: Error };
 
@@ -74,13 +74,13 @@ export interface Backend {
    * slow may lie before it.
    * @returns to be called once it has come, or comes no more
    */
-  expect?(): () => void;
+  announceSpawn?(): () => void;
   /** The places that still exist, of those given. */
   present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string /* instance */>>;
   /** The last lines that it shows, oldest first; undefined when the place is gone. */
   capture(place: PlaceRecord, lines: number): Promise<readonly string[] | undefined>;
   /** What is to be seen of it now, for one that looks again and again; it notices nothing. Undefined when the place is gone. */
-  sight(place: PlaceRecord): Promise<VisibleRows | undefined>;
+  visibleRows(place: PlaceRecord): Promise<VisibleRows | undefined>;
   /**
    * Ends what lives in a place without a process of its own; elsewhere processes are ended by their pids.
    * @param graceMs milliseconds that it has

@@ -4,7 +4,7 @@ import type { BackendType } from "../schema/config.ts";
 export const TEAMMATE_MODES = ["auto", "tmux", "in-process", "iterm2", "process"] as const;
 export type TeammateMode = (typeof TEAMMATE_MODES)[number];
 
-export interface BackendQuestion {
+export interface BackendConditions {
   readonly mode: TeammateMode;
   readonly insideTmux: boolean;
   readonly tmuxFound: boolean;
@@ -27,29 +27,29 @@ interface BackendChoice {
  * Which backend teammates get (protocol.md section 6, teammateMode). Pure.
  * @throws TeamError TMUX_NOT_FOUND, CLI_NOT_FOUND or INVALID_INPUT when the one that was asked for cannot be had
  */
-export function chooseBackend(question: BackendQuestion): BackendChoice {
+export function chooseBackend(question: BackendConditions): BackendChoice {
   const { mode } = question;
   if (mode === "auto") return chooseAutomatically(question);
-  const refusal = refusalOf(question, mode);
+  const refusal = unavailableError(question, mode);
   if (refusal !== undefined) throw refusal;
   return { backend: mode, why: `the teammate mode ${mode} was asked for` };
 }
 
 /** iTerm2 is taken only when it is asked for: in tmux teammates share a window, and outlive the terminal. */
-function chooseAutomatically(question: BackendQuestion): BackendChoice {
+function chooseAutomatically(question: BackendConditions): BackendChoice {
   if (question.insideTmux) return { backend: "tmux", why: "inside tmux: panes" };
   if (question.tmuxFound) return { backend: "tmux", why: "outside tmux: a detached tmux session" };
   if (question.command === "run" && isAvailable(question, "in-process")) {
-    return { backend: "in-process", why: `no tmux: in the lead's own process${elsewhere(question)}` };
+    return { backend: "in-process", why: `no tmux: in the lead's own process${iterm2Hint(question)}` };
   }
-  return { backend: "process", why: `no tmux: child processes without panes${elsewhere(question)}` };
+  return { backend: "process", why: `no tmux: child processes without panes${iterm2Hint(question)}` };
 }
 
-function elsewhere({ insideIterm2, it2Found }: BackendQuestion): string {
+function iterm2Hint({ insideIterm2, it2Found }: BackendConditions): string {
   return insideIterm2 && it2Found ? " (for iTerm2 windows: --teammate-mode iterm2)" : "";
 }
 
-function refusalOf(question: BackendQuestion, mode: BackendType): TeamError | undefined {
+function unavailableError(question: BackendConditions, mode: BackendType): TeamError | undefined {
   if (mode === "tmux" && !question.tmuxFound) {
     return new TeamError("TMUX_NOT_FOUND", "tmux was asked for and is not installed, or not on the PATH.", {
       hint: "Install tmux 3.2 or newer (apt install tmux, brew install tmux), or leave --teammate-mode at auto.",
@@ -84,6 +84,6 @@ function refusalOf(question: BackendQuestion, mode: BackendType): TeamError | un
 export const INSTALL_IT2 =
   "Install it (uv tool install it2, or pipx install it2), or leave --teammate-mode at auto.";
 
-function isAvailable({ available }: BackendQuestion, type: BackendType): boolean {
+function isAvailable({ available }: BackendConditions, type: BackendType): boolean {
   return available === undefined || available.includes(type);
 }

@@ -8,9 +8,9 @@ import type { PlaceRecord } from "../schema/status.ts";
 import { launchScriptOf } from "../team/members/judge-liveness.ts";
 import { alsoRing } from "../wakeup/fifo-bell.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
-import { settleStart, withInstanceMarker } from "./await-start.ts";
+import { awaitStart, withInstanceMarker } from "./await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
-import { sightOfLog, tailOfLog } from "./visible-rows.ts";
+import { logTail, visibleRowsOfLog } from "./visible-rows.ts";
 
 export interface ProcessBackendOptions {
   /** Milliseconds within which a teammate has to announce itself. */
@@ -74,7 +74,7 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
     // Whoever in this process rings the child's FIFO rings its socket pair too.
     channels.set(request.instance, { bell, leave: alsoRing(request.paths.bell, () => bell.ring()) });
     void listen(request.instance, bell);
-    const outcome = await settleStart(request, place, {
+    const outcome = await awaitStart(request, place, {
       timeoutMs: options.readyTimeoutMs,
       also: bell,
       close: async () => letGo(request.instance),
@@ -107,10 +107,10 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       return new Set(places.filter(isThere).map((place) => place.instance));
     },
     async capture(place, lines) {
-      return place.logFile === undefined ? undefined : tailOfLog(place.logFile, lines);
+      return place.logFile === undefined ? undefined : logTail(place.logFile, lines);
     },
-    async sight(place) {
-      return place.logFile === undefined ? undefined : sightOfLog(place.logFile);
+    async visibleRows(place) {
+      return place.logFile === undefined ? undefined : visibleRowsOfLog(place.logFile);
     },
     async close(places) {
       for (const place of places) {

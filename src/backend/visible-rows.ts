@@ -14,7 +14,7 @@ export interface VisibleRows {
   /** Rows before this position have scrolled away, or were written to their end: they never change. */
   readonly settled: number;
   /** From so many settled rows on, the oldest go and the positions of all others change. */
-  readonly most: number;
+  readonly maxSettled: number;
 }
 
 export interface ScreenChanges {
@@ -24,13 +24,13 @@ export interface ScreenChanges {
 }
 
 /** What was seen last, of each surface: a program that leaves the alternate screen goes on where it was. */
-export type Seen = Readonly<Partial<Record<VisibleRows["surface"], VisibleRows>>>;
+export type LastSeen = Readonly<Partial<Record<VisibleRows["surface"], VisibleRows>>>;
 
 /** What has changed since, oldest first, and what is to be handed in with the next sight. */
 export function changesSince(
-  seen: Seen,
+  seen: LastSeen,
   now: VisibleRows,
-): { readonly changes: ScreenChanges; readonly seen: Seen } {
+): { readonly changes: ScreenChanges; readonly seen: LastSeen } {
   const before = seen[now.surface];
   const changes = before === undefined ? { rows: textsOf(now.rows), leftOut: 0 } : compare(before, now);
   return { changes, seen: { ...seen, [now.surface]: now } };
@@ -60,8 +60,8 @@ function gapBetween(before: VisibleRows, now: VisibleRows, shift: number): numbe
  */
 function shiftBetween(before: VisibleRows, now: VisibleRows): number | undefined {
   if (now.surface === "alternate")
-    return likeness(before, now, 0) >= SAME ? 0 : (bestShift(before, now) ?? 0);
-  const cannotHaveMoved = now.settled >= before.settled && now.settled < now.most;
+    return similarity(before, now, 0) >= MIN_SIMILARITY ? 0 : (bestShift(before, now) ?? 0);
+  const cannotHaveMoved = now.settled >= before.settled && now.settled < now.maxSettled;
   return cannotHaveMoved && isContinued(before, now) ? 0 : bestShift(before, now);
 }
 
@@ -72,9 +72,9 @@ function isContinued(before: VisibleRows, now: VisibleRows): boolean {
 }
 
 /** Share of the rows at the same place that are the same when two sights belong together. */
-const SAME = 0.5;
+const MIN_SIMILARITY = 0.5;
 
-function likeness(before: VisibleRows, now: VisibleRows, shift: number): number {
+function similarity(before: VisibleRows, now: VisibleRows, shift: number): number {
   const known = new Map(before.rows.map(({ at, text }) => [at + shift, text]));
   const shared = now.rows.filter(({ at, text }) => text !== "" && known.has(at));
   const same = shared.filter(({ at, text }) => known.get(at) === text);
@@ -85,18 +85,18 @@ function likeness(before: VisibleRows, now: VisibleRows, shift: number): number 
 function bestShift(before: VisibleRows, now: VisibleRows): number | undefined {
   const places = new Map<string, number[]>();
   for (const { at, text } of before.rows) {
-    if (text !== "") places.set(text, [...(places.get(text) ?? []).slice(1 - MOST_ALIKE), at]);
+    if (text !== "") places.set(text, [...(places.get(text) ?? []).slice(1 - MAX_ALIKE), at]);
   }
   const votes = new Map<number, number>();
   for (const { at, text } of now.rows) {
     for (const was of places.get(text) ?? []) votes.set(at - was, (votes.get(at - was) ?? 0) + 1);
   }
   const [best] = [...votes].sort(([a, one], [b, other]) => other - one || Math.abs(a) - Math.abs(b));
-  return best !== undefined && likeness(before, now, best[0]) >= SAME ? best[0] : undefined;
+  return best !== undefined && similarity(before, now, best[0]) >= MIN_SIMILARITY ? best[0] : undefined;
 }
 
 /** Rows that are all alike say little about where they belong; so many of them are held against each other. */
-const MOST_ALIKE = 50;
+const MAX_ALIKE = 50;
 
 function isSame(one: readonly VisibleRow[], other: readonly VisibleRow[]): boolean {
   return (
@@ -110,7 +110,7 @@ function textsOf(rows: readonly VisibleRow[]): string[] {
 }
 
 /** Rows from their positions on, without the blank ones at their end. */
-export function sightRows(texts: readonly string[], first: number): VisibleRow[] {
+export function rowsFrom(texts: readonly string[], first: number): VisibleRow[] {
   const last = texts.findLastIndex((text) => text !== "");
   return texts.slice(0, last + 1).map((text, i) => ({ at: first + i, text }));
 }
@@ -119,14 +119,14 @@ export function sightRows(texts: readonly string[], first: number): VisibleRow[]
 const TAIL_BYTES = 256 * 1024;
 
 /** The last lines of a log, oldest first; undefined when it is gone. */
-export function tailOfLog(path: string, lines: number): readonly string[] | undefined {
+export function logTail(path: string, lines: number): readonly string[] | undefined {
   const text = readTail(path, TAIL_BYTES);
   if (text === undefined) return undefined;
   return text === "" ? [] : text.replace(/\n$/, "").split("\n").slice(-lines);
 }
 
 /** The end of a log, each row at its byte. */
-export function sightOfLog(path: string): VisibleRows | undefined {
+export function visibleRowsOfLog(path: string): VisibleRows | undefined {
   const from = Math.max(0, (fileSize(path) ?? 0) - TAIL_BYTES);
   const bytes = readFrom(path, from);
   if (bytes === undefined) return undefined;
@@ -138,7 +138,7 @@ export function sightOfLog(path: string): VisibleRows | undefined {
     if (start < bytes.length) rows.push({ at: from + start, text: bytes.toString("utf8", start, end) });
   }
   const settled = from + bytes.lastIndexOf(LINE_END) + 1;
-  return { surface: "log", rows, settled, most: Number.POSITIVE_INFINITY };
+  return { surface: "log", rows, settled, maxSettled: Number.POSITIVE_INFINITY };
 }
 
 const LINE_END = 0x0a;

@@ -6,10 +6,10 @@ import { type ProgramResult, run } from "../os/process/run.ts";
 const TIMEOUT_MS = 10 * 60_000;
 
 /** git looks at all worktrees of a repository, and fails over one that another git is just making: a few milliseconds later it is whole. */
-const HALF_MADE = /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/;
-const MOST_TRIES = 20;
+const INCOMPLETE_WORKTREE = /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/;
+const MAX_TRIES = 20;
 /** Milliseconds between two tries. */
-const AGAIN_MS = 25;
+const RETRY_MS = 25;
 
 /** What git refused, with its own words. */
 export class GitError extends Error {
@@ -27,12 +27,12 @@ export class GitError extends Error {
 }
 
 /** What names a repository, or a part of one (`git rev-parse --local-env-vars`, without what configures git). */
-const OF_A_REPOSITORY =
+const REPOSITORY_VARIABLES =
   /^GIT_(DIR|WORK_TREE|IMPLICIT_WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|(ALTERNATE_)?OBJECT_DIRECTOR(Y|IES)|GRAFT_FILE|SHALLOW_FILE)$/;
 
 /** The environment in which the directory alone says which repository is meant, whatever a hook or another git left in it. Pure. */
 export function withoutRepository(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_REPOSITORY.test(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.test(name)));
 }
 
 /**
@@ -58,8 +58,12 @@ export async function git(
   };
   const once = (): Promise<ProgramResult> => run("git", ["-C", directory, ...args], options);
   let ended = await once();
-  for (let tries = 1; tries < MOST_TRIES && HALF_MADE.test(ended.stderr) && ended.code !== 0; tries += 1) {
-    await pause(AGAIN_MS);
+  for (
+    let tries = 1;
+    tries < MAX_TRIES && INCOMPLETE_WORKTREE.test(ended.stderr) && ended.code !== 0;
+    tries += 1
+  ) {
+    await pause(RETRY_MS);
     ended = await once();
   }
   const { code, stdout, stderr, failure } = ended;

@@ -3,10 +3,10 @@ import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/files/fs.ts";
 import { GitError, git } from "./git.ts";
 import { commitsOnlyOn } from "./status.ts";
-import { knownWorktrees, placeOfBranch } from "./worktree.ts";
+import { knownWorktrees, worktreeOfBranch } from "./worktree.ts";
 
 /** What was forgotten of a worktree whose directory had been deleted. */
-interface Forgotten {
+interface PruneResult {
   /** The branch that was made for it went too. */
   readonly branch: boolean;
 }
@@ -18,14 +18,14 @@ interface Forgotten {
  * @returns undefined when git knows of no such worktree
  * @throws GitError
  */
-export async function forgetMissing(
+export async function pruneWorktree(
   path: string,
   {
-    repository = above(path),
+    repository = nearestExisting(path),
     madeBranch,
   }: { repository?: string | undefined; madeBranch?: string | undefined },
   env: Env,
-): Promise<Forgotten | undefined> {
+): Promise<PruneResult | undefined> {
   if (entryOf(path) !== undefined) return undefined;
   const known = (await knownWorktrees(repository, env)).get(path);
   if (known === undefined) return undefined;
@@ -37,13 +37,13 @@ export async function forgetMissing(
     if (commits > 0) throw new GitError(words, `its HEAD, ${head}, was detached and is on no branch`);
   }
   await git(repository, words, env);
-  const isFree = madeBranch !== undefined && (await placeOfBranch(repository, madeBranch, env)) === "";
+  const isFree = madeBranch !== undefined && (await worktreeOfBranch(repository, madeBranch, env)) === "";
   if (!isFree || (await commitsOnlyOn(repository, [madeBranch], env)) > 0) return { branch: false };
   await git(repository, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
   return { branch: true };
 }
 
-function above(path: string): string {
+function nearestExisting(path: string): string {
   const parent = dirname(path);
-  return parent === path || entryOf(parent) !== undefined ? parent : above(parent);
+  return parent === path || entryOf(parent) !== undefined ? parent : nearestExisting(parent);
 }

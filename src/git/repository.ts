@@ -12,7 +12,7 @@ export function repositoryOf(directory: string): string {
   for (let at = start; ; at = dirname(at)) {
     const link = join(at, ".git");
     if (isDirectory(link)) return at;
-    if (entryOf(link)?.isFile()) return mainOf(at, link) ?? at;
+    if (entryOf(link)?.isFile()) return mainWorktreeOf(at, link) ?? at;
     if (at === dirname(at)) return start;
   }
 }
@@ -42,7 +42,7 @@ export function checkoutOf(directory: string): Checkout | undefined {
   for (let at = realPathOf(directory); ; at = dirname(at)) {
     const link = join(at, ".git");
     if (isDirectory(link)) return { isLinked: false, branch: branchIn(link) };
-    const named = entryOf(link)?.isFile() ? lineIn(link)?.match(/^gitdir: (.+)$/)?.[1] : undefined;
+    const named = entryOf(link)?.isFile() ? readLine(link)?.match(/^gitdir: (.+)$/)?.[1] : undefined;
     if (named !== undefined) return { isLinked: main !== at, branch: branchIn(resolve(at, named)) };
     if (at === dirname(at)) return undefined;
   }
@@ -50,16 +50,16 @@ export function checkoutOf(directory: string): Checkout | undefined {
 
 /** No name of a branch holds a blank or a control character. */
 function branchIn(admin: string): string | undefined {
-  return lineIn(join(admin, "HEAD"))?.match(/^ref: refs\/heads\/([^\s\p{Cc}]{1,200})$/u)?.[1];
+  return readLine(join(admin, "HEAD"))?.match(/^ref: refs\/heads\/([^\s\p{Cc}]{1,200})$/u)?.[1];
 }
 
 /** Of a linked worktree; undefined for a submodule, which is a repository of its own, and for a forged link. */
-function mainOf(worktree: string, link: string): string | undefined {
-  const named = lineIn(link)?.match(/^gitdir: (.+)$/)?.[1];
+function mainWorktreeOf(worktree: string, link: string): string | undefined {
+  const named = readLine(link)?.match(/^gitdir: (.+)$/)?.[1];
   if (named === undefined) return undefined;
   const admin = resolve(worktree, named);
-  const common = lineIn(join(admin, "commondir"));
-  const back = lineIn(join(admin, "gitdir"));
+  const common = readLine(join(admin, "commondir"));
+  const back = readLine(join(admin, "gitdir"));
   if (common === undefined || back === undefined || resolve(admin, back) !== link) return undefined;
   const shared = realPathOf(resolve(admin, common));
   // Only git itself makes one there: a directory that names another repository as its own claims no trust.
@@ -68,6 +68,6 @@ function mainOf(worktree: string, link: string): string | undefined {
 }
 
 /** The one line of a file of git's. */
-function lineIn(path: string): string | undefined {
+function readLine(path: string): string | undefined {
   return isDirectory(path) ? undefined : readText(path)?.replace(/\r?\n$/, "");
 }

@@ -23,7 +23,7 @@ export interface WorktreeRequest {
   /** Takes along what is changed and untracked in `from`. */
   readonly withChanges?: boolean;
   /** Told of what is about to be made while nothing of it is there, so that it is known also when this process is killed over it. */
-  readonly announce?: (worktree: Worktree) => Promise<void>;
+  readonly onPlanned?: (worktree: Worktree) => Promise<void>;
   readonly env: Env;
 }
 
@@ -52,16 +52,16 @@ export async function addWorktree(request: WorktreeRequest): Promise<Worktree> {
   const { env } = request;
   const { worktree, parent } = await plan(request);
   const { path, branch, base, madeBranch, source, repository } = worktree;
-  await request.announce?.(worktree);
+  await request.onPlanned?.(worktree);
   makeParent(repository, parent);
   // By itself, so that what is taken back after a failure is a branch that this call made.
   if (madeBranch) await git(source, ["branch", "--no-track", "--end-of-options", branch, base], env);
   const words = ["worktree", "add", "--quiet", "--end-of-options", path, branch];
   try {
     await git(source, words, env);
-    if (request.withChanges) await takeChanges(source, path, env);
+    if (request.withChanges) await copyChanges(source, path, env);
   } catch (error) {
-    const left = await takeBackWorktree(worktree, env);
+    const left = await rollBackWorktree(worktree, env);
     throw left.length === 0 ? error : new GitError(words, [messageOf(error), ...left].join("; "));
   }
   return worktree;
@@ -73,9 +73,9 @@ async function plan(
 ): Promise<{ readonly worktree: Worktree; readonly parent: string }> {
   const { env } = request;
   const from = realPathOf(request.from);
-  const { top, repository } = await whereIs(from, env);
+  const { top, repository } = await locate(from, env);
   const head = await commitOf(top, "HEAD", env).catch(noCommit);
-  const exists = (await placeOfBranch(top, request.branch, env)) !== undefined;
+  const exists = (await worktreeOfBranch(top, request.branch, env)) !== undefined;
   const madeBranch = !(exists && request.branchIsGiven);
   const branch = madeBranch && exists ? await freeBranch(top, request.branch, env) : request.branch;
   const base = madeBranch ? head : await commitOf(top, `refs/heads/${branch}`, env);
@@ -121,13 +121,13 @@ export async function unsavedIn(
 
 /** What is changed and untracked in a worktree. @throws GitError also for a directory that is none any more */
 export async function changesInWorktree(path: string, env: Env): Promise<GitChanges> {
-  await whereIsWorktree(path, env);
+  await locateWorktree(path, env);
   return changesIn(path, env);
 }
 
 /** Commits that would be lost with a worktree although every branch stays: those of a detached HEAD. @throws GitError */
 export async function commitsOnNoBranch(path: string, env: Env): Promise<number> {
-  await whereIsWorktree(path, env);
+  await locateWorktree(path, env);
   return commitsOnlyOn(path, [], env);
 }
 
@@ -137,17 +137,17 @@ export async function commitsOnNoBranch(path: string, env: Env): Promise<number>
  * @throws GitError
  */
 export async function removeWorktree(path: string, madeBranch: string | undefined, env: Env): Promise<void> {
-  const { common } = await whereIsWorktree(path, env);
+  const { common } = await locateWorktree(path, env);
   await git(common, ["worktree", "remove", "--end-of-options", path], env);
   if (madeBranch === undefined) return;
   // Its commits are on another branch or a remote, which was asked before. One that is checked out elsewhere is somebody's.
-  if ((await placeOfBranch(common, madeBranch, env)) !== "") return;
+  if ((await worktreeOfBranch(common, madeBranch, env)) !== "") return;
   await git(common, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
 }
 
 /** Removes a worktree with all that is in it; its branch stays. @throws GitError */
 export async function discardWorktree(path: string, env: Env): Promise<void> {
-  const { common } = await whereIsWorktree(path, env);
+  const { common } = await locateWorktree(path, env);
   await git(common, ["worktree", "remove", "--force", "--end-of-options", path], env);
 }
 
@@ -155,7 +155,7 @@ export async function discardWorktree(path: string, env: Env): Promise<void> {
  * Takes back a worktree in which nobody has worked, and its branch if it was made for it and still is where it began.
  * @returns what git would not let go
  */
-export async function takeBackWorktree(
+export async function rollBackWorktree(
   { path, source, branch, base, madeBranch }: Omit<Worktree, "cwd" | "startedFrom" | "repository">,
   env: Env,
 ): Promise<readonly string[]> {
@@ -173,14 +173,14 @@ export async function takeBackWorktree(
   return left;
 }
 
-interface Where {
+interface Location {
   readonly top: string;
   /** The `.git` directory that all worktrees of a repository share: it stays when one of them goes. */
   readonly common: string;
   readonly repository: string;
 }
 
-async function whereIs(directory: string, env: Env): Promise<Where> {
+async function locate(directory: string, env: Env): Promise<Location> {
   const words = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"];
   const [top = "", common = ""] = (await git(directory, words, env)).split("\n");
   // Of a linked worktree the common directory is the main one's `.git`; a bare repository has no other top than this.
@@ -188,8 +188,8 @@ async function whereIs(directory: string, env: Env): Promise<Where> {
 }
 
 /** Inside of a repository, a directory that is no worktree any more would be taken for a part of the repository. */
-async function whereIsWorktree(path: string, env: Env): Promise<Where> {
-  const where = await whereIs(path, env);
+async function locateWorktree(path: string, env: Env): Promise<Location> {
+  const where = await locate(path, env);
   if (where.top === realPathOf(path)) return where;
   throw new GitError(["rev-parse"], "it is not a worktree any more");
 }
@@ -240,7 +240,7 @@ export async function knownWorktrees(directory: string, env: Env): Promise<Reado
 }
 
 /** The worktree that has a branch checked out, "" for one that none has; undefined when there is no such branch. */
-export async function placeOfBranch(
+export async function worktreeOfBranch(
   directory: string,
   branch: string,
   env: Env,
@@ -254,7 +254,7 @@ export async function placeOfBranch(
 async function freeBranch(top: string, branch: string, env: Env): Promise<string> {
   for (let n = 2; ; n += 1) {
     const name = `${branch}-${n}`;
-    if ((await placeOfBranch(top, name, env)) === undefined) return name;
+    if ((await worktreeOfBranch(top, name, env)) === undefined) return name;
   }
 }
 
@@ -262,7 +262,7 @@ async function freeBranch(top: string, branch: string, env: Env): Promise<string
  * Brings what is changed and untracked into the new worktree, uncommitted there too. It goes through an index of its own,
  * so that the person's index stays as it is.
  */
-async function takeChanges(top: string, path: string, env: Env): Promise<void> {
+async function copyChanges(top: string, path: string, env: Env): Promise<void> {
   const scratch = createTemporaryDirectory("teams-index-");
   const index = { GIT_INDEX_FILE: join(scratch, "index") };
   try {

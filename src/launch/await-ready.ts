@@ -15,9 +15,9 @@ interface ReadinessOptions {
   /** Milliseconds. */
   readonly timeoutMs: number;
   /** Whether the launch script still runs; what kills even that rings no bell. */
-  readonly alive?: () => boolean;
+  readonly isAlive?: () => boolean;
   /** A bell besides the FIFO; it stays open. */
-  readonly also?: Bell;
+  readonly extraBell?: Bell;
   readonly signal?: AbortSignal;
 }
 
@@ -35,14 +35,17 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
   try {
     for (;;) {
       // Before the files are read: a script that died between the two looks has written its record by then.
-      const alive = options.alive?.() ?? true;
+      const alive = options.isAlive?.() ?? true;
       if (readyInstance(paths) === options.instance) return "ready";
       const exit = exitOf(paths, options.instance);
       if (exit !== undefined) throw endedEarly(options.name, exit);
-      if (!alive) throw vanished(options.name);
+      if (!alive) throw killedEarly(options.name);
       const left = deadline - steadyNow();
-      if (left <= 0) throw silent(options);
-      const answer = await anyBell([bell, ...(options.also === undefined ? [] : [options.also])]).wait({
+      if (left <= 0) throw notReadyInTime(options);
+      const answer = await anyBell([
+        bell,
+        ...(options.extraBell === undefined ? [] : [options.extraBell]),
+      ]).wait({
         timeoutMs: Math.min(left, POLL_MS),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
@@ -102,14 +105,14 @@ function hintFor(code: number): string {
   return "Nothing is left behind. Fix what the lines above say and spawn it again.";
 }
 
-function vanished(name: string): TeamError {
+function killedEarly(name: string): TeamError {
   return new TeamError("SPAWN_FAILED", `${name} was killed before it was ready.`, {
     hint: "Nothing is left behind; spawn it again.",
     details: { exitCode: null, lastLines: [] },
   });
 }
 
-function silent({ name, timeoutMs }: ReadinessOptions): TeamError {
+function notReadyInTime({ name, timeoutMs }: ReadinessOptions): TeamError {
   return new TeamError("SPAWN_FAILED", `${name} did not announce itself within ${timeoutMs / 1000} s.`, {
     hint: "It was ended and nothing is left behind. On a busy machine, spawn fewer at a time.",
     details: { exitCode: null, lastLines: [], timedOut: true },

@@ -23,9 +23,9 @@ interface SnapshotOptions {
 
 const TIMEOUT_MS = 10_000;
 /** Milliseconds that a snapshot is kept: longer than the agents of its batch are likely to run. */
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Our own files among those that other programs keep there, whole or not: their ids begin with `t`. */
-const OURS = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
+const OUR_FILE = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
 
 /**
  * Captures the user's options, functions, aliases and PATH as a file that a shell command can source first. No other
@@ -61,8 +61,8 @@ function maskFile(path: string, secrets: readonly string[]): void {
 
 function removeOld(directory: string, now: number): void {
   for (const name of listDir(directory)) {
-    const taken = OURS.exec(name)?.[1];
-    if (taken !== undefined && now - Number(taken) > KEPT_MS) removeFile(join(directory, name));
+    const taken = OUR_FILE.exec(name)?.[1];
+    if (taken !== undefined && now - Number(taken) > RETENTION_MS) removeFile(join(directory, name));
   }
 }
 

@@ -6,7 +6,7 @@ import { replaceRecordLink } from "../os/files/symlink-record.ts";
 import { maskText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
 import { wantsDebugLog } from "./debug-flag.ts";
-import { appendBounded } from "./event-log.ts";
+import { appendRotating } from "./event-log.ts";
 
 /** What an agent decided and why, one line each, with no secret in it. */
 interface DebugLog {
@@ -25,7 +25,7 @@ export interface DebugLogOptions {
 }
 
 /** Bytes of one file, of which there are two: some days of work. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** Characters of a line: a reason and a command fit, a file does not. */
 const MAX_LINE = 2_000;
 
@@ -41,7 +41,7 @@ export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
     // Masked before it is cut: half of a secret would not be known as one.
     const line = maskText(text, secrets).replace(/\s+/g, " ").trim().slice(0, MAX_LINE);
     try {
-      appendBounded(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MOST_BYTES);
+      appendRotating(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MAX_BYTES);
     } catch (error) {
       isBroken = true;
       problem(error);

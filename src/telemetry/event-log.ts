@@ -10,14 +10,14 @@ import type { NewEvent } from "../schema/event.ts";
  * and the one before that goes: the newest lines are always there, at least so many bytes of them once there were.
  * @throws a system error when nothing was written
  */
-export function appendBounded(path: string, lines: string, mostBytes: number): void {
+export function appendRotating(path: string, lines: string, mostBytes: number): void {
   if (appendLines(path, lines, false) < mostBytes) return;
   // Another writer may have turned it over since: then this one is small again.
-  if ((fileSize(path) ?? 0) >= mostBytes) rename(path, olderLog(path));
+  if ((fileSize(path) ?? 0) >= mostBytes) rename(path, rotatedPath(path));
 }
 
 /** Where a log goes that made way: `events.jsonl` to `events.1.jsonl`. */
-export function olderLog(path: string): string {
+export function rotatedPath(path: string): string {
   return path.replace(/(\.[^./]*)?$/, ".1$1");
 }
 
@@ -28,12 +28,12 @@ interface EventLog {
 }
 
 /** Bytes of one file of events, of which there are two: some ten thousand calls of a model, and nobody's disk is full of them. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 let onFailure: ((text: string) => void) | undefined;
 
 /** Names who hears, once, that this process cannot write events. */
-export function tellEventFailure(to: (text: string) => void): void {
+export function onEventFailure(to: (text: string) => void): void {
   onFailure = to;
 }
 
@@ -44,7 +44,7 @@ export function tellEventFailure(to: (text: string) => void): void {
 export function recordEvent({ team, paths }: EventLog, { type, ...facts }: NewEvent): void {
   const event = { ts: new Date(systemClock.now()).toISOString(), type, team, ...facts };
   try {
-    appendBounded(paths.events, `${JSON.stringify(maskValue(event, ownSecrets()))}\n`, MOST_BYTES);
+    appendRotating(paths.events, `${JSON.stringify(maskValue(event, ownSecrets()))}\n`, MAX_BYTES);
   } catch (error) {
     if (isMissing(error)) return;
     onFailure?.(`events are not written: ${messageOf(error)}`);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PaneId } from "./ids.ts";
-import { either } from "./keys.ts";
+import { ifElse } from "./keys.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 
 /** A pane, and the condition under which it is the one that is meant, as for `onlyIf`. */
@@ -17,7 +17,7 @@ interface CaptureTarget {
  * server is gone
  * @throws TeamError TMUX_ERROR
  */
-export async function captureEach(
+export async function capturePanes(
   server: TmuxServer,
   targets: readonly CaptureTarget[],
   above: number,
@@ -25,7 +25,7 @@ export async function captureEach(
   if (targets.length === 0) return [];
   const mark = `rows-${randomUUID()}`;
   const commands = targets.map(({ pane, condition }, i) =>
-    either(
+    ifElse(
       pane,
       condition,
       [

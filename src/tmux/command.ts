@@ -19,7 +19,7 @@ function quote(word: string): string {
  * One command as an argument vector: tmux parts it behind a word that ends in `;`, where a backslash stands for the
  * semicolon itself. Nothing else in a vector means anything.
  */
-export function vector(command: TmuxCommand): readonly string[] {
+export function escapeArguments(command: TmuxCommand): readonly string[] {
   return command.map((word) => (word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word));
 }
 

@@ -2,7 +2,7 @@ import type { Env } from "../os/env.ts";
 import { type SessionId, sessionId } from "./ids.ts";
 
 /** Where a caller inside tmux is, as its environment says. */
-export interface TmuxAround {
+export interface TmuxCaller {
   readonly socket: { readonly path: string };
   /** The process of its server: its pane's id means something there alone. */
   readonly serverPid: number;
@@ -16,7 +16,7 @@ export interface TmuxAround {
  * By `$TMUX` (`<socket>,<pid>,<session>`, where the path itself may hold commas) and `$TMUX_PANE`; undefined outside of
  * tmux.
  */
-export function tmuxAround(env: Env): TmuxAround | undefined {
+export function tmuxCaller(env: Env): TmuxCaller | undefined {
   const [, path, pid, session] = /^(.+),(\d+),(\d+)$/.exec(env.TMUX ?? "") ?? [];
   if (path === undefined) return undefined;
   return {

@@ -20,13 +20,13 @@ export type TmuxErrorKind =
  * How much of a call was done when it failed: `nothing` may be tried again as it is, after `some` and `unknown` one has to
  * look first.
  */
-type Done = "nothing" | "some" | "unknown";
+type CallProgress = "nothing" | "some" | "unknown";
 
 export interface TmuxFailure {
   readonly kind: TmuxErrorKind;
   readonly message: string;
   readonly hint: string;
-  readonly done: Done;
+  readonly done: CallProgress;
   /** The command; of a batch `source-file -`, since what stands in it may be secret. */
   readonly command?: TmuxCommand;
   /** What tmux said of it. */
@@ -39,7 +39,7 @@ export interface TmuxFailure {
 /** A call of tmux that failed: its kind, the command, and what was done by then. */
 export class TmuxError extends TeamError {
   readonly kind: TmuxErrorKind;
-  readonly done: Done;
+  readonly done: CallProgress;
   readonly command: TmuxCommand | undefined;
   readonly stderr: string | undefined;
 
@@ -63,7 +63,7 @@ export class TmuxError extends TeamError {
 }
 
 /** Which kind a line of tmux's is that tells of a failed command; whole lines, since foreign names stand in them. */
-export function kindOfLine(line: string): "no-server" | "lost-server" | "no-target" | "refused" {
+export function errorKindOf(line: string): "no-server" | "lost-server" | "no-target" | "refused" {
   if (/^(no server running on |error connecting to )/.test(line)) return "no-server";
   if (/^(server exited|lost server|server exited unexpectedly)$/.test(line)) return "lost-server";
   // No current one: a server that stays without sessions (exit-empty off).
@@ -82,7 +82,7 @@ const HINTS = {
 /** A call that tmux answered with an error, and did not do. */
 export function refusal(command: TmuxCommand, stderr: string, batch?: TmuxFailure["batch"]): TmuxError {
   const text = stderr.trim();
-  const kinds = text.split("\n").map(kindOfLine);
+  const kinds = text.split("\n").map(errorKindOf);
   const kind = kinds.find((one) => one !== "refused") ?? "refused";
   const [name = ""] = command;
   return new TmuxError({
@@ -97,7 +97,7 @@ export function refusal(command: TmuxCommand, stderr: string, batch?: TmuxFailur
 }
 
 /** What a command of a batch printed, or was refused, it was asked before the server went away. */
-function doneBeforeLoss(kinds: readonly string[], batch: TmuxFailure["batch"]): Done {
+function doneBeforeLoss(kinds: readonly string[], batch: TmuxFailure["batch"]): CallProgress {
   const answered = batch !== undefined && (batch.printed.length > 0 || kinds.length > 1);
   return answered ? "some" : "unknown";
 }

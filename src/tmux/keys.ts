@@ -8,7 +8,7 @@ import type { PaneId, WindowId } from "./ids.ts";
  * @param miss what is printed when it did not act
  */
 export function onlyIf(pane: PaneId, condition: string, command: TmuxCommand, miss = MISS): TmuxCommand {
-  return either(pane, condition, [command], [["display-message", "-p", literal(miss)]]);
+  return ifElse(pane, condition, [command], [["display-message", "-p", literal(miss)]]);
 }
 
 /** What {@link onlyIf} prints when it did not act, unless told otherwise. */
@@ -19,7 +19,7 @@ export const MISS = "MISS";
  * check and the last of them; one that fails ends them.
  * @param target of a window the condition is asked of its active pane
  */
-export function either(
+export function ifElse(
   target: PaneId | WindowId,
   condition: string,
   then: readonly TmuxCommand[],
@@ -30,7 +30,7 @@ export function either(
 
 /**
  * Text for a program that reads keys, as one bracketed paste through a buffer of its own, which is gone afterwards.
- * Control characters but tab and newline are taken out: an ESC could end the bracket. Only inside {@link either}, for a
+ * Control characters but tab and newline are taken out: an ESC could end the bracket. Only inside {@link ifElse}, for a
  * pane that is in no mode (tmux leaves the brackets out there) and not dead (tmux 3.3 crashes).
  */
 export function paste(pane: PaneId, text: string, buffer: string): readonly TmuxCommand[] {

@@ -1,5 +1,5 @@
 import type { PaneId } from "./ids.ts";
-import { either, MISS } from "./keys.ts";
+import { ifElse, MISS } from "./keys.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 
 /** What a pane shows at one moment, and what decides what keys would do there. */
@@ -48,7 +48,7 @@ export async function readScreen(
   above = 0,
 ): Promise<Screen | undefined> {
   const format = [...FIELDS, "bracket_paste_flag", "pane_mode"].map((name) => `#{${name}}`).join("\t");
-  const command = either(
+  const command = ifElse(
     pane,
     condition,
     [

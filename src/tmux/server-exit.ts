@@ -2,7 +2,7 @@ import type { WaitingProgram } from "../os/process/spawn.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 
 /** How often in a row somebody else may end the wait before it is given up: nobody but a mistake does so twice. */
-const MOST_WAITS = 5;
+const MAX_WAITS = 5;
 
 /** A client that waits for the end of a server, without a session and in no list of clients. */
 export interface ServerWatch {
@@ -33,11 +33,11 @@ export function watchServer(
   let waiting = start();
   let closed = false;
   const watch = async (): Promise<boolean> => {
-    for (let waits = 1; waits <= MOST_WAITS; waits += 1) {
+    for (let waits = 1; waits <= MAX_WAITS; waits += 1) {
       await waiting.ended;
       if (closed) return false;
       // It ends alike when its channel is signalled and when the server is killed: only a look tells.
-      if (!(await isThere(server, serverPid))) return true;
+      if (!(await isRunning(server, serverPid))) return true;
       if (closed) return false;
       waiting = start();
     }
@@ -68,7 +68,7 @@ export async function endWatch(server: TmuxServer, channel: string): Promise<voi
   }
 }
 
-async function isThere(server: TmuxServer, serverPid: number): Promise<boolean> {
+async function isRunning(server: TmuxServer, serverPid: number): Promise<boolean> {
   try {
     return (await server.call(["display-message", "-p", "#{pid}"])).trim() === String(serverPid);
   } catch (error) {

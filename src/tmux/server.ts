@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Env } from "../os/env.ts";
 import { type ProgramResult, run as runProgram } from "../os/process/run.ts";
 import { startSentinel, type WaitingProgram } from "../os/process/spawn.ts";
-import { type BatchLine, script, scriptFor, type TmuxCommand, vector } from "./command.ts";
+import { type BatchLine, escapeArguments, script, scriptFor, type TmuxCommand } from "./command.ts";
 import {
-  kindOfLine,
+  errorKindOf,
   otherServer,
   programMissing,
   refusal,
@@ -84,7 +84,7 @@ interface Invocation {
 
 export function tmuxServer(options: TmuxServerOptions): TmuxServer {
   const { socket, run = runProgram, timeoutMs = CALL_TIMEOUT_MS } = options;
-  const socketArgs = argsOf(socket);
+  const socketArgs = socketArguments(socket);
   // Where the caller itself is decides nothing: the server is named, and so is every target.
   const { TMUX: _server, TMUX_PANE: _pane, ...env } = options.env;
   const config = options.configFile === undefined ? [] : ["-f", options.configFile];
@@ -110,7 +110,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
     socket,
     socketArgs,
     async call(command) {
-      const result = await invoke(command, { words: vector(command) });
+      const result = await invoke(command, { words: escapeArguments(command) });
       if (result.code !== 0) throw refusal(command, result.stderr);
       return result.stdout;
     },
@@ -126,10 +126,10 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
           : scriptFor(serverPid, lines, ["display-message", "-p", other]);
       const result = await invoke(verb, { input, batch: sent });
       const answer = { lines: linesOf(result.stdout), text: result.stdout, errors: linesOf(result.stderr) };
-      const unread = result.code === 0 ? undefined : unreadLine(answer);
+      const unread = result.code === 0 ? undefined : syntaxErrorOf(answer);
       if (unread !== undefined) throw refusal(verb, unread, sent);
       if (answer.lines[0] === other) throw otherServer(verb);
-      const isAnswered = answer.errors.length > 0 && !answer.errors.map(kindOfLine).some(isAboutServer);
+      const isAnswered = answer.errors.length > 0 && !answer.errors.map(errorKindOf).some(isServerMissing);
       if (result.code === 0 || isAnswered) return answer;
       throw refusal(verb, result.stderr, { ...sent, printed: answer.lines });
     },
@@ -147,7 +147,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
  * close or to look at went with it.
  */
 export function isNoServer(error: unknown): boolean {
-  return error instanceof TmuxError && isAboutServer(error.kind);
+  return error instanceof TmuxError && isServerMissing(error.kind);
 }
 
 /** Whether an error says that what was named is not there, or its whole server is not. */
@@ -156,7 +156,7 @@ export function isGone(error: unknown): boolean {
 }
 
 /** The words that address a server. */
-export function argsOf(socket: TmuxSocket): string[] {
+export function socketArguments(socket: TmuxSocket): string[] {
   if (socket === undefined) return [];
   return "path" in socket ? ["-S", socket.path] : ["-L", socket.name];
 }
@@ -169,11 +169,11 @@ function linesOf(text: string): string[] {
  * A line that is no tmux command stops a batch before its first one, and is told of alone and by its number: on stdout, or
  * on stderr, as the version has it.
  */
-function unreadLine({ lines, errors }: BatchResult): string | undefined {
+function syntaxErrorOf({ lines, errors }: BatchResult): string | undefined {
   const [only = "", ...others] = [...lines, ...errors];
   return others.length === 0 && /^-:\d+: /.test(only) ? only : undefined;
 }
 
-function isAboutServer(kind: TmuxErrorKind): boolean {
+function isServerMissing(kind: TmuxErrorKind): boolean {
   return kind === "no-server" || kind === "lost-server";
 }

@@ -2,7 +2,7 @@ import type { Bell, WaitOptions } from "./bell.ts";
 import { type FifoBell, openFifoBell, ring } from "./fifo-bell.ts";
 import { holdLifeline } from "./lifeline.ts";
 
-interface LastingBellOptions {
+interface DurableBellOptions {
   /** Paths of the FIFOs. */
   readonly bell: string;
   readonly lifeline: string;
@@ -17,21 +17,21 @@ interface LastingBellOptions {
  * with the last logout): it looks before each wait, so that the slow check beside it is what brings them back (S78).
  * @throws what {@link openFifoBell} and `make` throw, at the start alone
  */
-export async function openLastingBell(options: LastingBellOptions): Promise<Bell> {
+export async function openDurableBell(options: DurableBellOptions): Promise<Bell> {
   const bell = new DurableBell(options);
   await bell.open();
   return bell;
 }
 
 class DurableBell implements Bell {
-  readonly #options: LastingBellOptions;
+  readonly #options: DurableBellOptions;
   #bell: FifoBell | undefined;
   #line: ReturnType<typeof holdLifeline> | undefined;
   #mending: Promise<void> | undefined;
   #told: string | undefined;
   #closed = false;
 
-  constructor(options: LastingBellOptions) {
+  constructor(options: DurableBellOptions) {
     this.#options = options;
   }
 

@@ -4,7 +4,7 @@ import type { Bell, RingResult } from "./bell.ts";
 import { ManualBell } from "./manual-bell.ts";
 
 /** What is rung beside a FIFO, by the FIFO's path. */
-const others = new Map<string, Set<() => void>>();
+const extraRings = new Map<string, Set<() => void>>();
 
 /**
  * Whenever this process rings that FIFO, something else is rung too: the socket pair that it shares with the FIFO's owner
@@ -12,17 +12,17 @@ const others = new Map<string, Set<() => void>>();
  * @returns ends it
  */
 export function alsoRing(path: string, ring: () => void): () => void {
-  const rings = others.get(path) ?? new Set();
-  others.set(path, rings.add(ring));
+  const rings = extraRings.get(path) ?? new Set();
+  extraRings.set(path, rings.add(ring));
   return () => {
     rings.delete(ring);
-    if (rings.size === 0) others.delete(path);
+    if (rings.size === 0) extraRings.delete(path);
   };
 }
 
 /** Rings what stands beside a FIFO. @returns whether there was anything */
 function ringAlso(path: string): boolean {
-  const rings = others.get(path);
+  const rings = extraRings.get(path);
   for (const ring of rings ?? []) ring();
   return rings !== undefined;
 }
@@ -76,10 +76,10 @@ export function makeFifos(paths: readonly string[]): Promise<void> {
  */
 export function ring(path: string): RingResult {
   const beside = ringAlso(path);
-  return rungFifo(path) || beside ? "rung" : "nobody";
+  return touchBell(path) || beside ? "rung" : "nobody";
 }
 
-function rungFifo(path: string): boolean {
+function touchBell(path: string): boolean {
   try {
     return touchFifo(path);
   } catch {

@@ -7,7 +7,7 @@ import { ManualBell } from "./manual-bell.ts";
  * Rings when a file changes, for writers that know no bell. Its directory is watched, since every change is a new file
  * under the old name. While that is not there, or cannot be watched, nothing rings; it is tried again before each wait.
  */
-export function openWatchBell(file: string): Bell {
+export function openFileBell(file: string): Bell {
   const name = basename(file);
   let watching: DirectoryWatch | undefined;
   let closed = false;

@@ -2,10 +2,10 @@ import { after } from "../os/clock.ts";
 import type { Bell } from "./bell.ts";
 
 /** No timer of an idle process is faster than this (architecture.md, Rules 0). */
-const LEAST_MS = 5_000;
-const MOST_MS = 60_000;
+const MIN_MS = 5_000;
+const MAX_MS = 60_000;
 
-interface SlowBellOptions {
+interface TimerBellOptions {
   /** Milliseconds until the first check; never below 5 s. */
   readonly firstMs?: number;
   /** Milliseconds that the growing interval ends at. */
@@ -16,9 +16,9 @@ interface SlowBellOptions {
  * The last net: rings by the clock, so that a message whose bell was lost is found all the same. Each quiet interval is
  * twice as long as the one before; a wait that somebody else ended (`anyBell`) starts again with the first.
  */
-export function timerBell(options: SlowBellOptions = {}): Bell {
-  const first = Math.max(LEAST_MS, options.firstMs ?? LEAST_MS);
-  const most = Math.max(first, options.maxMs ?? MOST_MS);
+export function timerBell(options: TimerBellOptions = {}): Bell {
+  const first = Math.max(MIN_MS, options.firstMs ?? MIN_MS);
+  const most = Math.max(first, options.maxMs ?? MAX_MS);
   return backoffBell(first, most);
 }
 

@@ -5,7 +5,7 @@ import type { Bell } from "./bell.ts";
 import { ManualBell } from "./manual-bell.ts";
 
 /** Names of what comes and goes around a change: locks, their owners, temporary files. */
-const PASSING = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
+const TRANSIENT = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 
 /**
  * Rings when anything below some directories changes, for whoever shows it (sidebar, `status --watch`). Directories that
@@ -23,7 +23,7 @@ export function openTreeBell(dirs: readonly string[]): Bell {
   const follow = (dir: string): void => {
     if (watches.has(dir)) return;
     const watching = watchDirectory(dir, (name) => {
-      if (name !== undefined && PASSING.test(name)) return;
+      if (name !== undefined && TRANSIENT.test(name)) return;
       const changed = name === undefined ? dir : join(dir, name);
       // Also one that is there may be another of the same name, of which the old watch hears nothing.
       forget(changed);
@@ -33,7 +33,7 @@ export function openTreeBell(dirs: readonly string[]): Bell {
     if (watching === undefined) return;
     watches.set(dir, watching);
     for (const name of listDir(dir)) {
-      if (!PASSING.test(name) && isDirectory(join(dir, name))) follow(join(dir, name));
+      if (!TRANSIENT.test(name) && isDirectory(join(dir, name))) follow(join(dir, name));
     }
   };
   const forget = (gone: string): void => {

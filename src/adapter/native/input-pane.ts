@@ -5,7 +5,7 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { PaneId } from "../../tmux/ids.ts";
-import { either } from "../../tmux/keys.ts";
+import { ifElse } from "../../tmux/keys.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 
@@ -61,7 +61,7 @@ export function talkedTo(server: TmuxServer, place: PlaceRecord): TalkedTo | und
       const open = all(condition, ...sameMoment(since));
       try {
         const { lines, errors } = await server.batch([
-          either(pane, open, [...keys, say(TYPED)], [say(whyNot(condition))]),
+          ifElse(pane, open, [...keys, say(TYPED)], [say(whyNot(condition))]),
         ]);
         const [answer] = lines;
         if (answer === TYPED) return "typed";

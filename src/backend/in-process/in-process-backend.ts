@@ -10,8 +10,8 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import { placeWithin } from "../../team/records/read-records.ts";
 import { READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
-import { sightOfLog, tailOfLog } from "../visible-rows.ts";
-import { endElsewhere, isInOtherProcess } from "./other-process.ts";
+import { logTail, visibleRowsOfLog } from "../visible-rows.ts";
+import { endInOtherProcess, isInOtherProcess } from "./other-process.ts";
 import {
   type EndSignal,
   type InProcessAgent,
@@ -41,7 +41,7 @@ export interface InProcessBackend extends Backend {
   /** Resolves when that is so; at once where there are none. */
   whenAllIdle(): Promise<void>;
   /** Ends those whose end another process has asked for by its file; forgets those that another has closed. */
-  lookForWishes(): void;
+  handleEndRequests(): void;
   /** This process's terminal has gone, and it ends: so do they, as those in panes do with theirs. */
   hangUp(): Promise<void>;
 }
@@ -54,15 +54,15 @@ export function inProcessBackend(options: InProcessOptions = {}): InProcessBacke
     type: "in-process",
     spawn: (requests) => home.spawn(requests),
     present: (places) => home.present(places),
-    capture: async ({ logFile }, lines) => (logFile === undefined ? undefined : tailOfLog(logFile, lines)),
-    sight: async ({ logFile }) => (logFile === undefined ? undefined : sightOfLog(logFile)),
+    capture: async ({ logFile }, lines) => (logFile === undefined ? undefined : logTail(logFile, lines)),
+    visibleRows: async ({ logFile }) => (logFile === undefined ? undefined : visibleRowsOfLog(logFile)),
     end: (place, graceMs) => home.end(place, graceMs),
     close: (places) => home.close(places),
     agents: () => home.agents(),
     watch: (listener) => home.watch(listener),
     areAllIdle: () => home.areAllIdle(),
     whenAllIdle: () => home.whenAllIdle(),
-    lookForWishes: () => home.lookForWishes(),
+    handleEndRequests: () => home.handleEndRequests(),
     hangUp: () => home.hangUp(),
   };
 }
@@ -82,7 +82,7 @@ class InProcess {
 
   async spawn(wanted: readonly SpawnRequest[]): Promise<readonly SpawnOutcome[]> {
     const { runWorker } = this.#options;
-    if (runWorker === undefined) throw nobodyCanBeStarted();
+    if (runWorker === undefined) throw cannotStart();
     const requests = withInstanceMarker(wanted);
     await prepareStarts(requests.map(({ paths }) => paths));
     return Promise.all(
@@ -100,7 +100,7 @@ class InProcess {
 
   async end(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
     const resident = this.#residents.get(place.instance);
-    if (resident === undefined) return endElsewhere(place, graceMs);
+    if (resident === undefined) return endInOtherProcess(place, graceMs);
     return (await this.#end(resident, graceMs)) ? [] : [ownIdentity().pid];
   }
 
@@ -135,7 +135,7 @@ class InProcess {
     });
   }
 
-  lookForWishes(): void {
+  handleEndRequests(): void {
     for (const [instance, resident] of this.#residents) {
       const { endWanted, log } = resident.request.paths;
       if (isOver(resident.state) && entryOf(log) === undefined) this.#forget(instance);
@@ -151,7 +151,7 @@ class InProcess {
     const { name, instance, paths, cwd } = request;
     if (!isDirectory(cwd)) {
       discardLaunch(paths);
-      return { ok: false, name, error: noDirectory(name, cwd) };
+      return { ok: false, name, error: missingDirectory(name, cwd) };
     }
     const place = placeWithin(ownIdentity(), instance, paths, this.#clock.now());
     const resident = new Resident(request);
@@ -160,7 +160,7 @@ class InProcess {
     const { agentId, env, signal } = request;
     const agent = { agentId, env, failed: (error: unknown) => this.#failed(resident, error) };
     try {
-      request.placed?.(place);
+      request.onPlaced?.(place);
       resident.done = asAgent(agent, () => this.#run(resident, runWorker));
       const timeoutMs = this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS;
       await awaitReady(paths, { instance, name, timeoutMs, ...(signal && { signal }) });
@@ -182,9 +182,9 @@ class InProcess {
           resident.write(text);
           this.#changed();
         },
-        said: (state) => this.#happened(resident, toInProcessEvent(state)),
-        reach: (hands) => {
-          resident.hands = hands;
+        reportState: (state) => this.#happened(resident, toInProcessEvent(state)),
+        connect: (hands) => {
+          resident.input = hands;
         },
         isOver: () => isOver(resident.state),
       });
@@ -282,7 +282,7 @@ const LEFTOVER_GRACE_MS = 500;
 /** Milliseconds that they have when the terminal is gone: their commands are given half a second. */
 const HANGUP_GRACE_MS = 1_500;
 
-function nobodyCanBeStarted(): TeamError {
+function cannotStart(): TeamError {
   return new TeamError(
     "INVALID_INPUT",
     "In-process teammates live in a lead's process, and this command ends.",
@@ -292,7 +292,7 @@ function nobodyCanBeStarted(): TeamError {
   );
 }
 
-function noDirectory(name: string, cwd: string): TeamError {
+function missingDirectory(name: string, cwd: string): TeamError {
   return new TeamError("SPAWN_FAILED", `${name} was not started: its directory ${cwd} is not there.`, {
     hint: "Nothing is left behind. Make the directory and spawn it again.",
     details: { exitCode: 1, lastLines: [] },

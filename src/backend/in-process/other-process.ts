@@ -3,7 +3,7 @@ import { replaceFile } from "../../os/files/atomic-write.ts";
 import { readText } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { openWatchBell } from "../../wakeup/file-bell.ts";
+import { openFileBell } from "../../wakeup/file-bell.ts";
 
 /** Longest wait between two looks for an end that another process records, in milliseconds. */
 const POLL_MS = 250;
@@ -15,10 +15,10 @@ export function isInOtherProcess({ instance, within }: PlaceRecord): boolean {
 }
 
 /** Asks the process that has it, which watches its team's files. */
-export async function endElsewhere(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
+export async function endInOtherProcess(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
   const { within, instance } = place;
   if (within === undefined || !isInOtherProcess(place)) return [];
-  const bell = openWatchBell(within.endRecord);
+  const bell = openFileBell(within.endRecord);
   const deadline = steadyNow() + graceMs;
   try {
     replaceFile(within.endWanted, instance, { sync: false });

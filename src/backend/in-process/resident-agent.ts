@@ -10,7 +10,7 @@ import type { SpawnRequest } from "../backend.ts";
 import type { InProcessState } from "./states.ts";
 
 /** Lines that are kept of what an agent has shown: two dozen screens; its conversation has the rest. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /** The end of what an agent without a terminal of its own has written, line by line. */
 export class OutputTail {
@@ -19,18 +19,18 @@ export class OutputTail {
   write(text: string): void {
     const [first = "", ...rest] = text.split("\n");
     const begun = `${this.#lines.pop() ?? ""}${first}`;
-    this.#lines = [...this.#lines, begun, ...rest].slice(-MOST_LINES);
+    this.#lines = [...this.#lines, begun, ...rest].slice(-MAX_LINES);
   }
 
   /** The last of them, oldest first; one that is not written yet is none. */
-  lines(most: number = MOST_LINES): string[] {
+  lines(most: number = MAX_LINES): string[] {
     const whole = this.#lines.at(-1) === "" ? this.#lines.slice(0, -1) : this.#lines;
     return whole.slice(-most);
   }
 }
 
 /** What reaches a worker from within its process, besides its mail. */
-interface WorkerHands {
+interface WorkerInput {
   typed(line: string): Promise<void>;
   /** @returns whether a turn was running */
   interrupt(): boolean;
@@ -44,8 +44,8 @@ export interface WorkerStart {
   /** What stands for its terminal. */
   write(text: string): void;
   /** What it says of itself. */
-  said(state: AgentState): void;
-  reach(hands: WorkerHands): void;
+  reportState(state: AgentState): void;
+  connect(hands: WorkerInput): void;
   /** Whether nobody waits for it any more: it says nothing then, in no file. */
   isOver(): boolean;
 }
@@ -59,7 +59,7 @@ export interface InProcessAgent {
   readonly color: string;
   readonly state: InProcessState;
   /** What it has shown last. */
-  readonly shown: OutputTail;
+  readonly output: OutputTail;
   /** A person's line, as if typed in its pane. */
   typed(line: string): Promise<void>;
   interrupt(): boolean;
@@ -70,11 +70,11 @@ const LAST_LINES = 50;
 /** One agent that lives here. */
 export class Resident implements InProcessAgent {
   readonly request: SpawnRequest;
-  readonly shown = new OutputTail();
+  readonly output = new OutputTail();
   readonly controller = new AbortController();
   readonly log: LogFile;
   state: InProcessState = "pending";
-  hands: WorkerHands | undefined;
+  input: WorkerInput | undefined;
   /** Resolves when its code has returned, whatever was recorded before. */
   done: Promise<void> = Promise.resolve();
 
@@ -92,15 +92,15 @@ export class Resident implements InProcessAgent {
   }
 
   async typed(line: string): Promise<void> {
-    await this.hands?.typed(line);
+    await this.input?.typed(line);
   }
 
   interrupt(): boolean {
-    return this.hands?.interrupt() ?? false;
+    return this.input?.interrupt() ?? false;
   }
 
   write(text: string): void {
-    this.shown.write(text);
+    this.output.write(text);
     this.log.write(stripControls(text));
   }
 }
@@ -110,14 +110,14 @@ const KILLED = { SIGTERM: 143, SIGHUP: 129 } as const;
 export type EndSignal = keyof typeof KILLED;
 
 /** As a launch script does it: the record first, then whoever waits is rung. */
-export function recordEnd({ request, shown, state, controller }: Resident, code: number, at: number): void {
+export function recordEnd({ request, output, state, controller }: Resident, code: number, at: number): void {
   const { instance, paths, bells } = request;
   const signal: EndSignal = controller.signal.reason === "SIGHUP" ? "SIGHUP" : "SIGTERM";
   const ended: ExitRecord = {
     instance,
     ...(state === "killed" ? { code: KILLED[signal], signal } : { code }),
     at,
-    lastLines: maskValue(shown.lines(LAST_LINES).map(stripControls), ownSecrets()),
+    lastLines: maskValue(output.lines(LAST_LINES).map(stripControls), ownSecrets()),
   };
   // Where its team was deleted meanwhile, nobody asks how it ended.
   try {

@@ -13,7 +13,7 @@ import type { SpawnRequest } from "../backend.ts";
 import { sessionIdOf } from "./it2-cli.ts";
 
 /** Who took over. */
-export interface Taker {
+export interface HandoverProcess {
   readonly pid: number;
   /** Undefined where iTerm2 did not tell its session. */
   readonly session: string | undefined;
@@ -27,18 +27,18 @@ interface Handover {
    * Waits until it runs, and gives it its environment and arguments.
    * @throws TeamError SPAWN_FAILED when nobody takes them in time
    */
-  taken(): Promise<Taker>;
+  accepted(): Promise<HandoverProcess>;
   /** Takes away what was put down; who comes later finds nothing and ends. May be called twice. */
   close(): void;
 }
 
 /** Milliseconds from the window that is there to its program's first word: a shell's start on a busy machine. */
-const TAKE_MS = 15_000;
+const ACCEPT_MS = 15_000;
 /** The last line, which no value can make up: an open quote would make it part of a word that goes on. */
-const WHOLE = "# whole";
+const END_MARK = "# whole";
 const NEWLINE = "\n";
 /** A process id, a session's name, and nothing else. */
-const LONGEST_HELLO = 256;
+const MAX_HELLO = 256;
 
 /** Of iTerm2's variables those that name the session: the agent has its own, not its caller's. */
 export const SESSION_VARIABLES = ["ITERM_SESSION_ID", "ITERM_PROFILE"] as const;
@@ -48,7 +48,7 @@ export const SESSION_VARIABLES = ["ITERM_SESSION_ID", "ITERM_PROFILE"] as const;
  * alone, which says who it is through one FIFO, reads environment and arguments through another, where they touch no disk,
  * and becomes the launch script.
  */
-export async function putDown(request: SpawnRequest): Promise<Handover> {
+export async function prepareHandover(request: SpawnRequest): Promise<Handover> {
   const { runtime } = request.paths;
   const [script, hello, words] = ["iterm2.sh", "hello", "words"].map((name) => join(runtime, name)) as [
     string,
@@ -58,7 +58,7 @@ export async function putDown(request: SpawnRequest): Promise<Handover> {
   const removeAll = (): void => [script, hello, words].forEach(removeFile);
   // What an earlier start left there is nobody's any more.
   removeAll();
-  replaceFile(script, takingScript(request.agentId, hello, words), { mode: 0o700, sync: false });
+  replaceFile(script, handoverScript(request.agentId, hello, words), { mode: 0o700, sync: false });
   await makeFifos([hello, words]);
   // Both before anything runs: the script's first word is not lost, and it finds a writer.
   const ear = new Socket({ fd: openOwnFifo(hello).fd, readable: true, writable: false });
@@ -70,11 +70,11 @@ export async function putDown(request: SpawnRequest): Promise<Handover> {
   };
   return {
     words: ["/bin/sh", script],
-    async taken() {
+    async accepted() {
       const late = deadline(request.name);
       try {
-        const taker = await Promise.race([hear(ear, request.name), late.passed]);
-        await Promise.race([say(mouth, startWords(request)), late.passed]);
+        const taker = await Promise.race([readHello(ear, request.name), late.passed]);
+        await Promise.race([writeAll(mouth, startWords(request)), late.passed]);
         return taker;
       } finally {
         late.cancel();
@@ -86,7 +86,7 @@ export async function putDown(request: SpawnRequest): Promise<Handover> {
 }
 
 /** POSIX sh. The reading end is open before it says a word, so that what is written then is not lost. */
-function takingScript(agentId: string, hello: string, words: string): string {
+function handoverScript(agentId: string, hello: string, words: string): string {
   return `#!/bin/sh
 # Run by iTerm2: says which process and session it is, and takes what it is to run.
 printf '\\033]0;%s\\007' ${shellQuote(agentId)}
@@ -96,7 +96,7 @@ words=$(cat <&3)
 exec 3<&-
 # Half of it is worth nothing: whoever wrote it is gone.
 case $words in
-  *${shellQuote(`${NEWLINE}${WHOLE}`)}) eval "$words" ;;
+  *${shellQuote(`${NEWLINE}${END_MARK}`)}) eval "$words" ;;
 esac
 exit 1
 `;
@@ -110,24 +110,24 @@ function startWords({ env, paths, instance, argv }: SpawnRequest): string {
     return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? [`export ${name}=${shellQuote(value)}`] : [];
   });
   const command = ["exec", ...launchArgv(paths, instance, argv).map(shellQuote)].join(" ");
-  return ["unset words", ...exports, command, WHOLE, ""].join(NEWLINE);
+  return ["unset words", ...exports, command, END_MARK, ""].join(NEWLINE);
 }
 
-function hear(ear: Socket, name: string): Promise<Taker> {
+function readHello(ear: Socket, name: string): Promise<HandoverProcess> {
   return new Promise((resolve, reject) => {
     let text = "";
-    ear.on("error", (cause) => reject(silent(name, cause)));
+    ear.on("error", (cause) => reject(notAccepted(name, cause)));
     ear.on("data", (bytes: Buffer) => {
       text += bytes.toString("latin1");
       const [, pid, session] = /^([1-9][0-9]{0,9}) (\S*)\n/.exec(text) ?? [];
       if (pid !== undefined) resolve({ pid: Number(pid), session: sessionIdOf(session) });
-      else if (text.includes("\n") || text.length > LONGEST_HELLO) reject(silent(name));
+      else if (text.includes("\n") || text.length > MAX_HELLO) reject(notAccepted(name));
     });
   });
 }
 
 /** Resolves once all of it is in the pipe: whoever has that open for reading gets it, also when we are gone. */
-function say(mouth: Socket, text: string): Promise<void> {
+function writeAll(mouth: Socket, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     mouth.once("error", reject);
     mouth.write(text, () => resolve());
@@ -137,13 +137,13 @@ function say(mouth: Socket, text: string): Promise<void> {
 function deadline(name: string): { readonly passed: Promise<never>; cancel(): void } {
   let cancel = (): void => undefined;
   const passed = new Promise<never>((_, reject) => {
-    cancel = after(TAKE_MS, () => reject(silent(name)));
+    cancel = after(ACCEPT_MS, () => reject(notAccepted(name)));
   });
   return { passed, cancel };
 }
 
-function silent(name: string, cause?: unknown): TeamError {
-  const message = `iTerm2 opened a window for ${name}, but what it was to run in it did not begin within ${TAKE_MS / 1000} s.`;
+function notAccepted(name: string, cause?: unknown): TeamError {
+  const message = `iTerm2 opened a window for ${name}, but what it was to run in it did not begin within ${ACCEPT_MS / 1000} s.`;
   return new TeamError("SPAWN_FAILED", message, {
     hint: "Look at that window; it can be closed. Nothing else was left.",
     cause,

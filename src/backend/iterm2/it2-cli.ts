@@ -80,14 +80,14 @@ export function it2Driver(options: It2Options): It2 {
   };
   const answer = async (args: readonly string[]): Promise<string> => {
     const finished = await call(args);
-    if (finished.code !== 0) throw refused(args, finished);
+    if (finished.code !== 0) throw callFailed(args, finished);
     return finished.stdout;
   };
   /** Undefined when what was asked for is not there. */
   const answerIfThere = async (args: readonly string[]): Promise<string | undefined> => {
     const finished = await call(args);
     if (finished.code === NOT_THERE && /not found/i.test(finished.stderr)) return undefined;
-    if (finished.code !== 0) throw refused(args, finished);
+    if (finished.code !== 0) throw callFailed(args, finished);
     return finished.stdout;
   };
 
@@ -95,7 +95,7 @@ export function it2Driver(options: It2Options): It2 {
     async version() {
       const text = await answer(["--version"]);
       const version = /^it2, version (\d[\w.+-]{0,30})\s*$/.exec(text)?.[1];
-      if (version === undefined) throw strange(["--version"], text);
+      if (version === undefined) throw unexpectedOutput(["--version"], text);
       return version;
     },
     async focused() {
@@ -105,12 +105,12 @@ export function it2Driver(options: It2Options): It2 {
     async openWindow(words) {
       const args = ["window", "new", "--command", commandOf(words)];
       const text = await answer(args);
-      if (!/^Created new window: \S/m.test(text)) throw strange(args, text);
+      if (!/^Created new window: \S/m.test(text)) throw unexpectedOutput(args, text);
     },
     async sessions() {
       const args = ["session", "list", "--json"];
       const text = await answer(args);
-      return new Set(listed(args, text).flatMap(({ id }) => sessionIdOf(id) ?? []));
+      return new Set(parseSessions(args, text).flatMap(({ id }) => sessionIdOf(id) ?? []));
     },
     async read(session, lines) {
       // The whole screen, since the rows below the last line count as lines, too.
@@ -128,14 +128,14 @@ export function it2Driver(options: It2Options): It2 {
   };
 }
 
-function listed(args: readonly string[], text: string): z.infer<typeof sessionList> {
+function parseSessions(args: readonly string[], text: string): z.infer<typeof sessionList> {
   try {
     const parsed = parseInWords(sessionList, JSON.parse(text));
     if (parsed.success) return parsed.data;
   } catch (cause) {
-    throw strange(args, text, cause);
+    throw unexpectedOutput(args, text, cause);
   }
-  throw strange(args, text);
+  throw unexpectedOutput(args, text);
 }
 
 function notInstalled(): TeamError {
@@ -148,7 +148,7 @@ function notInstalled(): TeamError {
   );
 }
 
-function refused(args: readonly string[], finished: ProgramResult): TeamError {
+function callFailed(args: readonly string[], finished: ProgramResult): TeamError {
   const what = `it2 ${args.slice(0, 2).join(" ")}`;
   const said = firstLine(finished.stderr) || firstLine(finished.stdout) || "it said nothing";
   const details = { command: ["it2", ...args], exitCode: finished.code ?? null };
@@ -169,7 +169,7 @@ function refused(args: readonly string[], finished: ProgramResult): TeamError {
   });
 }
 
-function strange(args: readonly string[], text: string, cause?: unknown): TeamError {
+function unexpectedOutput(args: readonly string[], text: string, cause?: unknown): TeamError {
   const message = `it2 ${args.slice(0, 2).join(" ")} answered what it does not answer: ${firstLine(text) || "nothing"}`;
   return new TeamError("SPAWN_FAILED", message, {
     hint: "This it2 is another program, or a newer one that teams does not know.",

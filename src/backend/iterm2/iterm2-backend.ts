@@ -7,10 +7,10 @@ import { livenessOf, startTimeOf } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { launchScriptOf } from "../../team/members/judge-liveness.ts";
-import { settleStart, withInstanceMarker } from "../await-start.ts";
+import { awaitStart, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
-import { sightRows } from "../visible-rows.ts";
-import { putDown, SESSION_VARIABLES, type Taker } from "./handover.ts";
+import { rowsFrom } from "../visible-rows.ts";
+import { type HandoverProcess, prepareHandover, SESSION_VARIABLES } from "./handover.ts";
 import { type It2, it2Driver } from "./it2-cli.ts";
 
 interface Iterm2Options {
@@ -34,17 +34,17 @@ export function iterm2Backend(options: Iterm2Options): Backend {
   const it2 = options.it2 ?? it2Driver({ env });
 
   const open = async (request: SpawnRequest): Promise<PlaceRecord> => {
-    const handover = await putDown(request);
+    const handover = await prepareHandover(request);
     try {
       await it2.openWindow(handover.words);
-      return placeOf(request, await handover.taken(), clock.now());
+      return placeOf(request, await handover.accepted(), clock.now());
     } finally {
       handover.close();
     }
   };
 
   const settle = (request: SpawnRequest, place: PlaceRecord): Promise<SpawnOutcome> =>
-    settleStart(request, place, {
+    awaitStart(request, place, {
       timeoutMs: options.readyTimeoutMs,
       // First the processes: iTerm2 asks the person before it closes what still runs.
       close: async () => {
@@ -101,11 +101,11 @@ export function iterm2Backend(options: Iterm2Options): Backend {
 
     capture: read,
 
-    async sight(place) {
+    async visibleRows(place) {
       const rows = await read(place, Number.POSITIVE_INFINITY);
       // it2 tells no history: like an alternate screen it is compared with what was there.
-      const screen = { surface: "alternate", settled: 0, most: Number.POSITIVE_INFINITY } as const;
-      return rows && { ...screen, rows: sightRows(rows, 0) };
+      const screen = { surface: "alternate", settled: 0, maxSettled: Number.POSITIVE_INFINITY } as const;
+      return rows && { ...screen, rows: rowsFrom(rows, 0) };
     },
 
     close: closeAll,
@@ -116,7 +116,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
   };
 }
 
-function placeOf(request: SpawnRequest, { pid, session }: Taker, spawnedAt: number): PlaceRecord {
+function placeOf(request: SpawnRequest, { pid, session }: HandoverProcess, spawnedAt: number): PlaceRecord {
   return {
     instance: request.instance,
     backend: "iterm2",

@@ -2,9 +2,9 @@ import { TeamError } from "../../errors.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
-import { arrange, type LayoutName } from "./layout-commands.ts";
+import { type LayoutName, layoutCommands } from "./layout-commands.ts";
 import { isInOurWindow, ownerTag } from "./pane-tags.ts";
-import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
+import { hasOwnWindow, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
 
 /**
  * Lays out the windows that a team shares, and no other; what joins them later follows.
@@ -18,12 +18,12 @@ export async function layOutTeam(
 ): Promise<{ readonly shared: number; readonly apart: number }> {
   const seen = await listPanes(server, PLAN_OPTIONS);
   const windows = teamWindows(seen, team, { kind: "team-window" });
-  const alone = seen.panes.filter((pane) => isApart(pane) && isInOurWindow(pane, ownerTag(team)));
+  const alone = seen.panes.filter((pane) => hasOwnWindow(pane) && isInOurWindow(pane, ownerTag(team)));
   const counts = { shared: windows.length, apart: new Set(alone.map(({ window }) => window)).size };
   const commands = windows.flatMap((panes) => {
     const [first] = panes;
     if (first === undefined) return [];
-    return arrange({ id: first.window, size: windowSize(panes), panes: panes.length, layout });
+    return layoutCommands({ id: first.window, size: windowSize(panes), panes: panes.length, layout });
   });
   if (commands.length === 0) return counts;
   const { errors } = await server.batch(commands, { serverPid: seen.serverPid });

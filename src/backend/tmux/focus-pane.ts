@@ -1,8 +1,8 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { TmuxAround } from "../../tmux/current-client.ts";
+import type { TmuxCaller } from "../../tmux/current-client.ts";
 import { all, equals } from "../../tmux/format.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
-import { either, MISS } from "../../tmux/keys.ts";
+import { ifElse, MISS } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { TAG } from "./pane-tags.ts";
@@ -29,7 +29,7 @@ export type FocusOutcome =
 export async function focusPane(
   server: TmuxServer,
   place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
-  viewer?: TmuxAround,
+  viewer?: TmuxCaller,
 ): Promise<FocusOutcome> {
   const seen = await listPanes(server, [TAG.agent]);
   const targets = seen.panes.filter((pane) => isMeant(pane, place));
@@ -80,7 +80,7 @@ async function switchTo(
     ["select-pane", "-t", id],
     ["display-message", "-p", "-t", id, SWITCHED],
   ];
-  const { lines } = await server.batch([either(id, isStill, switching, [["display-message", "-p", MISS]])]);
+  const { lines } = await server.batch([ifElse(id, isStill, switching, [["display-message", "-p", MISS]])]);
   if (lines.includes(SWITCHED)) return { kind: "switched" };
   // The pane went, or the client did.
   if (lines.length > 0) return { kind: "gone" };
@@ -90,7 +90,7 @@ async function switchTo(
 const SWITCHED = "SWITCHED";
 
 /** Those in which the caller's pane stands, which may have been moved since it began. */
-function sessionsOf(seen: PaneList, { pane, session }: TmuxAround): ReadonlySet<SessionId> {
+function sessionsOf(seen: PaneList, { pane, session }: TmuxCaller): ReadonlySet<SessionId> {
   const own = paneId(pane);
   const sessions = seen.panes.filter(({ id }) => id === own).map((found) => found.session);
   return new Set(own === undefined && session !== undefined ? [session] : sessions);

@@ -8,11 +8,11 @@ import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.t
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { capacity } from "./grid.ts";
-import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./layout-commands.ts";
+import { type LayoutName, layoutCommands, layoutOf, removeLayoutHook } from "./layout-commands.ts";
 import { identityCondition, isInOurWindow, TAG } from "./pane-tags.ts";
-import { isApart, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
+import { hasOwnWindow, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
 import { restoreUserLayout } from "./stack.ts";
-import { freeWindowName, leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
+import { freeWindowName, nameWindow, releaseWindow, windowOptions } from "./team-window.ts";
 import { keepZoom } from "./zoom.ts";
 
 /**
@@ -41,9 +41,9 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       ["rename-window", "-t", pane.id, literal(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
-      forgetArrangement(pane.id),
-      ...(isInOurWindow(pane) && others.some(isTeammates) ? arrange(rest) : []),
-      leaveWindow(pane.window, seen.serverPid ?? 0),
+      removeLayoutHook(pane.id),
+      ...(isInOurWindow(pane) && others.some(isTeammates) ? layoutCommands(rest) : []),
+      releaseWindow(pane.window, seen.serverPid ?? 0),
       // The last one beside the caller leaves the user's window as it was.
       ...restoreUserLayout(seen, [place], new Set([pane.id])),
     ];
@@ -81,7 +81,7 @@ export async function showPane(
       return [
         ...windowOptions(pane.id, team),
         ...nameWindow(pane.id, freeWindowName(team.teamTitle, namesOf(windows))),
-        ...arrange(own),
+        ...layoutCommands(own),
       ];
     }
     const next = target.find(({ id }) => later.includes(id));
@@ -95,7 +95,7 @@ export async function showPane(
       // Room for the join, however the user has parted the window.
       ["select-layout", "-t", last.window, "tiled"],
       ["join-pane", "-d", ...(next ? ["-b"] : []), "-s", pane.id, "-t", (next ?? last).id],
-      ...arrange(joined),
+      ...layoutCommands(joined),
     ];
     return keepZoom(last.window, commands);
   });
@@ -128,7 +128,7 @@ async function movePane(
     ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
   );
   if (identity === undefined || pane === undefined) return "gone";
-  if (isApart(pane)) return "apart";
+  if (hasOwnWindow(pane)) return "apart";
   const commands = plan(seen, pane);
   if (commands === undefined) return "stood";
   const { lines, errors } = await server.batch(

@@ -22,7 +22,7 @@ export function layoutOf(tag: string | undefined): LayoutName {
 }
 
 /** A window of ours as it will be when the commands run. */
-interface ArrangedWindow {
+interface LaidOutWindow {
   readonly id: WindowId;
   readonly size: PaneSize;
   readonly panes: number;
@@ -43,7 +43,7 @@ const FITTED = "#{window_panes}.#{window_width}x#{window_height}";
  * or its client has another size: what it looks like depends on these two alone, and not on the sizes before. What a
  * person parts otherwise stays so until then. What joins the window later is laid out alike, by its tag.
  */
-export function arrange(window: ArrangedWindow): TmuxCommand[] {
+export function layoutCommands(window: LaidOutWindow): TmuxCommand[] {
   const { id, size, panes, layout } = window;
   const select = (count: number): TmuxCommand => [
     ...["select-layout", "-t", id],
@@ -53,14 +53,14 @@ export function arrange(window: ArrangedWindow): TmuxCommand[] {
   return [
     select(panes),
     ["set-option", "-w", "-t", id, TAG.layout, layout],
-    fitted(id),
-    forgetArrangement(id),
-    ...counts.map((count, i) => onChange(id, count, i, select(count))),
+    recordFit(id),
+    removeLayoutHook(id),
+    ...counts.map((count, i) => layoutHook(id, count, i, select(count))),
   ];
 }
 
 /** Takes the hook off a window: it is a user's, or somebody's who hides in it, from now on. */
-export function forgetArrangement(window: string): TmuxCommand {
+export function removeLayoutHook(window: string): TmuxCommand {
   return ["set-hook", "-u", "-w", "-t", window, "window-layout-changed"];
 }
 
@@ -69,18 +69,18 @@ export function forgetArrangement(window: string): TmuxCommand {
  * then everything in it as large as its client again, which calls the hook once more. Not while a pane is zoomed, as that
  * would end, nor with a pane of the user's among ours, for which there is no place.
  */
-function onChange(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
+function layoutHook(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
   const isNew = all(
     equals("window_panes", String(count)),
     `#{!=:#{${TAG.fitted}},${FITTED}}`,
     equals("window_zoomed_flag", "0"),
     `#{==:#{P:#{?${TAG.agent},,x}},}`,
   );
-  const act = sequence([fitted(id), select]);
+  const act = sequence([recordFit(id), select]);
   const hook = commandLine(["if-shell", "-F", "-t", id, isNew, act]);
   return ["set-hook", "-w", "-t", id, `window-layout-changed[${index}]`, hook];
 }
 
-function fitted(id: WindowId): TmuxCommand {
+function recordFit(id: WindowId): TmuxCommand {
   return ["set-option", "-w", "-F", "-t", id, TAG.fitted, FITTED];
 }

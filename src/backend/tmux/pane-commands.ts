@@ -3,15 +3,15 @@ import { launchArgv } from "../../launch/launch-script.ts";
 import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../../tmux/ids.ts";
 import type { SpawnRequest } from "../backend.ts";
-import { arrange, layoutOf } from "./layout-commands.ts";
+import { layoutCommands, layoutOf } from "./layout-commands.ts";
 import { newSession, ownerTag, paneTags, TAG } from "./pane-tags.ts";
 import type { Host, PanePlan } from "./plan-panes.ts";
 import { stackCommands } from "./stack.ts";
 import { freeWindowName, nameWindow, windowOptions } from "./team-window.ts";
-import { noteZoom, restoreZoom } from "./zoom.ts";
+import { recordZoom, restoreZoom } from "./zoom.ts";
 
 /** A pane that a batch has made. */
-export interface MadePane {
+export interface CreatedPane {
   readonly instance: string;
   readonly pane: PaneId;
   readonly pid: number;
@@ -38,7 +38,7 @@ function assign(plan: PanePlan, requests: readonly SpawnRequest[]): readonly (re
  * has a name that nobody else has until it gets its own.
  * @param batchId of word characters and `-`
  */
-export function makeCommands(
+export function createCommands(
   plan: PanePlan,
   requests: readonly SpawnRequest[],
   batchId: string,
@@ -47,20 +47,20 @@ export function makeCommands(
   return plan.hosts.flatMap(({ host }, i) => {
     const [first, ...others] = parts[i] ?? [];
     if (first === undefined) return [];
-    const gap = gapName(batchId, i);
+    const gap = temporaryName(batchId, i);
     if (host.kind === "window") {
       const splits = [first, ...others].reverse();
       // Restored once it is laid out.
       return [
-        noteZoom(host.window),
+        recordZoom(host.window),
         ...splits.flatMap((request) => splitInto(host.anchor, host.window, request)),
       ];
     }
     const target = `${sessionTarget(host)}=${gap}`;
     return [
-      openHost(host, gap, i === 0 ? undefined : gapName(batchId, i - 1), first),
+      hostCommand(host, gap, i === 0 ? undefined : temporaryName(batchId, i - 1), first),
       ...windowOptions(target, first),
-      ...(plan.apart ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
+      ...(plan.ownWindows ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
       // Each split stands right behind the first pane: backwards, so that the window's order is the requests'.
       ...others.reverse().flatMap((request) => splitInto(target, target, request)),
     ];
@@ -68,10 +68,10 @@ export function makeCommands(
 }
 
 /** The commands that tag what was made, name and lay out its windows, and stack what goes beside the caller. */
-export function settleCommands(
+export function finishCommands(
   plan: PanePlan,
   requests: readonly SpawnRequest[],
-  made: ReadonlyMap<string, MadePane>,
+  made: ReadonlyMap<string, CreatedPane>,
 ): TmuxCommand[] {
   const commands: TmuxCommand[] = requests.flatMap((request) => {
     const pane = made.get(request.instance);
@@ -84,7 +84,7 @@ export function settleCommands(
     const [first] = panes;
     const request = parts[i]?.[0];
     if (first === undefined || request === undefined) return;
-    if (plan.apart) {
+    if (plan.ownWindows) {
       commands.push(...nameWindow(first.window, `${request.name}@${request.teamTitle}`));
       return;
     }
@@ -100,19 +100,19 @@ export function settleCommands(
     }
     const { standing, layout } = host.kind === "window" ? host : { standing: 0, layout: layoutOf(undefined) };
     const size = { width: first.windowWidth, height: first.windowHeight };
-    commands.push(...arrange({ id: first.window, size, panes: standing + panes.length, layout }));
+    commands.push(...layoutCommands({ id: first.window, size, panes: standing + panes.length, layout }));
     if (host.kind === "window") commands.push(restoreZoom(host.window));
   });
   return commands;
 }
 
-/** Reads what {@link makeCommands} printed; lines of anything else are not ours. */
-export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePane> {
-  const made = new Map<string, MadePane>();
+/** Reads what {@link createCommands} printed; lines of anything else are not ours. */
+export function parseCreatedPanes(lines: readonly string[]): ReadonlyMap<string, CreatedPane> {
+  const made = new Map<string, CreatedPane>();
   for (const line of lines) {
     const [mark, instance, id, pid, window, session, width, height, serverPid, ...socket] = line.split(" ");
     const [pane, win, sess] = [paneId(id), windowId(window), sessionId(session)];
-    if (mark !== MADE || instance === undefined) continue;
+    if (mark !== CREATED || instance === undefined) continue;
     if (pane === undefined || win === undefined || sess === undefined) continue;
     made.set(instance, {
       instance,
@@ -129,18 +129,18 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
   return made;
 }
 
-const MADE = "teams-made";
+const CREATED = "teams-made";
 
-function printMade(instance: string): string[] {
+function printCreated(instance: string): string[] {
   const variables = "pane_id pane_pid window_id session_id window_width window_height pid socket_path";
   const format = variables
     .split(" ")
     .map((name) => `#{${name}}`)
     .join(" ");
-  return ["-P", "-F", `${MADE} ${instance} ${format}`];
+  return ["-P", "-F", `${CREATED} ${instance} ${format}`];
 }
 
-function gapName(batchId: string, index: number): string {
+function temporaryName(batchId: string, index: number): string {
   return `teams-${batchId}-${index}`;
 }
 
@@ -149,7 +149,7 @@ function sessionTarget(host: Exclude<Host, { kind: "window" }>): string {
 }
 
 /** @param before the name of the window that the batch has made before this one */
-function openHost(
+function hostCommand(
   host: Exclude<Host, { kind: "window" }>,
   gap: string,
   before: string | undefined,
@@ -175,7 +175,7 @@ function splitInto(target: string, window: string, request: SpawnRequest): TmuxC
 function startWords(request: SpawnRequest): string[] {
   const env = Object.entries(request.env).filter(([name]) => !belongsToPane(name));
   return [
-    ...printMade(request.instance),
+    ...printCreated(request.instance),
     ...env.flatMap(([name, value]) => (value === undefined ? [] : ["-e", `${name}=${value}`])),
     "--",
     ...launchArgv(request.paths, request.instance, request.argv),

@@ -1,6 +1,6 @@
 import type { PaneId, SessionId, WindowId } from "../../tmux/ids.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
-import type { NotHere, Placement, SpawnRequest } from "../backend.ts";
+import type { NotHereReason, Placement, SpawnRequest } from "../backend.ts";
 import { capacity, distribute, MIN_PANE, type PaneSize, stackCapacity } from "./grid.ts";
 import { type LayoutName, layoutOf } from "./layout-commands.ts";
 import { isInOurSession, isInOurWindow, ownerTag, TAG } from "./pane-tags.ts";
@@ -29,11 +29,11 @@ export interface PanePlan {
   readonly hosts: readonly { readonly host: Host; readonly count: number }[];
   readonly stack: Stack | undefined;
   /** Why those that are not stacked stand elsewhere, where the caller's side was asked for. */
-  readonly notHere?: NotHere;
+  readonly notHere?: NotHereReason;
   /** What the windows that the team shares are called, as tmux has it. */
   readonly names: ReadonlySet<string>;
   /** Each new window is one teammate's own. */
-  readonly apart?: boolean;
+  readonly ownWindows?: boolean;
 }
 
 /** A window's name, as {@link look} reads it among user options. */
@@ -72,7 +72,7 @@ export function planPanes(
   const names = namesOf(windows);
   if (placement.kind === "window") {
     const hosts = Array.from({ length: count }, (_, i) => newHost(seen, session, team, i, size));
-    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, names, apart: true };
+    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, names, ownWindows: true };
   }
   const stacked = stack?.count ?? 0;
   const { existing, fresh } = distribute(
@@ -110,7 +110,7 @@ export function teamWindows(
   const known = new Set<PaneId>();
   for (const pane of seen.panes) {
     // A window that is linked into two sessions is listed twice.
-    if (!isInOurWindow(pane, ownerTag(team)) || isApart(pane) || known.has(pane.id)) continue;
+    if (!isInOurWindow(pane, ownerTag(team)) || hasOwnWindow(pane) || known.has(pane.id)) continue;
     if (placement.kind === "session" && !isInOurSession(pane, ownerTag(team))) continue;
     known.add(pane.id);
     windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
@@ -124,7 +124,7 @@ export function namesOf(windows: readonly (readonly TmuxPane[])[]): ReadonlySet<
 }
 
 /** Whether a pane is in a window that one teammate has for itself. */
-export function isApart(pane: TmuxPane): boolean {
+export function hasOwnWindow(pane: TmuxPane): boolean {
   return pane.options[TAG.apart] === "1";
 }
 
@@ -170,7 +170,7 @@ function planStack(
   team: Pick<SpawnRequest, "team" | "rootTag">,
   count: number,
   min: PaneSize,
-): Stack | NotHere {
+): Stack | NotHereReason {
   if (caller === undefined) return "no pane";
   if (caller.options[WINDOW_ZOOMED] === "1") return "zoomed";
   const standing = seen.panes.filter(
@@ -190,7 +190,7 @@ function planStack(
     caller: caller.id,
     window: caller.window,
     before: standing[0]?.options[TAG.before] || (caller.options[WINDOW_LAYOUT] ?? ""),
-    standing: standing.map(({ id }) => id),
+    existing: standing.map(({ id }) => id),
     lines,
     count: fits,
   };

@@ -1,13 +1,13 @@
 import { withoutAgent } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
-import { tmuxAround } from "../../tmux/current-client.ts";
+import { tmuxCaller } from "../../tmux/current-client.ts";
 import { type TmuxServer, type TmuxSocket, tmuxServer } from "../../tmux/server.ts";
 
 /**
  * The server that a caller means: inside tmux the one it is in, else `-L $TEAMS_TMUX_SOCKET`, else the user's default.
  */
 export function callersSocket(env: Env): TmuxSocket {
-  const around = tmuxAround(env);
+  const around = tmuxCaller(env);
   if (around !== undefined) return around.socket;
   return env.TEAMS_TMUX_SOCKET ? { name: env.TEAMS_TMUX_SOCKET } : undefined;
 }

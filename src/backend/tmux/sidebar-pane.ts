@@ -14,11 +14,11 @@ import { WINDOW_ZOOMED } from "./zoom.ts";
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
 /** Columns in which it still works; its neighbour keeps as many. */
-const NARROWEST = 20;
+const MIN_WIDTH = 20;
 
 export interface SidebarRequest {
   /** The pane at whose right it opens; it keeps the focus. */
-  readonly beside: string;
+  readonly neighbour: string;
   readonly argv: readonly string[];
   /** Variables besides those that the tmux server has. */
   readonly env?: Env;
@@ -33,10 +33,10 @@ export interface SidebarRequest {
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
   const { panes, serverPid } = await listPanes(server, [WINDOW_LAYOUT]);
-  const beside = panes.find((pane) => pane.id === request.beside);
-  if (beside === undefined) throw refused(`there is no pane ${request.beside}`, []);
-  const width = Math.min(SIDEBAR_WIDTH, Math.max(NARROWEST, beside.width - 1 - MIN_PANE.width));
-  if (beside.width < 2 * NARROWEST + 1) throw refused(`${beside.width} columns are too few for two`, []);
+  const beside = panes.find((pane) => pane.id === request.neighbour);
+  if (beside === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
+  const width = Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, beside.width - 1 - MIN_PANE.width));
+  if (beside.width < 2 * MIN_WIDTH + 1) throw refused(`${beside.width} columns are too few for two`, []);
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],
   );
@@ -63,10 +63,10 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
  */
 export async function closeSidebarPane(
   server: TmuxServer,
-  { beside, team, rootTag }: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
+  { neighbour, team, rootTag }: Pick<SidebarRequest, "neighbour" | "team" | "rootTag">,
 ): Promise<boolean> {
   const seen = await listPanes(server, [TAG.sidebar, TAG.before, TAG.agent]);
-  const window = seen.panes.find((pane) => pane.id === beside)?.window;
+  const window = seen.panes.find((pane) => pane.id === neighbour)?.window;
   const sidebar = seen.panes.find(
     (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
   );
@@ -113,7 +113,7 @@ export async function keepSidebarWidth(
   if (had === undefined) return { window, pane: now, shown: now };
   if (had.window === window) return had.shown === now ? had : { window, pane: now, shown: now };
   // In a window that has no room for two of them, as much as there was room for when it opened.
-  const width = Math.min(had.pane, Math.max(NARROWEST, window - 1 - MIN_PANE.width));
+  const width = Math.min(had.pane, Math.max(MIN_WIDTH, window - 1 - MIN_PANE.width));
   if (width !== now) {
     const resize = ["resize-pane", "-t", own.id, "-x", String(width)];
     await server.batch([onlyIf(own.id, equals(WINDOW_ZOOMED, "0"), resize)], { serverPid });

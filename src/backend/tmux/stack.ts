@@ -2,7 +2,7 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { PaneId, WindowId } from "../../tmux/ids.ts";
-import { either, onlyIf } from "../../tmux/keys.ts";
+import { ifElse, onlyIf } from "../../tmux/keys.ts";
 import { readLayout } from "../../tmux/layout-string.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import { isInOurWindow, TAG } from "./pane-tags.ts";
@@ -14,14 +14,14 @@ export interface Stack {
   /** How the window was laid out before any of the team stood in it, as tmux prints it. */
   readonly before: string;
   /** The teammates that stand there already, the highest first. */
-  readonly standing: readonly PaneId[];
+  readonly existing: readonly PaneId[];
   /** Lines of their panes, of the caller's where nobody stands there. */
   readonly lines: number;
   /** How many of the first host's new panes are moved there. */
   readonly count: number;
 }
 
-/** User options that {@link evenStacks} reads of a look. */
+/** User options that {@link evenOutStacks} reads of a look. */
 export const STACK_OPTIONS = [TAG.agent, TAG.window] as const;
 
 /** The layout of a pane's window, as {@link look} reads it among user options. */
@@ -29,7 +29,7 @@ export const WINDOW_LAYOUT = "window_layout";
 
 /** The commands that move panes to a stack's end, each with as much room as the others: the caller's pane keeps its own. */
 export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxCommand[] {
-  const column = [...stack.standing];
+  const column = [...stack.existing];
   let { lines } = stack;
   return panes.flatMap((pane) => {
     const below = column.at(-1);
@@ -39,7 +39,7 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxComma
       return [tag, ["join-pane", "-d", "-h", "-l", "50%", "-s", pane, "-t", stack.caller]];
     // The border between the two.
     lines -= 1;
-    return [tag, ["join-pane", "-d", "-v", "-s", pane, "-t", below], ...shareOut(column, lines)];
+    return [tag, ["join-pane", "-d", "-v", "-s", pane, "-t", below], ...shareLines(column, lines)];
   });
 }
 
@@ -48,7 +48,7 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxComma
  * else in the user's window moves.
  * @param closing panes that are gone when the commands run
  */
-export function evenStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
+export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
   const columns = new Map<string, TmuxPane[]>();
   for (const pane of seen.panes) {
     const place = `${pane.session} ${pane.window} ${pane.left} ${pane.width}`;
@@ -58,7 +58,7 @@ export function evenStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCo
     if (!column.every(isStacked)) return [];
     const left = column.filter(({ id }) => !closing.has(id)).map(({ id }) => id);
     const lines = column.reduce((sum, { height }) => sum + height, 0) + column.length - left.length;
-    return shareOut(left, lines);
+    return shareLines(left, lines);
   });
 }
 
@@ -90,7 +90,7 @@ export function restoreUserLayout(
       equals("window_height", String(was.height)),
       equals("window_zoomed_flag", "0"),
     );
-    return [either(first, isFree, [["select-layout", "-t", window, layout]], [])];
+    return [ifElse(first, isFree, [["select-layout", "-t", window, layout]], [])];
   });
 }
 
@@ -103,7 +103,7 @@ function isStacked(pane: TmuxPane): boolean {
  * Gives each pane of a column as many of its lines. Not by `select-layout -E`: where they are even already that goes on with
  * what stands around them, the caller's pane first.
  */
-function shareOut(column: readonly PaneId[], lines: number): TmuxCommand[] {
+function shareLines(column: readonly PaneId[], lines: number): TmuxCommand[] {
   const share = Math.floor(lines / column.length);
   const more = lines - share * column.length;
   // The last one has what is left.

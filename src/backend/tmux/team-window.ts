@@ -1,9 +1,9 @@
 import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, equals, literal } from "../../tmux/format.ts";
 import type { WindowId } from "../../tmux/ids.ts";
-import { either } from "../../tmux/keys.ts";
+import { ifElse } from "../../tmux/keys.ts";
 import type { SpawnRequest } from "../backend.ts";
-import { forgetArrangement } from "./layout-commands.ts";
+import { removeLayoutHook } from "./layout-commands.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";
 
 /**
@@ -14,7 +14,7 @@ const BORDER_FORMAT =
   ` #[fg=#{${TAG.color}}]#{?pane_active,#[bold],}#{s/@.*//:${TAG.agentId}}#[default]` +
   `#{?${TAG.state}, #{${TAG.state}},}#{?${TAG.task}, #{${TAG.task}},} `;
 
-/** What makes a window ours; all of them window options, nothing global. {@link leaveWindow} takes them back. */
+/** What makes a window ours; all of them window options, nothing global. {@link releaseWindow} takes them back. */
 export function windowOptions(
   target: string,
   request: Pick<SpawnRequest, "team" | "rootTag">,
@@ -32,8 +32,8 @@ export function windowOptions(
   ];
 }
 
-/** The options that {@link leaveWindow} takes off whatever they say by then; the window's name goes by what it is. */
-const TAKEN_BACK = [
+/** The options that {@link releaseWindow} takes off whatever they say by then; the window's name goes by what it is. */
+const OUR_WINDOW_OPTIONS = [
   "allow-rename",
   "remain-on-exit",
   "pane-border-status",
@@ -76,7 +76,7 @@ const IS_OURS = `#{||:#{${TAG.agent}},#{m:*outer ????????-????-????-????-???????
  * our name unless the user gave it another. Of a window that is gone, or never was ours, nothing is touched.
  * @param serverPid of the server that the window's id is of
  */
-export function leaveWindow(window: WindowId, serverPid: number): TmuxCommand {
+export function releaseWindow(window: WindowId, serverPid: number): TmuxCommand {
   const isLeft = all(
     equals("window_id", window),
     equals("pid", String(serverPid)),
@@ -89,13 +89,13 @@ export function leaveWindow(window: WindowId, serverPid: number): TmuxCommand {
     ["rename-window", "-t", window, "#{E:automatic-rename-format}"],
     ["set-option", "-w", "-u", "-t", window, "automatic-rename"],
   ];
-  return either(
+  return ifElse(
     window,
     isLeft,
     [
-      either(window, isNamedByUs, automatic, []),
-      forgetArrangement(window),
-      ...TAKEN_BACK.map((name): TmuxCommand => ["set-option", "-w", "-u", "-t", window, name]),
+      ifElse(window, isNamedByUs, automatic, []),
+      removeLayoutHook(window),
+      ...OUR_WINDOW_OPTIONS.map((name): TmuxCommand => ["set-option", "-w", "-u", "-t", window, name]),
     ],
     [],
   );

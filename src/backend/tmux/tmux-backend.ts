@@ -8,25 +8,25 @@ import type { Env } from "../../os/env.ts";
 import { startTimeOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { withLock } from "../../store/lock.ts";
-import { captureEach } from "../../tmux/capture.ts";
+import { capturePanes } from "../../tmux/capture.ts";
 import { type WindowId, windowId } from "../../tmux/ids.ts";
 import { onlyIf } from "../../tmux/keys.ts";
 import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { readScreen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { requireSupported } from "../../tmux/version.ts";
-import { settleStart, withInstanceMarker } from "../await-start.ts";
-import type { Backend, NotHere, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
+import { awaitStart, withInstanceMarker } from "../await-start.ts";
+import type { Backend, NotHereReason, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { coalesce } from "./coalesce.ts";
 import type { PaneSize } from "./grid.ts";
-import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-commands.ts";
-import { SIGHT_ROWS, sightOfScreen } from "./pane-rows.ts";
+import { type CreatedPane, createCommands, finishCommands, parseCreatedPanes } from "./pane-commands.ts";
+import { HISTORY_ROWS, visibleRowsOfScreen } from "./pane-rows.ts";
 import { identityCondition, TAG } from "./pane-tags.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
 import { serverAt } from "./server-for.ts";
-import { evenStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
-import { leaveWindow } from "./team-window.ts";
-import { noteZoom, restoreZoom } from "./zoom.ts";
+import { evenOutStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
+import { releaseWindow } from "./team-window.ts";
+import { recordZoom, restoreZoom } from "./zoom.ts";
 
 interface TmuxPaneOptions {
   /** The server that new panes go to; existing ones are looked for on the server of their record. */
@@ -49,7 +49,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   // Spawns of one turn of a lead come one behind the other.
   const panes = coalesce(
     (requests: readonly SpawnRequest[], placement: Placement) =>
-      makePanes(server, requests, placement, minPane),
+      createPanes(server, requests, placement, minPane),
     ([first], { kind, callerPane = "" }) =>
       `${first?.paths.run && dirname(first.paths.run)} ${kind} ${callerPane}`,
   );
@@ -57,7 +57,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   return {
     type: "tmux",
 
-    expect: panes.announce,
+    announceSpawn: panes.announce,
 
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
@@ -69,7 +69,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
           const pane = made.get(request.instance);
           if (pane === undefined) {
             discardLaunch(request.paths);
-            return { ok: false, name: request.name, error: notMade(request, errors) };
+            return { ok: false, name: request.name, error: notCreated(request, errors) };
           }
           const beside = stacked.get(request.instance);
           const place = placeOf(
@@ -78,7 +78,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
             { placement: placement.kind, ...(beside && { beside }) },
             spawnedAt,
           );
-          const outcome = await settleStart(request, place, {
+          const outcome = await awaitStart(request, place, {
             timeoutMs: options.readyTimeoutMs,
             close: () => closePanes(server, [place]),
           });
@@ -99,16 +99,16 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async capture(place, lines) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
-      const [rows] = await captureEach(at(place.server.socket), [identity], lines);
+      const [rows] = await capturePanes(at(place.server.socket), [identity], lines);
       return rows && lastRows(rows, lines);
     },
 
-    async sight(place) {
+    async visibleRows(place) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
       const server = at(place.server.socket);
-      const screen = await readScreen(server, identity.pane, identity.condition, SIGHT_ROWS);
-      return screen && sightOfScreen(screen);
+      const screen = await readScreen(server, identity.pane, identity.condition, HISTORY_ROWS);
+      return screen && visibleRowsOfScreen(screen);
     },
 
     async close(places) {
@@ -117,12 +117,12 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   };
 }
 
-interface Made {
-  readonly made: ReadonlyMap<string, MadePane>;
+interface CreatedPanes {
+  readonly made: ReadonlyMap<string, CreatedPane>;
   /** Of those that stand beside the caller, by instance: where, and how that window was laid out before. */
   readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
   /** Why the others do not, where they were to. */
-  readonly notHere?: NotHere | undefined;
+  readonly notHere?: NotHereReason | undefined;
   readonly errors: readonly string[];
 }
 
@@ -131,31 +131,31 @@ interface Made {
  * window of the first; they do not wait for each other's agents.
  * @throws TeamError with nothing left behind when tmux cannot be had
  */
-async function makePanes(
+async function createPanes(
   server: TmuxServer,
   requests: readonly SpawnRequest[],
   placement: Placement,
   minPane: PaneSize | undefined,
-): Promise<Made> {
+): Promise<CreatedPanes> {
   const [first] = requests;
   if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
   const preparing = prepareLaunches(requests.map(scriptOf));
-  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<Made> => {
+  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
     // What they fork runs side by side.
     const [seen] = await Promise.all([listPanes(server, PLAN_OPTIONS), preparing]);
     const plan = planPanes(seen, first, requests.length, placement, minPane);
-    const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
+    const { lines, errors } = await server.batch(createCommands(plan, requests, randomUUID()), {
       start: !seen.running,
       serverPid: seen.serverPid,
     });
-    const made = parseMade(lines);
+    const made = parseCreatedPanes(lines);
     // Of a server that did not run, the version is unknown until it refuses.
     if (made.size === 0 && !seen.running) requireSupported(await server.version());
     const [some] = made.values();
     const settled =
       some === undefined
         ? { errors: [] }
-        : await server.batch(settleCommands(plan, requests, made), { serverPid: some.serverPid });
+        : await server.batch(finishCommands(plan, requests, made), { serverPid: some.serverPid });
     const notHere = placement.kind === "here" ? plan.notHere : undefined;
     return { made, stacked: stackedOf(plan, requests), notHere, errors: [...errors, ...settled.errors] };
   });
@@ -168,7 +168,7 @@ async function makePanes(
 }
 
 /** What is stacked is in the first of the plan's hosts. */
-function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): Made["stacked"] {
+function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): CreatedPanes["stacked"] {
   if (stack === undefined) return new Map();
   const beside = { window: stack.window, layout: stack.before };
   return new Map(requests.slice(0, stack.count).map(({ instance }) => [instance, beside]));
@@ -198,16 +198,18 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
     const seen = stacked.length > 0 ? await listPanes(server, STACK_OPTIONS) : undefined;
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
     const after =
-      seen === undefined ? [] : [...evenStacks(seen, closing), ...restoreUserLayout(seen, stacked, closing)];
+      seen === undefined
+        ? []
+        : [...evenOutStacks(seen, closing), ...restoreUserLayout(seen, stacked, closing)];
     const windows = windowsOf(places);
     await server.batch(
       [
-        ...windows.map(({ window }) => noteZoom(window)),
+        ...windows.map(({ window }) => recordZoom(window)),
         ...commands,
         ...after,
         ...windows.map(({ window }) => restoreZoom(window)),
         // Where the user has a pane in one, that lives on.
-        ...windows.map(({ window, serverPid }) => leaveWindow(window, serverPid)),
+        ...windows.map(({ window, serverPid }) => releaseWindow(window, serverPid)),
       ],
       { serverPid: seen?.serverPid },
     );
@@ -233,7 +235,7 @@ function windowsOf(
 
 function placeOf(
   request: SpawnRequest,
-  pane: MadePane,
+  pane: CreatedPane,
   wanted: Pick<PlaceRecord, "placement" | "beside">,
   spawnedAt: number,
 ): PlaceRecord {
@@ -274,7 +276,7 @@ function lastRows(rows: readonly string[], count: number): readonly string[] {
   return rows.slice(Math.max(0, end - count), end);
 }
 
-function notMade(request: SpawnRequest, errors: readonly string[]): TeamError {
+function notCreated(request: SpawnRequest, errors: readonly string[]): TeamError {
   const why = [...new Set(errors)].join("; ") || "it gave no reason";
   const isFull = /no space/.test(why);
   return new TeamError("TMUX_ERROR", `tmux made no pane for ${request.name}: ${why}.`, {

@@ -174,7 +174,7 @@ function placementOf({ last }: Cleared): Placement["kind"] {
 }
 
 function withPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
-  return { ...request, placed: (place) => writePlace(ref, request.name, place) };
+  return { ...request, onPlaced: (place) => writePlace(ref, request.name, place) };
 }
 
 /** What makes all of one kind impossible is each one's failure, and keeps nobody from living elsewhere. */

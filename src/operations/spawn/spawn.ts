@@ -1,4 +1,4 @@
-import type { Backend, NotHere, Placement, SpawnOutcome } from "../../backend/backend.ts";
+import type { Backend, NotHereReason, Placement, SpawnOutcome } from "../../backend/backend.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
@@ -53,7 +53,7 @@ export interface SpawnedTeammate {
   /** Why it lives there. */
   readonly why: string;
   /** Why it does not stand beside the caller, where that was asked for; null where it does or was not to. */
-  readonly notHere: NotHere | null;
+  readonly notHere: NotHereReason | null;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function spawnTeammates(
   await takeBackCutOff(ctx, drafts);
   // Nobody waits for one that has to be given its worktree first.
   const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
-  const arrived = (isReadySoon ? backend.expect?.() : undefined) ?? (() => undefined);
+  const arrived = (isReadySoon ? backend.announceSpawn?.() : undefined) ?? (() => undefined);
   try {
     return await startDrafts(ctx, { config, drafts, inputs, backend, why, arrived }, options);
   } finally {
@@ -204,7 +204,7 @@ async function launch(
     starts.map(({ request }) => ({
       ...request,
       signal,
-      placed: (place) => {
+      onPlaced: (place) => {
         writePlace(ctx.ref, request.name, place);
         panes.placed(request.name, place);
       },

@@ -1,6 +1,6 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { GitError, withoutRepository } from "../../git/git.ts";
-import { addWorktree, takeBackWorktree, type Worktree } from "../../git/worktree.ts";
+import { addWorktree, rollBackWorktree, type Worktree } from "../../git/worktree.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
 import { agentFileName } from "../../protocol/paths.ts";
@@ -61,10 +61,10 @@ export async function startWorktree(
       branchIsGiven: wanted.branch !== undefined,
       directory: settings.directory?.replace(/^~(?=\/|$)/, () => env.HOME ?? "~"),
       withChanges: wanted.withChanges ?? false,
-      announce,
+      onPlanned: announce,
       env,
     });
-    const takeBack = (): Promise<readonly string[]> => takeBackWorktree(worktree, env);
+    const takeBack = (): Promise<readonly string[]> => rollBackWorktree(worktree, env);
     try {
       await setUp(worktree, settings, ctx);
     } catch (error) {

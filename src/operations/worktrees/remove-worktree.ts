@@ -1,5 +1,5 @@
 import { GitError } from "../../git/git.ts";
-import { forgetMissing } from "../../git/prune-worktree.ts";
+import { pruneWorktree } from "../../git/prune-worktree.ts";
 import {
   changesInWorktree,
   commitsOnNoBranch,
@@ -58,7 +58,7 @@ async function forget(worktree: WorktreeRecord, env: Env): Promise<string | unde
   const { path, branch, madeBranch, repository } = worktree;
   const gone = "its directory had been deleted by somebody";
   try {
-    const forgotten = await forgetMissing(
+    const forgotten = await pruneWorktree(
       path,
       { repository, madeBranch: madeBranch ? branch : undefined },
       env,

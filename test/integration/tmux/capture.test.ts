@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { run } from "../../../src/os/process/run.ts";
-import { captureEach } from "../../../src/tmux/capture.ts";
+import { capturePanes } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/format.ts";
 import { type PaneId, paneId } from "../../../src/tmux/ids.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
@@ -36,7 +36,7 @@ test("64 panes are captured in one forked call, each screen under its own pane, 
       return run(...words);
     },
   });
-  const screens = await captureEach(server, panes.map(itself), 10);
+  const screens = await capturePanes(server, panes.map(itself), 10);
   expect(calls).toBe(1);
   expect(screens.map((rows) => rows?.slice(0, 3))).toEqual(
     panes.map((_, i) => [`first ${i}`, "", `last ${i}`]),
@@ -51,7 +51,7 @@ test("a pane that is not the one that is meant, or is gone, has no rows, and the
   await shown(t, other, "other");
   t.tmux("kill-pane", "-t", gone);
   const targets = [itself(gone), { pane: other, condition: equals("pane_id", one) }, itself(one)];
-  const [first, second, third] = await captureEach(t.server, targets, 0);
+  const [first, second, third] = await capturePanes(t.server, targets, 0);
   expect([first, second, third?.[0]]).toEqual([undefined, undefined, "one"]);
 });
 
@@ -69,12 +69,12 @@ test("a screen that shows what stands between two screens is taken for itself", 
   };
   const pane = showing(t, "calm");
   await shown(t, pane, "calm");
-  await captureEach(server, [itself(pane)], 0);
+  await capturePanes(server, [itself(pane)], 0);
   const [mark = ""] = seen;
   expect(mark).toMatch(/ 0$/);
   const liar = showing(t, mark);
   await shown(t, liar, mark);
-  const [lies, truth] = await captureEach(server, [itself(liar), itself(pane)], 0);
+  const [lies, truth] = await capturePanes(server, [itself(liar), itself(pane)], 0);
   expect([lies?.[0], truth?.[0]]).toEqual([mark, "calm"]);
 });
 
@@ -82,5 +82,5 @@ test("where there is no server nobody has rows", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   await t.killServer();
-  expect(await captureEach(t.server, [itself(pane as PaneId)], 0)).toEqual([undefined]);
+  expect(await capturePanes(t.server, [itself(pane as PaneId)], 0)).toEqual([undefined]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type BackendQuestion, chooseBackend } from "../../../src/backend/choose-backend.ts";
+import { type BackendConditions, chooseBackend } from "../../../src/backend/choose-backend.ts";
 
-const ASK: BackendQuestion = {
+const ASK: BackendConditions = {
   mode: "auto",
   insideTmux: true,
   tmuxFound: true,
@@ -13,7 +13,7 @@ const BARE = { insideTmux: false, tmuxFound: false } as const;
 const ITERM2 = { insideIterm2: true, it2Found: true } as const;
 const NOW = ["tmux", "process"] as const;
 
-test.each<[Partial<BackendQuestion>, string, RegExp]>([
+test.each<[Partial<BackendConditions>, string, RegExp]>([
   [{}, "tmux", /inside tmux/],
   [{ insideTmux: false }, "tmux", /detached tmux session/],
   [{ insideTmux: false, tmuxFound: false }, "in-process", /no tmux/],
@@ -33,7 +33,7 @@ test.each<[Partial<BackendQuestion>, string, RegExp]>([
   expect(choice.why).toMatch(why);
 });
 
-test.each<[Partial<BackendQuestion>, string]>([
+test.each<[Partial<BackendConditions>, string]>([
   [{ mode: "tmux", insideTmux: false, tmuxFound: false }, "TMUX_NOT_FOUND"],
   [{ mode: "in-process", command: "single" }, "INVALID_INPUT"],
   [{ mode: "iterm2", available: NOW, ...ITERM2 }, "INVALID_INPUT"],

@@ -159,7 +159,7 @@ it("says of one whose end cannot be written down that it is so, and that it fail
   await eventually("the problem", () => problems.length > 0);
   expect(problems.join()).toContain("the end of odd could not be written down");
   expect(stateOf(backend, "odd")).toBe("failed");
-  expect(backend.agents()[0]?.shown.lines().join()).toContain("could not be written down");
+  expect(backend.agents()[0]?.output.lines().join()).toContain("could not be written down");
   await backend.close(places);
 });
 
@@ -182,11 +182,11 @@ it("tells when all are idle, and not before", async () => {
     ["one", "running"],
     ["two", "idle"],
   ] as const) {
-    starts.get(name)?.said(state);
+    starts.get(name)?.reportState(state);
     await new Promise((resolve) => setImmediate(resolve));
     expect(told).toEqual([]);
   }
-  starts.get("one")?.said("idle");
+  starts.get("one")?.reportState("idle");
   await waiting;
   await Promise.all(places.map((place) => backend.end?.(place, 1_000)));
   await backend.whenAllIdle();
@@ -204,12 +204,12 @@ it("another process ends one by a file, and learns that it has ended", async () 
   expect(await elsewhere.end?.(place, 50)).toEqual([process.pid]);
   expect(stateOf(backend, "one")).toBe("pending");
   const ending = elsewhere.end?.(place, 5_000);
-  backend.lookForWishes();
+  backend.handleEndRequests();
   expect(await ending).toEqual([]);
   expect(stateOf(backend, "one")).toBe("killed");
   expect(await elsewhere.present([place])).toEqual(new Set());
   await elsewhere.close([place]);
   expect(existsSync(place.logFile ?? "")).toBe(false);
-  backend.lookForWishes();
+  backend.handleEndRequests();
   expect(backend.agents()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { putDown } from "../../../../src/backend/iterm2/handover.ts";
+import { prepareHandover } from "../../../../src/backend/iterm2/handover.ts";
 import { it2Driver } from "../../../../src/backend/iterm2/it2-cli.ts";
 import { iterm2Backend } from "../../../../src/backend/iterm2/iterm2-backend.ts";
 import { checkIterm2 } from "../../../../src/doctor/terminal.ts";
@@ -209,7 +209,7 @@ describe("What iTerm2 runs", () => {
     const request = requestFor(t, "ada");
     await prepareLaunches([{ ...request, keptVariables: [], surface: "pane" }]);
     for (const words of [`export A=1\nexec touch ${t.home}/run-by-half\n`, ""]) {
-      const handover = await putDown(request);
+      const handover = await prepareHandover(request);
       const { runtime } = request.paths;
       const [shell = "", ...args] = handover.words;
       const ended = run(shell, args, { env: t.env });
