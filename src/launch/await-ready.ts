@@ -3,9 +3,8 @@ import { steadyNow } from "../os/clock.ts";
 import { readText } from "../os/files/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { type ExitRecord, exitRecord, statusRecord } from "../schema/status.ts";
-import type { Bell } from "../wakeup/bell.ts";
+import { type Bell, anyBell } from "../wakeup/bell.ts";
 import { openFifoBell } from "../wakeup/fifo-bell.ts";
-import { anyBell } from "../wakeup/merged-bell.ts";
 
 interface ReadinessOptions {
   /** Which start is awaited: files of an earlier one say nothing. */

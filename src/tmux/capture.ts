@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { PaneId } from "./ids.ts";
-import { ifElse } from "./keys.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
+import { ifElse } from "./command.ts";
 
 /** A pane, and the condition under which it is the one that is meant, as for `onlyIf`. */
 interface CaptureTarget {

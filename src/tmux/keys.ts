@@ -1,32 +1,5 @@
-import { sequence, type TmuxCommand } from "./command.ts";
-import { literal } from "./format.ts";
-import type { PaneId, WindowId } from "./ids.ts";
-
-/**
- * Runs a command only while a condition holds for this very pane; check and act are one command. The condition must
- * name the pane itself: for a target that is gone tmux asks some other pane and reports no error.
- * @param miss what is printed when it did not act
- */
-export function onlyIf(pane: PaneId, condition: string, command: TmuxCommand, miss = MISS): TmuxCommand {
-  return ifElse(pane, condition, [command], [["display-message", "-p", literal(miss)]]);
-}
-
-/** What {@link onlyIf} prints when it did not act, unless told otherwise. */
-export const MISS = "MISS";
-
-/**
- * As {@link onlyIf} for several commands, and others for when the condition does not hold. Nothing comes between the
- * check and the last of them; one that fails ends them.
- * @param target of a window the condition is asked of its active pane
- */
-export function ifElse(
-  target: PaneId | WindowId,
-  condition: string,
-  then: readonly TmuxCommand[],
-  otherwise: readonly TmuxCommand[],
-): TmuxCommand {
-  return ["if-shell", "-F", "-t", target, condition, sequence(then), sequence(otherwise)];
-}
+import { type TmuxCommand } from "./command.ts";
+import type { PaneId } from "./ids.ts";
 
 /**
  * Text for a program that reads keys, as one bracketed paste through a buffer of its own, which is gone afterwards.

@@ -1,6 +1,6 @@
 import type { PaneId } from "./ids.ts";
-import { ifElse, MISS } from "./keys.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
+import { ifElse, MISS } from "./command.ts";
 
 /** What a pane shows at one moment, and what decides what keys would do there. */
 export interface Screen {

@@ -1,3 +1,4 @@
+import { after } from "../os/clock.ts";
 export interface WaitOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds; without it the wait has no end of its own. */
@@ -16,3 +17,85 @@ export interface Bell {
 
 /** What became of a ring: nobody may be there, which is no failure. */
 export type RingResult = "rung" | "nobody";
+
+type Outcome = "rung" | "timeout" | "aborted";
+
+/**
+ * What every bell has in common: rings that nobody waited for are kept as one, and those who wait are woken together.
+ * @param release what the bell holds, given back once at `close`
+ */
+export class ManualBell implements Bell {
+  private rung = false;
+  private closed = false;
+  private readonly waiting = new Set<(outcome: Outcome) => void>();
+  private readonly release: () => void;
+
+  constructor(release: () => void) {
+    this.release = release;
+  }
+
+  ring(): void {
+    if (this.closed) return;
+    this.rung = true;
+    this.wake("rung");
+  }
+
+  wait({ signal, timeoutMs }: WaitOptions = {}): Promise<Outcome> {
+    if (this.closed || signal?.aborted) return Promise.resolve("aborted");
+    if (this.rung) {
+      this.rung = false;
+      return Promise.resolve("rung");
+    }
+    return new Promise((resolve) => {
+      const cancel = timeoutMs === undefined ? undefined : after(timeoutMs, () => end("timeout"));
+      const onAbort = (): void => end("aborted");
+      const end = (outcome: Outcome): void => {
+        cancel?.();
+        signal?.removeEventListener("abort", onAbort);
+        this.waiting.delete(end);
+        if (outcome === "rung") this.rung = false;
+        resolve(outcome);
+      };
+      signal?.addEventListener("abort", onAbort);
+      this.waiting.add(end);
+    });
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.wake("aborted");
+    this.release();
+  }
+
+  private wake(outcome: Outcome): void {
+    for (const end of [...this.waiting]) end(outcome);
+  }
+}
+
+/** Several bells as one: whichever rings first ends the wait. Closing it closes them all. */
+export function anyBell(bells: readonly Bell[]): Bell {
+  return {
+    wait: (options) => waitForAny(bells, options),
+    close: () => {
+      for (const bell of bells) bell.close();
+    },
+  };
+}
+
+async function waitForAny(
+  bells: readonly Bell[],
+  { signal, timeoutMs }: WaitOptions = {},
+): Promise<"rung" | "timeout" | "aborted"> {
+  const others = new AbortController();
+  const stop = (): void => others.abort();
+  if (signal?.aborted) return "aborted";
+  signal?.addEventListener("abort", stop);
+  try {
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    return await Promise.race(bells.map((bell) => bell.wait({ signal: others.signal, ...limit })));
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    others.abort();
+  }
+}

@@ -1,8 +1,6 @@
 import { Socket } from "node:net";
 import { makeOwnFifos, openOwnFifo, touchFifo } from "../os/files/fifo.ts";
-import type { Bell, RingResult } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
-
+import { type Bell, type RingResult, ManualBell } from "./bell.ts";
 /** What is rung beside a FIFO, by the FIFO's path. */
 const extraRings = new Map<string, Set<() => void>>();
 

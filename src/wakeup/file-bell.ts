@@ -1,7 +1,6 @@
 import { basename, dirname } from "node:path";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
-import type { Bell } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
+import { type Bell, ManualBell } from "./bell.ts";
 
 /**
  * Rings when a file changes, for writers that know no bell. Its directory is watched, since every change is a new file

@@ -1,6 +1,5 @@
 import { Socket } from "node:net";
-import type { Bell } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
+import { type Bell, ManualBell } from "./bell.ts";
 
 /** One end of an anonymous socket pair: a bell for this side, and the means to ring the other. */
 export interface SocketBell extends Bell {

@@ -1,9 +1,7 @@
 import { join, sep } from "node:path";
 import { isDirectory, listDir } from "../os/files/fs.ts";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
-import type { Bell } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
-
+import { type Bell, ManualBell } from "./bell.ts";
 /** Names of what comes and goes around a change: locks, their owners, temporary files. */
 const TRANSIENT = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 

@@ -2,10 +2,9 @@ import { identityCondition } from "../../backend/tmux/pane-tags.ts";
 import { TeamError } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { type TmuxCommand, ifElse } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { PaneId } from "../../tmux/ids.ts";
-import { ifElse } from "../../tmux/keys.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 

@@ -1,8 +1,8 @@
 import type { PlaceRecord } from "../../schema/status.ts";
+import { ifElse, MISS } from "../../tmux/command.ts";
 import type { TmuxCaller } from "../../tmux/current-client.ts";
 import { all, equals } from "../../tmux/format.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
-import { ifElse, MISS } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { TAG } from "./pane-tags.ts";

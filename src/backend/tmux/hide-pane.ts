@@ -1,9 +1,8 @@
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { MISS, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { literal } from "../../tmux/format.ts";
 import type { WindowId } from "../../tmux/ids.ts";
-import { MISS, onlyIf } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";

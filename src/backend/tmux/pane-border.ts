@@ -1,7 +1,6 @@
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { all, drawable, equals } from "../../tmux/format.ts";
 import { paneId } from "../../tmux/ids.ts";
-import { onlyIf } from "../../tmux/keys.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { isInstance, isOfStart, TAG } from "./pane-tags.ts";
 

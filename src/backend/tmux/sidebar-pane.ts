@@ -1,9 +1,8 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
-import { onlyIf } from "../../tmux/keys.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { MIN_PANE } from "./grid.ts";

@@ -1,8 +1,7 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { ifElse, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { PaneId, WindowId } from "../../tmux/ids.ts";
-import { ifElse, onlyIf } from "../../tmux/keys.ts";
 import { readLayout } from "../../tmux/layout-string.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import { isInOurWindow, TAG } from "./pane-tags.ts";

@@ -1,7 +1,6 @@
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import { all, equals, literal } from "../../tmux/format.ts";
 import type { WindowId } from "../../tmux/ids.ts";
-import { ifElse } from "../../tmux/keys.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { removeLayoutHook } from "./layout-commands.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";

@@ -1,7 +1,6 @@
-import type { TmuxCommand } from "../../tmux/command.ts";
+import { ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { WindowId } from "../../tmux/ids.ts";
-import { ifElse } from "../../tmux/keys.ts";
 import { TAG } from "./pane-tags.ts";
 
 /** Whether a pane of a window is zoomed, as {@link look} reads it among user options. */

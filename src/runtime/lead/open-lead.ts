@@ -17,7 +17,7 @@ import { createPaneView, type PaneView } from "../../terminal/pane-view.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
-import { ManualBell } from "../../wakeup/manual-bell.ts";
+import { ManualBell } from "../../wakeup/bell.ts";
 import { debugged } from "../debug-view.ts";
 import { notifier } from "../notifier.ts";
 import { notifying } from "../notifying-view.ts";
