@@ -80,7 +80,7 @@ export interface Backend {
   /** Returns the rows that are visible now, without any effect on the agent; undefined if the place is gone. */
   visibleRows(place: PlaceRecord): Promise<VisibleRows | undefined>;
   /**
-   * Ends an agent that has no process of its own. Other backends lack this method: their agents are ended by pid.
+   * Ends an agent without a separate process. Only such backends have this method; other agents are ended by pid.
    * @param graceMs milliseconds until the agent is given up
    * @returns the pids of processes in which the agent may still run
    */

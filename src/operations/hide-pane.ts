@@ -27,7 +27,7 @@ export async function setHidden(
   const server = serverAt(place.server.socket, ctx.env);
   const outcome = await inTurn(ctx, () => move(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw noPane(ctx, name);
-  await writeDown(ctx, place.paneId ?? "", hidden && outcome !== "apart");
+  await writeDown(ctx, place.paneId ?? "", hidden && outcome !== "own-window");
   if (hidden && outcome === "moved") leaveCaller(ctx, name, place);
   return outcome;
 }

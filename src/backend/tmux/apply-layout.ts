@@ -7,8 +7,8 @@ import { isInOurWindow, ownerTag } from "./pane-tags.ts";
 import { hasOwnWindow, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
 
 /**
- * Lays out the windows that a team shares, and no other; what joins them later follows.
- * @returns how many there are, and how many more have one teammate alone, for which there is no layout
+ * Lays out the shared windows of a team. Panes that join them later follow the same layout.
+ * @returns the number of shared windows, and of windows that hold only one teammate and have no layout
  * @throws TeamError TMUX_ERROR
  */
 export async function layOutTeam(
@@ -28,8 +28,8 @@ export async function layOutTeam(
   if (commands.length === 0) return counts;
   const { errors } = await server.batch(commands, { serverPid: seen.serverPid });
   if (errors.length === 0) return counts;
-  throw new TeamError("TMUX_ERROR", `tmux did not lay out every window that way: ${errors.join("; ")}.`, {
-    hint: "The agents in them keep running. A larger window, or another layout, has the room.",
+  throw new TeamError("TMUX_ERROR", `tmux did not lay out every window as ${layout}: ${errors.join("; ")}.`, {
+    hint: "The agents keep running. Enlarge the window, or choose another layout.",
     details: { kind: "refused", errors },
   });
 }

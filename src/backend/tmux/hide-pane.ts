@@ -15,14 +15,15 @@ import { freeWindowName, nameWindow, releaseWindow, windowOptions } from "./team
 import { keepZoom } from "./zoom.ts";
 
 /**
- * What became of a pane that was to be hidden or shown: `stood` was so already, `apart` has its window for itself and is
- * neither hidden nor in anybody's way, `gone` is not ours any more.
+ * The result of hiding or showing a pane. `unchanged`: it was hidden or shown already. `own-window`: it was spawned into a window of
+ * its own and is never moved. `gone`: the pane is closed or belongs to another start.
  */
-export type MoveOutcome = "moved" | "stood" | "apart" | "gone";
+export type MoveOutcome = "moved" | "unchanged" | "own-window" | "gone";
 
 /**
- * Puts a teammate's pane into a window of its own, with its name, that no spawn fills; those that stood beside it get
- * its room. Nobody's focus moves.
+ * Moves a teammate's pane into a separate window, which no spawn fills; its former neighbours get the room. Keeps every
+ * client's focus.
+ * @param name the name of that window
  * @throws TeamError TMUX_ERROR
  */
 export async function hidePane(server: TmuxServer, place: PlaceRecord, name: string): Promise<MoveOutcome> {
@@ -41,9 +42,9 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
       removeLayoutHook(pane.id),
-      ...(isInOurWindow(pane) && others.some(isTeammates) ? layoutCommands(rest) : []),
+      ...(isInOurWindow(pane) && others.some(isTeammatePane) ? layoutCommands(rest) : []),
       releaseWindow(pane.window, seen.serverPid ?? 0),
-      // The last one beside the caller leaves the user's window as it was.
+      // After the last teammate next to the caller, restore the user's window.
       ...restoreUserLayout(seen, [place], new Set([pane.id])),
     ];
     return keepZoom(pane.window, commands);
@@ -51,15 +52,15 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
 }
 
 interface ShowOptions {
-  /** Panes of the members that follow this one: it stands before them. */
+  /** Panes of the members that follow this one; it is inserted before the first of them. */
   readonly later?: readonly string[];
-  /** Told which window it stands in. */
+  /** Receives the window that the pane is in now. */
   readonly moved?: (window: WindowId) => void;
 }
 
 /**
- * Puts a hidden pane back among those of its team, never into a window of the user's; where none of the team's windows
- * has room for it, its own becomes one.
+ * Moves a hidden pane back into a window of its team, never into a window of the user's. If no team window has room, the window of
+ * the pane becomes one.
  * @throws TeamError TMUX_ERROR
  */
 export async function showPane(
@@ -91,7 +92,7 @@ export async function showPane(
       layout: layoutIn(target),
     };
     const commands = [
-      // Room for the join, however the user has parted the window.
+      // Make room for the join, whatever layout the user has chosen.
       ["select-layout", "-t", last.window, "tiled"],
       ["join-pane", "-d", ...(next ? ["-b"] : []), "-s", pane.id, "-t", (next ?? last).id],
       ...layoutCommands(joined),
@@ -102,19 +103,19 @@ export async function showPane(
   return outcome;
 }
 
-function isTeammates({ options }: TmuxPane): boolean {
+function isTeammatePane({ options }: TmuxPane): boolean {
   return options[TAG.agent] !== "";
 }
 
-/** Alone in a window that is not one of its team's. */
+/** True if the pane is alone in a window that is not one of its team's. */
 function isHidden(seen: PaneList, pane: TmuxPane): boolean {
   const alone = countOf(seen.panes.filter(({ window }) => window === pane.window)) === 1;
   return alone && !isInOurWindow(pane);
 }
 
 /**
- * Looks, plans, and does it in one batch, each command only while the pane is the one of the record.
- * @param plan undefined when there is nothing to do
+ * Lists the panes, plans, and runs the plan in one batch. Each command runs only while the pane still matches its record.
+ * @param plan returns undefined if there is nothing to do
  */
 async function movePane(
   server: TmuxServer,
@@ -127,25 +128,21 @@ async function movePane(
     ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
   );
   if (identity === undefined || pane === undefined) return "gone";
-  if (hasOwnWindow(pane)) return "apart";
+  if (hasOwnWindow(pane)) return "own-window";
   const commands = plan(seen, pane);
-  if (commands === undefined) return "stood";
+  if (commands === undefined) return "unchanged";
   const { lines, errors } = await server.batch(
     commands.map((command) => onlyIf(identity.pane, identity.condition, command)),
   );
   if (lines.includes(MISS)) return "gone";
   if (errors.length === 0) return "moved";
-  throw new TeamError(
-    "TMUX_ERROR",
-    `tmux did not move the pane ${pane.id} as it should: ${errors.join("; ")}.`,
-    {
-      hint: "The agent in it keeps running. `teams attach` shows where it is now.",
-      details: { kind: "refused", errors },
-    },
-  );
+  throw new TeamError("TMUX_ERROR", `tmux did not fully move the pane ${pane.id}: ${errors.join("; ")}.`, {
+    hint: "The agent keeps running. Show its pane with `teams attach`.",
+    details: { kind: "refused", errors },
+  });
 }
 
-/** How many panes; one of a window that is linked into two sessions is listed twice. */
+/** Counts panes; a pane of a window that is linked into two sessions is listed twice. */
 function countOf(panes: readonly TmuxPane[]): number {
   return new Set(panes.map(({ id }) => id)).size;
 }

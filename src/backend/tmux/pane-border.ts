@@ -6,13 +6,13 @@ import { isInstance, isOfStart, TAG } from "./pane-tags.ts";
 
 interface PaneState {
   readonly state: string;
-  /** What it works on: `#3 #5`; empty for nothing. */
+  /** The tasks it works on, as `#3 #5`; may be empty. */
   readonly task: string;
 }
 
 /**
- * Shows an agent's state and task in the border of its pane, if the pane still is the one of that start. A server that
- * is gone shows nothing, and is no failure.
+ * Shows an agent's state and tasks in the border of its pane, if the pane still belongs to that start. A missing server is not an
+ * error.
  */
 export async function showPaneState(
   server: TmuxServer,
@@ -26,7 +26,7 @@ export async function showPaneState(
   const set = (option: string, value: string): TmuxCommand =>
     onlyIf(id, ours, ["set-option", "-p", "-t", id, option, drawable(value)]);
   try {
-    // Its mark too: whoever made the pane may have been killed before it was there.
+    // Set the tag too: the spawning process may have been killed before it did.
     await server.batch([set(TAG.agent, instance), set(TAG.state, state), set(TAG.task, task)]);
   } catch (error) {
     if (!isNoServer(error)) throw error;

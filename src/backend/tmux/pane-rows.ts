@@ -1,13 +1,13 @@
 import type { Screen } from "../../tmux/screen.ts";
 import { rowsFrom, type VisibleRows } from "../visible-rows.ts";
 
-/** Rows of history in one sight: what a build prints between two looks, and 0.1 MB at most. Of more it is said that it was left out. */
+/** History rows that one reading includes, at most 0.1 MB. If more rows pass between two readings, the rest is reported as left out. */
 export const HISTORY_ROWS = 1_000;
 
-/** What a pane's screen shows, by the positions that its history gives. */
+/** Converts a pane's screen to rows whose positions count from the start of its history. */
 export function visibleRowsOfScreen({ rows, height, history, historyLimit, alternate }: Screen): VisibleRows {
   if (alternate) {
-    // What is above it is the other screen's.
+    // The history above belongs to the normal screen.
     const visible = rows.slice(-height);
     return {
       surface: "alternate",
@@ -20,7 +20,7 @@ export function visibleRowsOfScreen({ rows, height, history, historyLimit, alter
     surface: "screen",
     rows: rowsFrom(rows, history - (rows.length - height)),
     settled: history,
-    // At its limit tmux drops the oldest tenth at once, and at least one.
+    // At its limit, tmux drops the oldest tenth at once, at least one row.
     maxSettled: historyLimit - Math.max(1, Math.floor(historyLimit / 10)),
   };
 }

@@ -6,27 +6,27 @@ import { readLayout } from "../../tmux/layout-string.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import { isInOurWindow, TAG } from "./pane-tags.ts";
 
-/** A stack of teammates at the right of the caller's pane. */
+/** A column of teammates on the right of the caller's pane. */
 export interface Stack {
   readonly caller: PaneId;
   readonly window: WindowId;
-  /** How the window was laid out before any of the team stood in it, as tmux prints it. */
+  /** The layout of the window before the first teammate, as tmux prints it. */
   readonly before: string;
-  /** The teammates that stand there already, the highest first. */
+  /** The teammates' panes that are already there, from top to bottom. */
   readonly existing: readonly PaneId[];
-  /** Lines of their panes, of the caller's where nobody stands there. */
+  /** Lines of their panes together; without any, lines of the caller's pane. */
   readonly lines: number;
-  /** How many of the first host's new panes are moved there. */
+  /** Number of the first host's new panes to move there. */
   readonly count: number;
 }
 
-/** User options that {@link evenOutStacks} reads of a look. */
+/** The options that {@link evenOutStacks} needs from `listPanes`. */
 export const STACK_OPTIONS = [TAG.agent, TAG.window] as const;
 
-/** The layout of a pane's window, as {@link look} reads it among user options. */
+/** tmux's variable for the layout of a window; `listPanes` reads it among the user options. */
 export const WINDOW_LAYOUT = "window_layout";
 
-/** The commands that move panes to a stack's end, each with as much room as the others: the caller's pane keeps its own. */
+/** Returns the commands that move panes to the end of a stack and share its lines evenly; the caller's pane keeps its size. */
 export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxCommand[] {
   const column = [...stack.existing];
   let { lines } = stack;
@@ -36,15 +36,15 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxComma
     const tag = ["set-option", "-p", "-t", pane, TAG.before, stack.before];
     if (below === undefined)
       return [tag, ["join-pane", "-d", "-h", "-l", "50%", "-s", pane, "-t", stack.caller]];
-    // The border between the two.
+    // The border takes one line.
     lines -= 1;
     return [tag, ["join-pane", "-d", "-v", "-s", pane, "-t", below], ...shareLines(column, lines)];
   });
 }
 
 /**
- * The commands that share out evenly what is left of the stacks beside callers when some panes of them have closed; nothing
- * else in the user's window moves.
+ * Returns the commands that share the lines of each stack evenly after some of its panes have closed. Nothing else in the user's
+ * window changes.
  * @param closing panes that are gone when the commands run
  */
 export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
@@ -62,9 +62,10 @@ export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): Tmu
 }
 
 /**
- * The commands that lay the users' windows out as they were, once the last teammate has left them: tmux gives the room of a
- * pane to its neighbour, which is not where it came from when the window was small meanwhile. Not where a pane of the user's
- * came or went, nor at another size.
+ * Returns the commands that restore the layout of the users' windows after the last teammate has left them. tmux gives
+ * the room of a closed pane to its neighbour, but the room came from another pane if the window was smaller in between. A window
+ * that has other panes or another size than before is not changed.
+ * @param places records of the closed panes; those without `beside` are skipped
  * @param closing panes that are gone when the commands run
  */
 export function restoreUserLayout(
@@ -93,19 +94,19 @@ export function restoreUserLayout(
   });
 }
 
-/** A teammate's pane in a window that is not one of its team's. */
+/** True for a teammate's pane in a window of the user's. */
 function isStacked(pane: TmuxPane): boolean {
   return pane.options[TAG.agent] !== "" && !isInOurWindow(pane);
 }
 
 /**
- * Gives each pane of a column as many of its lines. Not by `select-layout -E`: where they are even already that goes on with
- * what stands around them, the caller's pane first.
+ * Resizes the panes of a column to equal heights. `select-layout -E` is no alternative: if the panes are already even, it resizes
+ * their surroundings, beginning with the caller's pane.
  */
 function shareLines(column: readonly PaneId[], lines: number): TmuxCommand[] {
   const share = Math.floor(lines / column.length);
   const more = lines - share * column.length;
-  // The last one has what is left.
+  // The last pane gets the remaining lines.
   return column
     .slice(0, -1)
     .map((pane, i) =>

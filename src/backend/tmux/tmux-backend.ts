@@ -29,24 +29,24 @@ import { releaseWindow } from "./team-window.ts";
 import { recordZoom, restoreZoom } from "./zoom.ts";
 
 interface TmuxPaneOptions {
-  /** The server that new panes go to; existing ones are looked for on the server of their record. */
+  /** The server for new panes; existing panes are found on the server of their record. */
   readonly server: TmuxServer;
   readonly env: Env;
-  /** Smallest pane of a teammate, as long as a further window can be had. */
+  /** Smallest pane of a teammate, in cells; a spawn that would go below it opens another window. */
   readonly minPane?: PaneSize | undefined;
-  /** Milliseconds within which a teammate has to announce itself. */
+  /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
-  /** The driver of another server, by its socket; for a caller that counts or replaces calls. */
+  /** Returns the driver of another server, by its socket; for tests that count or replace calls. */
   readonly serverAt?: (socket: string) => TmuxServer;
 }
 
-/** Teammates in panes of the user's tmux. Three forked calls for a spawn of any number, one for anything else. */
+/** Creates the backend for teammates in tmux panes. A spawn of any size forks tmux three times, another operation mostly once. */
 export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const { server, env, minPane, clock = systemClock } = options;
   const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
 
-  // Spawns of one turn of a lead come one behind the other.
+  // A lead spawns several teammates in one turn, one after the other.
   const panes = coalesce(
     (requests: readonly SpawnRequest[], placement: Placement) =>
       createPanes(server, requests, placement, minPane),
@@ -62,11 +62,11 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = withInstanceMarker(wanted);
-      const { made, stacked, notHere, errors } = await panes.enqueue(requests, placement);
+      const { created, stacked, notHere, errors } = await panes.enqueue(requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
-          const pane = made.get(request.instance);
+          const pane = created.get(request.instance);
           if (pane === undefined) {
             discardLaunch(request.paths);
             return { ok: false, name: request.name, error: notCreated(request, errors) };
@@ -118,18 +118,18 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
 }
 
 interface CreatedPanes {
-  readonly made: ReadonlyMap<string, CreatedPane>;
-  /** Of those that stand beside the caller, by instance: where, and how that window was laid out before. */
+  readonly created: ReadonlyMap<string, CreatedPane>;
+  /** For each pane next to the caller, by instance: its window and the earlier layout of that window. */
   readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
-  /** Why the others do not, where they were to. */
+  /** Why other panes are not next to the caller, if that was requested. */
   readonly notHere?: NotHereReason | undefined;
   readonly errors: readonly string[];
 }
 
 /**
- * The three calls of a spawn: one look, all panes, all tags. Spawns of one team take turns, so that the second finds the
- * window of the first; they do not wait for each other's agents.
- * @throws TeamError with nothing left behind when tmux cannot be had
+ * Makes the three calls of a spawn: list panes, create panes, tag them. A lock serialises the spawns of a team, so that the second
+ * one finds the window of the first; it is released before the agents are ready.
+ * @throws TeamError if tmux does not work; nothing is left behind
  */
 async function createPanes(
   server: TmuxServer,
@@ -138,36 +138,36 @@ async function createPanes(
   minPane: PaneSize | undefined,
 ): Promise<CreatedPanes> {
   const [first] = requests;
-  if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
+  if (first === undefined) return { created: new Map(), stacked: new Map(), errors: [] };
   const preparing = prepareLaunches(requests.map(scriptOf));
   const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
-    // What they fork runs side by side.
+    // Both fork a program; run them in parallel.
     const [seen] = await Promise.all([listPanes(server, PLAN_OPTIONS), preparing]);
     const plan = planPanes(seen, first, requests.length, placement, minPane);
     const { lines, errors } = await server.batch(createCommands(plan, requests, randomUUID()), {
       start: !seen.running,
       serverPid: seen.serverPid,
     });
-    const made = parseCreatedPanes(lines);
-    // Of a server that did not run, the version is unknown until it refuses.
-    if (made.size === 0 && !seen.running) requireSupported(await server.version());
-    const [some] = made.values();
+    const created = parseCreatedPanes(lines);
+    // The version of a server that was not running is unknown until now.
+    if (created.size === 0 && !seen.running) requireSupported(await server.version());
+    const [some] = created.values();
     const settled =
       some === undefined
         ? { errors: [] }
-        : await server.batch(finishCommands(plan, requests, made), { serverPid: some.serverPid });
+        : await server.batch(finishCommands(plan, requests, created), { serverPid: some.serverPid });
     const notHere = placement.kind === "here" ? plan.notHere : undefined;
-    return { made, stacked: stackedOf(plan, requests), notHere, errors: [...errors, ...settled.errors] };
+    return { created, stacked: stackedOf(plan, requests), notHere, errors: [...errors, ...settled.errors] };
   });
   const [prepared, panes] = await Promise.allSettled([preparing, making]);
-  // Nothing is taken away there: what is not ours under one of its names was left as it is.
+  // Remove nothing here: the preparation fails if a foreign file has one of its names, and that file must stay.
   if (prepared.status === "rejected") throw prepared.reason;
   if (panes.status === "fulfilled") return panes.value;
   for (const { paths } of requests) discardLaunch(paths);
   throw panes.reason;
 }
 
-/** What is stacked is in the first of the plan's hosts. */
+/** The stacked panes belong to the first requests of the plan. */
 function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): CreatedPanes["stacked"] {
   if (stack === undefined) return new Map();
   const beside = { window: stack.window, layout: stack.before };
@@ -194,7 +194,7 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
   if (commands.length === 0) return;
   try {
     const stacked = places.filter(({ beside }) => beside !== undefined);
-    // A window of ours lays itself out; what stood beside a caller is in one that is not.
+    // A team window lays itself out by its hooks; the user's window of a stack has none.
     const seen = stacked.length > 0 ? await listPanes(server, STACK_OPTIONS) : undefined;
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
     const after =
@@ -208,18 +208,18 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
         ...commands,
         ...after,
         ...windows.map(({ window }) => restoreZoom(window)),
-        // Where the user has a pane in one, that lives on.
+        // A window stays if the user has a pane in it.
         ...windows.map(({ window, serverPid }) => releaseWindow(window, serverPid)),
       ],
       { serverPid: seen?.serverPid },
     );
   } catch (error) {
-    // With the server every pane of it is gone, which is what was asked for.
+    // Without the server, all its panes are closed already.
     if (!isNoServer(error)) throw error;
   }
 }
 
-/** The windows that panes were put into, the users' besides them. */
+/** Returns the windows that the panes were created in, and the users' windows that they were moved to. */
 function windowsOf(
   places: readonly PlaceRecord[],
 ): readonly { readonly window: WindowId; readonly serverPid: number }[] {
@@ -270,7 +270,7 @@ function bySocket(places: readonly PlaceRecord[]): ReadonlyMap<string, readonly 
   return groups;
 }
 
-/** Without what is blank below the last one that shows something. */
+/** Returns the last rows, without blank rows at the end. */
 function lastRows(rows: readonly string[], count: number): readonly string[] {
   const end = rows.findLastIndex((row) => row.trim() !== "") + 1;
   return rows.slice(Math.max(0, end - count), end);
@@ -279,10 +279,10 @@ function lastRows(rows: readonly string[], count: number): readonly string[] {
 function notCreated(request: SpawnRequest, errors: readonly string[]): TeamError {
   const why = [...new Set(errors)].join("; ") || "it gave no reason";
   const isFull = /no space/.test(why);
-  return new TeamError("TMUX_ERROR", `tmux made no pane for ${request.name}: ${why}.`, {
+  return new TeamError("TMUX_ERROR", `tmux created no pane for ${request.name}: ${why}.`, {
     hint: isFull
-      ? "Nothing was started. Make the window larger, or use --session for a session of its own."
-      : "Nothing was started. Is the tmux server the one that is meant (outside tmux: $TEAMS_TMUX_SOCKET, a name as for tmux -L)?",
+      ? "Nothing was started. Enlarge the window, or use --session for a separate session."
+      : "Nothing was started. Check which tmux server is used (outside tmux: $TEAMS_TMUX_SOCKET, a name as for tmux -L).",
     details: { kind: "refused", errors },
   });
 }

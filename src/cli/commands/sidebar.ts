@@ -94,7 +94,7 @@ async function focus(ctx: OperationContext, member: string): Promise<string | un
 async function hide(ctx: OperationContext, member: string): Promise<string> {
   const wanted = !isWrittenHidden(ctx, member);
   const outcome = await setHidden(ctx, member, wanted);
-  if (outcome === "apart") return `${member} has a window of its own`;
+  if (outcome === "own-window") return `${member} has a window of its own`;
   return wanted ? `${member} is hidden; h shows it` : `${member} is shown again`;
 }
 

@@ -144,7 +144,7 @@ it("those who live here end as by a hangup when the terminal of this process has
   await backend.close(places);
 });
 
-it("says of one whose end cannot be written down that it is so, and that it failed", async () => {
+it("reports an ending that cannot be recorded, and marks the agent as failed", async () => {
   const t = privateTmux();
   let end = (_code: number): void => undefined;
   const problems: string[] = [];
@@ -157,9 +157,9 @@ it("says of one whose end cannot be written down that it is so, and that it fail
   mkdirSync(t.paths("audit").agent("odd").exit);
   end(3);
   await eventually("the problem", () => problems.length > 0);
-  expect(problems.join()).toContain("the end of odd could not be written down");
+  expect(problems.join()).toContain("the ending of odd could not be recorded");
   expect(stateOf(backend, "odd")).toBe("failed");
-  expect(backend.agents()[0]?.output.lines().join()).toContain("could not be written down");
+  expect(backend.agents()[0]?.output.lines().join()).toContain("could not be recorded");
   await backend.close(places);
 });
 

@@ -101,7 +101,7 @@ describe("A spawn in iTerm2", () => {
     const { t, terminal, backend } = subject();
     terminal.fail("strange");
     const [outcome] = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
-    const error = { code: "SPAWN_FAILED", message: "it2 window new answered what it does not answer: ok" };
+    const error = { code: "SPAWN_FAILED", message: "it2 window new printed unexpected output: ok" };
     expect(outcome).toMatchObject({ ok: false, name: "ada", error });
     await expect(it2Driver({ env: terminal.env }).sessions()).rejects.toMatchObject({ code: "SPAWN_FAILED" });
     const { run: directory, runtime } = t.paths("audit").agent("ada");
@@ -115,7 +115,7 @@ describe("A spawn in iTerm2", () => {
     terminal.fail("other-program");
     await expect(driver.version()).rejects.toMatchObject({
       code: "SPAWN_FAILED",
-      message: "it2 --version answered what it does not answer: it2 version v0.0.1",
+      message: "it2 --version printed unexpected output: it2 version v0.0.1",
     });
   });
 
@@ -211,7 +211,7 @@ describe("What iTerm2 runs", () => {
     for (const words of [`export A=1\nexec touch ${t.home}/run-by-half\n`, ""]) {
       const handover = await prepareHandover(request);
       const { runtime } = request.paths;
-      const [shell = "", ...args] = handover.words;
+      const [shell = "", ...args] = handover.command;
       const ended = run(shell, args, { env: t.env });
       // Then it has the FIFO open, and waits for all of it.
       await eventually("its reading", () =>
