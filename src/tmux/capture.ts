@@ -3,18 +3,16 @@ import type { PaneId } from "./ids.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 import { ifElse } from "./command.ts";
 
-/** A pane, and the condition under which it is the one that is meant, as for `onlyIf`. */
+/** A pane, and the condition that identifies it, as for `onlyIf`. */
 interface CaptureTarget {
   readonly pane: PaneId;
   readonly condition: string;
 }
 
 /**
- * What several panes show, in one forked call however many they are. Which rows are whose is told by a mark that no screen
- * can hold, since it was made up for this call alone.
- * @param above rows of its history that each shows besides, at most
- * @returns for each target its rows, lines that were wrapped as one; undefined where its condition does not hold, or the
- * server is gone
+ * Captures the screens of several panes with one forked call. A random mark, which no screen can contain, separates them.
+ * @param above maximum number of history rows for each pane
+ * @returns the rows of each target, wrapped lines joined; undefined if its condition does not hold or the server is gone
  * @throws TeamError TMUX_ERROR
  */
 export async function capturePanes(

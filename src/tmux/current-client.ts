@@ -1,20 +1,19 @@
 import type { Env } from "../os/env.ts";
 import { type SessionId, sessionId } from "./ids.ts";
 
-/** Where a caller inside tmux is, as its environment says. */
+/** The position of a caller inside tmux, from its environment. */
 export interface TmuxCaller {
   readonly socket: { readonly path: string };
-  /** The process of its server: its pane's id means something there alone. */
+  /** The process id of its server; the pane's id is valid only there. */
   readonly serverPid: number;
-  /** None in a popup. */
+  /** Undefined in a popup. */
   readonly pane?: string | undefined;
-  /** The session that it was started in; where its pane is now counts more. */
+  /** The session that it was started in; its pane may have been moved since. */
   readonly session?: SessionId | undefined;
 }
 
 /**
- * By `$TMUX` (`<socket>,<pid>,<session>`, where the path itself may hold commas) and `$TMUX_PANE`; undefined outside of
- * tmux.
+ * Reads `$TMUX` (`<socket>,<pid>,<session>`; the socket's path may contain commas) and `$TMUX_PANE`. Undefined outside tmux.
  */
 export function tmuxCaller(env: Env): TmuxCaller | undefined {
   const [, path, pid, session] = /^(.+),(\d+),(\d+)$/.exec(env.TMUX ?? "") ?? [];

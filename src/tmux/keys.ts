@@ -2,9 +2,10 @@ import { type TmuxCommand } from "./command.ts";
 import type { PaneId } from "./ids.ts";
 
 /**
- * Text for a program that reads keys, as one bracketed paste through a buffer of its own, which is gone afterwards.
- * Control characters but tab and newline are taken out: an ESC could end the bracket. Only inside {@link ifElse}, for a
- * pane that is in no mode (tmux leaves the brackets out there) and not dead (tmux 3.3 crashes).
+ * Returns the commands that paste text into a program that reads keys, as one bracketed paste. Control characters except tab and
+ * newline are removed: an ESC could end the bracket. Use only inside {@link ifElse}, for a pane that is in no mode (tmux omits the
+ * brackets there) and not dead (tmux 3.3 crashes).
+ * @param buffer name of a temporary paste buffer; tmux deletes it afterwards
  */
 export function paste(pane: PaneId, text: string, buffer: string): readonly TmuxCommand[] {
   return [
@@ -14,8 +15,8 @@ export function paste(pane: PaneId, text: string, buffer: string): readonly Tmux
 }
 
 /**
- * The Enter key for a program that reads keys, under the same conditions as {@link paste}. Not by `send-keys`, which
- * presses it in the user's other panes too where a window has `synchronize-panes` on, and in copy mode presses it there.
+ * Returns the commands that press Enter, under the same conditions as {@link paste}. `send-keys` would also reach the user's other
+ * panes if the window has `synchronize-panes` on, and would press the key in copy mode.
  */
 export function pressEnter(pane: PaneId, buffer: string): readonly TmuxCommand[] {
   return [
