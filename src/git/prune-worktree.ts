@@ -5,18 +5,18 @@ import { GitError, git } from "./git.ts";
 import { commitsOnlyOn } from "./status.ts";
 import { knownWorktrees, worktreeOfBranch } from "./worktree.ts";
 
-/** What was forgotten of a worktree whose directory had been deleted. */
+/** The result of pruning a worktree. */
 interface PruneResult {
-  /** The branch that was made for it went too. */
+  /** The branch that was created for it is deleted too. */
   readonly branch: boolean;
 }
 
 /**
- * Has git forget exactly one worktree whose directory somebody has deleted, and the branch that was made for it where nothing
- * on it would be lost. One that is locked, or whose detached HEAD had commits that are on no branch, stays known.
- * @param repository any directory of it; undefined for the nearest one above the path
- * @returns undefined when git knows of no such worktree
- * @throws GitError
+ * Removes git's record of one worktree whose directory was deleted, and the branch that was created for it if no commit would be
+ * lost. Does nothing if the directory exists.
+ * @param repository any directory of the repository; by default the nearest existing one above the path
+ * @returns undefined if the directory exists or git has no such worktree
+ * @throws GitError also if the worktree is locked, or its detached HEAD has commits that are on no branch
  */
 export async function pruneWorktree(
   path: string,

@@ -23,7 +23,7 @@ const STALE =
 /** Variables of an agent that a tmux server must not inherit: it would pass them on to every later pane of the user. */
 const AGENT_PATTERN = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
 
-/** Variables of every teammate, also of `claude` (protocol.md section 6). */
+/** Variables of every teammate, including `claude` (protocol.md section 6). */
 const AGENT_TEAMS: Env = {
   CLAUDECODE: "1",
   CLAUDE_CODE_ENTRYPOINT: "cli",

@@ -1,28 +1,29 @@
 import { after } from "../os/clock.ts";
 export interface WaitOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds; without it the wait has no end of its own. */
+  /** Milliseconds; without it the wait has no time limit. */
   readonly timeoutMs?: number;
 }
 
 /**
- * A bell carries no data; it may be lost, doubled or early, and the file is the message (architecture.md rule 1).
- * Subscribe, then read, then wait: a ring that came after the last `wait` returned ends the next one at once.
+ * Wakes a waiting process. A bell carries no data, and a ring may be lost, doubled or early: the file is the message
+ * (architecture.md rule 1). Open the bell, then read the file, then wait: a ring after the last `wait` ends the next one at once.
  */
 export interface Bell {
   wait(options?: WaitOptions): Promise<"rung" | "timeout" | "aborted">;
-  /** Releases what it holds; a pending wait ends as aborted. May be called twice. */
+  /** Releases the resources; a pending wait ends as aborted. May be called twice. */
   close(): void;
 }
 
-/** What became of a ring: nobody may be there, which is no failure. */
+/** The result of a ring. `nobody`: no process has the bell open, which is not an error. */
 export type RingResult = "rung" | "nobody";
 
 type Outcome = "rung" | "timeout" | "aborted";
 
 /**
- * What every bell has in common: rings that nobody waited for are kept as one, and those who wait are woken together.
- * @param release what the bell holds, given back once at `close`
+ * A bell that code rings, and the base of the other kinds. Rings without a waiter are kept as a single one; a ring wakes all
+ * waiters.
+ * @param release called once at `close`
  */
 export class ManualBell implements Bell {
   private rung = false;
@@ -73,7 +74,7 @@ export class ManualBell implements Bell {
   }
 }
 
-/** Several bells as one: whichever rings first ends the wait. Closing it closes them all. */
+/** Combines several bells: the first one that rings ends the wait. `close` closes them all. */
 export function anyBell(bells: readonly Bell[]): Bell {
   return {
     wait: (options) => waitForAny(bells, options),

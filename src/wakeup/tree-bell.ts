@@ -2,12 +2,13 @@ import { join, sep } from "node:path";
 import { isDirectory, listDir } from "../os/files/fs.ts";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
 import { type Bell, ManualBell } from "./bell.ts";
-/** Names of what comes and goes around a change: locks, their owners, temporary files. */
+/** Names of files that exist only during a change: locks, their owners, temporary files. */
 const TRANSIENT = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 
 /**
- * Rings when anything below some directories changes, for whoever shows it (sidebar, `status --watch`). Directories that
- * appear later are watched from then on, one of `dirs` from the next wait; locks and temporary files do not ring.
+ * Opens a bell that rings when a file below the directories changes, for live views (sidebar, `status --watch`). Directories that
+ * are created later are watched at once; a missing one of `dirs` is watched from the next wait. Locks and temporary files do not
+ * ring.
  */
 export function openTreeBell(dirs: readonly string[]): Bell {
   const watches = new Map<string, DirectoryWatch>();
@@ -23,7 +24,7 @@ export function openTreeBell(dirs: readonly string[]): Bell {
     const watching = watchDirectory(dir, (name) => {
       if (name !== undefined && TRANSIENT.test(name)) return;
       const changed = name === undefined ? dir : join(dir, name);
-      // Also one that is there may be another of the same name, of which the old watch hears nothing.
+      // An existing directory may have replaced another of the same name, which the old watch still follows.
       forget(changed);
       if (name !== undefined && isDirectory(changed)) follow(changed);
       rings.ring();
@@ -52,7 +53,7 @@ export function openTreeBell(dirs: readonly string[]): Bell {
   followNew();
   return {
     wait: (options) => {
-      // What changed in one before it was watched is looked at as well.
+      // Files in a new directory may have changed before it was watched: wake the reader.
       if (followNew()) rings.ring();
       return rings.wait(options);
     },

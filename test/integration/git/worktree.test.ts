@@ -150,7 +150,7 @@ describe("a worktree of a teammate", () => {
     expect(existsSync(join(outside, ".gitignore"))).toBe(false);
     symlinkSync(outside, join(repository, "link"));
     await expect(add({ directory: "link", name: "cem", branch: "c" })).rejects.toThrow(
-      /out of the repository/,
+      /outside the repository/,
     );
     expect(existsSync(join(outside, "cem"))).toBe(false);
   });
