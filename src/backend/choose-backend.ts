@@ -57,12 +57,7 @@ function unavailableError(conditions: BackendConditions, mode: BackendType): Tea
       },
     );
   }
-  if (mode === "in-process" && conditions.command === "single") {
-    const message = "In-process teammates run in the lead's process, but this command exits.";
-    return new TeamError("INVALID_INPUT", message, {
-      hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
-    });
-  }
+  if (mode === "in-process" && conditions.command === "single") return singleCommandError();
   if (mode === "iterm2" && !conditions.insideIterm2) {
     const message =
       "The teammate mode is iterm2, but this terminal is not iTerm2 by $TERM_PROGRAM and $ITERM_SESSION_ID.";
@@ -76,6 +71,14 @@ function unavailableError(conditions: BackendConditions, mode: BackendType): Tea
     return new TeamError("CLI_NOT_FOUND", message, { hint: INSTALL_IT2 });
   }
   return undefined;
+}
+
+/** The error of a command that asks for in-process teammates and does not keep running. */
+export function singleCommandError(): TeamError {
+  const message = "In-process teammates run in the lead's process, but this command exits.";
+  return new TeamError("INVALID_INPUT", message, {
+    hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
+  });
 }
 
 /** The hint for a missing it2. */

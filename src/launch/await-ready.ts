@@ -3,7 +3,7 @@ import { steadyNow } from "../os/clock.ts";
 import { readText } from "../os/files/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { type ExitRecord, exitRecord, statusRecord } from "../schema/status.ts";
-import { type Bell, anyBell } from "../wakeup/bell.ts";
+import { anyBell, type Bell } from "../wakeup/bell.ts";
 import { openFifoBell } from "../wakeup/fifo-bell.ts";
 
 interface ReadinessOptions {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { ifElse } from "./command.ts";
 import type { PaneId } from "./ids.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
-import { ifElse } from "./command.ts";
 
 /** A pane, and the condition that identifies it, as for `onlyIf`. */
 interface CaptureTarget {

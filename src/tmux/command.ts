@@ -1,5 +1,5 @@
-import { type PaneId, type WindowId } from "./ids.ts";
-import { literal } from "./format.ts";
+import type { PaneId, WindowId } from "./ids.ts";
+
 /** One tmux command: its name and its arguments, unquoted. */
 export type TmuxCommand = readonly string[];
 
@@ -55,7 +55,7 @@ function octal(char: string): string {
  * @param miss printed if the condition does not hold
  */
 export function onlyIf(pane: PaneId, condition: string, command: TmuxCommand, miss = MISS): TmuxCommand {
-  return ifElse(pane, condition, [command], [["display-message", "-p", literal(miss)]]);
+  return ifElse(pane, condition, [command], [["display-message", "-p", escapeFormat(miss)]]);
 }
 
 /** What {@link onlyIf} prints by default if the condition does not hold. */
@@ -72,4 +72,40 @@ export function ifElse(
   otherwise: readonly TmuxCommand[],
 ): TmuxCommand {
   return ["if-shell", "-F", "-t", target, condition, sequence(then), sequence(otherwise)];
+}
+
+/**
+ * Escapes text for an argument that tmux expands as a format (a window's name, a directory): `#` is doubled, so that the text
+ * contains no variable and no command.
+ */
+export function escapeFormat(text: string): string {
+  return text.replace(/#/g, "##");
+}
+
+/**
+ * Escapes text for a user option that a border or status line draws through `#{@option}`: tmux does not expand the value again,
+ * but would read `#[…]` in it as a style. Control characters become blanks.
+ */
+export function escapeDrawnText(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f]/g, " ").replace(/#+(?=\[)/g, "$&$&");
+}
+
+/** The condition that all given conditions hold. */
+export function allOf(...conditions: readonly string[]): string {
+  return conditions.reduceRight((rest, condition) => `#{&&:${condition},${rest}}`);
+}
+
+/** The condition that at least one of the given conditions holds. */
+export function anyOf(...conditions: readonly string[]): string {
+  return conditions.reduceRight((rest, condition) => `#{||:${condition},${rest}}`);
+}
+
+/**
+ * The condition that a format variable has this value.
+ * @param value word characters, `%`, `@`, `-` only; another character could end the format
+ * @throws RangeError for other characters
+ */
+export function equals(variable: string, value: string): string {
+  if (!/^[\w%@-]+$/.test(value)) throw new RangeError(`Not a plain value for a format: ${value}`);
+  return `#{==:#{${variable}},${value}}`;
 }

@@ -118,8 +118,7 @@ export function timedOut(command: TmuxCommand, timeoutMs: number, batch?: TmuxFa
 export function otherServer(command: TmuxCommand): TmuxError {
   return new TmuxError({
     kind: "lost-server",
-    message:
-      "The tmux server has ended, and another one has taken its place; nothing was done there.",
+    message: "The tmux server has ended, and another one has taken its place; nothing was done there.",
     hint: "Run the command again; it lists the current panes first.",
     done: "nothing",
     command,

@@ -1,4 +1,4 @@
-import { type TmuxCommand } from "./command.ts";
+import type { TmuxCommand } from "./command.ts";
 import type { PaneId } from "./ids.ts";
 
 /**

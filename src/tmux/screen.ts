@@ -1,6 +1,6 @@
+import { ifElse, MISS } from "./command.ts";
 import type { PaneId } from "./ids.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
-import { ifElse, MISS } from "./command.ts";
 
 /** The screen of a pane at one moment, with the facts that decide how keys would work there. */
 export interface Screen {

@@ -1,4 +1,5 @@
 import { after } from "../os/clock.ts";
+
 export interface WaitOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds; without it the wait has no time limit. */

@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { makeOwnFifos, openOwnFifo, touchFifo } from "../os/files/fifo.ts";
-import { type Bell, type RingResult, ManualBell } from "./bell.ts";
+import { type Bell, ManualBell, type RingResult } from "./bell.ts";
+
 /** Functions to call in addition to ringing a FIFO, by the FIFO's path. */
 const extraRings = new Map<string, Set<() => void>>();
 

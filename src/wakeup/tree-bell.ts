@@ -2,6 +2,7 @@ import { join, sep } from "node:path";
 import { isDirectory, listDir } from "../os/files/fs.ts";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
 import { type Bell, ManualBell } from "./bell.ts";
+
 /** Names of files that exist only during a change: locks, their owners, temporary files. */
 const TRANSIENT = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 

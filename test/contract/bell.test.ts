@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Bell, ManualBell, anyBell } from "../../src/wakeup/bell.ts";
+import { anyBell, type Bell, ManualBell } from "../../src/wakeup/bell.ts";
 import { openDurableBell } from "../../src/wakeup/durable-bell.ts";
 import { makeFifos, openFifoBell, ring } from "../../src/wakeup/fifo-bell.ts";
 import { openFileBell } from "../../src/wakeup/file-bell.ts";

@@ -5,7 +5,7 @@ import type { OperationContext } from "../../../src/operations/context.ts";
 import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { capturePanes } from "../../../src/tmux/capture.ts";
-import { equals } from "../../../src/tmux/format.ts";
+import { equals } from "../../../src/tmux/command.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
 import { makeFifos } from "../../../src/wakeup/fifo-bell.ts";

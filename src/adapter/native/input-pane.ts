@@ -2,8 +2,7 @@ import { identityCondition } from "../../backend/tmux/pane-tags.ts";
 import { TeamError } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { type TmuxCommand, ifElse } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { allOf, equals, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import type { PaneId } from "../../tmux/ids.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
@@ -57,7 +56,7 @@ export function talkedTo(server: TmuxServer, place: PlaceRecord): TalkedTo | und
     buffer: `teams-${place.instance}`,
     look: () => readScreen(server, pane, condition),
     async type(since, keys) {
-      const open = all(condition, ...sameMoment(since));
+      const open = allOf(condition, ...sameMoment(since));
       try {
         const { lines, errors } = await server.batch([
           ifElse(pane, open, [...keys, say(TYPED)], [say(whyNot(condition))]),

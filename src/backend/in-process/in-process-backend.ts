@@ -10,6 +10,7 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import { placeWithin } from "../../team/records/read-records.ts";
 import { READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
+import { singleCommandError } from "../choose-backend.ts";
 import { logTail, visibleRowsOfLog } from "../visible-rows.ts";
 import { endInOtherProcess, isInOtherProcess } from "./other-process.ts";
 import {
@@ -82,7 +83,7 @@ class InProcessAgents {
 
   async spawn(wanted: readonly SpawnRequest[]): Promise<readonly SpawnOutcome[]> {
     const { runWorker } = this.#options;
-    if (runWorker === undefined) throw cannotStart();
+    if (runWorker === undefined) throw singleCommandError();
     const requests = withInstanceMarker(wanted);
     await prepareStarts(requests.map(({ paths }) => paths));
     return Promise.all(
@@ -185,8 +186,8 @@ class InProcessAgents {
           this.#changed();
         },
         reportState: (state) => this.#transition(resident, toInProcessEvent(state)),
-        connect: (hands) => {
-          resident.input = hands;
+        connect: (input) => {
+          resident.input = input;
         },
         isOver: () => isOver(resident.state),
       });
@@ -283,16 +284,6 @@ class InProcessAgents {
 const LEFTOVER_GRACE_MS = 500;
 /** Milliseconds for all agents when the terminal is gone; their commands get half a second of it. */
 const HANGUP_GRACE_MS = 1_500;
-
-function cannotStart(): TeamError {
-  return new TeamError(
-    "INVALID_INPUT",
-    "In-process teammates run in the lead's process, but this command exits.",
-    {
-      hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
-    },
-  );
-}
 
 function missingDirectory(name: string, cwd: string): TeamError {
   return new TeamError("SPAWN_FAILED", `${name} was not started: its directory ${cwd} does not exist.`, {

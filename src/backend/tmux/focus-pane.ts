@@ -1,7 +1,6 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import { ifElse, MISS } from "../../tmux/command.ts";
+import { allOf, equals, ifElse, MISS } from "../../tmux/command.ts";
 import type { TmuxCaller } from "../../tmux/current-client.ts";
-import { all, equals } from "../../tmux/format.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
@@ -68,7 +67,7 @@ async function switchTo(
   { instance }: Parameters<typeof focusPane>[1],
 ): Promise<FocusOutcome> {
   const { session, window, id, pid } = target;
-  const isStill = all(
+  const isStill = allOf(
     equals("pane_id", id),
     equals("pane_pid", String(pid)),
     ...(instance === undefined ? [] : [equals(TAG.agent, instance)]),

@@ -1,7 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { MISS, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
-import { literal } from "../../tmux/format.ts";
+import { escapeFormat, MISS, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
@@ -38,7 +37,7 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
     };
     const commands = [
       ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
-      ["rename-window", "-t", pane.id, literal(name)],
+      ["rename-window", "-t", pane.id, escapeFormat(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
       removeLayoutHook(pane.id),

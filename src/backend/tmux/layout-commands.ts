@@ -1,5 +1,4 @@
-import { commandLine, sequence, type TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { allOf, commandLine, equals, sequence, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { layoutString } from "../../tmux/layout-string.ts";
 import { gridLayout, type PaneSize } from "./grid.ts";
@@ -71,7 +70,7 @@ export function removeLayoutHook(window: string): TmuxCommand {
  * window holds a pane of the user's, which the layout has no cell for.
  */
 function layoutHook(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
-  const isNew = all(
+  const isNew = allOf(
     equals("window_panes", String(count)),
     `#{!=:#{${TAG.fitted}},${FITTED}}`,
     equals("window_zoomed_flag", "0"),

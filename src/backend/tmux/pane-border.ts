@@ -1,5 +1,4 @@
-import { onlyIf, type TmuxCommand } from "../../tmux/command.ts";
-import { all, drawable, equals } from "../../tmux/format.ts";
+import { allOf, equals, escapeDrawnText, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { paneId } from "../../tmux/ids.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { isInstance, isOfStart, TAG } from "./pane-tags.ts";
@@ -22,9 +21,9 @@ export async function showPaneState(
 ): Promise<void> {
   const id = paneId(pane);
   if (id === undefined || !isInstance(instance)) return;
-  const ours = all(equals("pane_id", id), isOfStart(instance));
+  const ours = allOf(equals("pane_id", id), isOfStart(instance));
   const set = (option: string, value: string): TmuxCommand =>
-    onlyIf(id, ours, ["set-option", "-p", "-t", id, option, drawable(value)]);
+    onlyIf(id, ours, ["set-option", "-p", "-t", id, option, escapeDrawnText(value)]);
   try {
     // Set the tag too: the spawning process may have been killed before it did.
     await server.batch([set(TAG.agent, instance), set(TAG.state, state), set(TAG.task, task)]);

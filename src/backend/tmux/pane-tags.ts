@@ -1,6 +1,13 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
-import { all, any, drawable, equals, literal } from "../../tmux/format.ts";
+import {
+  allOf,
+  anyOf,
+  type BatchLine,
+  equals,
+  escapeDrawnText,
+  escapeFormat,
+  type TmuxCommand,
+} from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
 import type { TmuxPane } from "../../tmux/list-panes.ts";
 import type { SpawnRequest } from "../backend.ts";
@@ -99,17 +106,17 @@ export function paneTags(pane: PaneId, request: SpawnRequest): TmuxCommand[] {
     set(TAG.agent, request.instance),
     set(TAG.team, request.team),
     set(TAG.root, request.rootTag),
-    set(TAG.agentId, drawable(request.agentId)),
+    set(TAG.agentId, escapeDrawnText(request.agentId)),
     set(TAG.color, TMUX_COLORS[request.color] ?? "default"),
     set(TAG.state, "starting"),
     set("remain-on-exit", "off"),
-    ["select-pane", "-t", pane, "-T", literal(request.agentId)],
+    ["select-pane", "-t", pane, "-T", escapeFormat(request.agentId)],
   ];
 }
 
 /** The condition that a pane belongs to this start: by its tag or, if it is not tagged yet, by its start command. */
 export function isOfStart(instance: string): string {
-  return any(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
+  return anyOf(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
 }
 
 /** True if the instance is safe to use in a format. */
@@ -128,7 +135,7 @@ export function identityCondition(
   if (pane === undefined || place.panePid === undefined || !isInstance(place.instance)) return undefined;
   return {
     pane,
-    condition: all(
+    condition: allOf(
       equals("pane_id", pane),
       equals("pane_pid", String(place.panePid)),
       isOfStart(place.instance),

@@ -1,7 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
-import { onlyIf, type TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { allOf, equals, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
@@ -71,7 +70,7 @@ export async function closeSidebarPane(
     (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
   );
   if (sidebar === undefined) return false;
-  const condition = all(
+  const condition = allOf(
     equals("pane_id", sidebar.id),
     equals("pane_pid", String(sidebar.pid)),
     `#{!=:#{${TAG.sidebar}},}`,

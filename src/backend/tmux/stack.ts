@@ -1,6 +1,5 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import { ifElse, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { allOf, equals, ifElse, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import type { PaneId, WindowId } from "../../tmux/ids.ts";
 import { readLayout } from "../../tmux/layout-string.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
@@ -83,7 +82,7 @@ export function restoreUserLayout(
     const others = seen.panes.filter((pane) => pane.window === window && pane.options[TAG.agent] === "");
     const now = new Set(others.map(({ id }) => id).filter((id) => !closing.has(id)));
     if (now.size !== was.panes.length || !was.panes.every((id) => now.has(id))) return [];
-    const isFree = all(
+    const isFree = allOf(
       equals("window_id", window),
       equals("window_panes", String(was.panes.length)),
       equals("window_width", String(was.width)),

@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import { belongsToPane } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
-import { literal } from "../../tmux/format.ts";
+import { escapeFormat } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
@@ -43,7 +43,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
     request.env[key] === undefined ? [] : ["-e", `${key}=${request.env[key]}`],
   );
   const words = [
-    ...["-P", "-F", "#{pane_id} #{session_id} #{pid}", "-n", literal(request.teamTitle)],
+    ...["-P", "-F", "#{pane_id} #{session_id} #{pid}", "-n", escapeFormat(request.teamTitle)],
     ...[...env, "--", ...request.argv],
   ];
   const opened = newSession(name, request.size ?? DETACHED_SIZE, words, ownerTag(request), variables);

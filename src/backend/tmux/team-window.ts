@@ -1,5 +1,4 @@
-import { ifElse, type TmuxCommand } from "../../tmux/command.ts";
-import { all, equals, literal } from "../../tmux/format.ts";
+import { allOf, equals, escapeFormat, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { removeLayoutHook } from "./layout-commands.ts";
@@ -52,7 +51,7 @@ export function freeWindowName(title: string, taken: ReadonlySet<string>): strin
   for (let n = 1; ; n += 1) {
     const name = n === 1 ? title : `${title}-${n}`;
     // Some versions of tmux keep the doubled `#` of a literal in the name, others do not.
-    if (!taken.has(name) && !taken.has(literal(name))) return name;
+    if (!taken.has(name) && !taken.has(escapeFormat(name))) return name;
   }
 }
 
@@ -62,7 +61,7 @@ export function freeWindowName(title: string, taken: ReadonlySet<string>): strin
  */
 export function nameWindow(target: string, name: string): TmuxCommand[] {
   return [
-    ["rename-window", "-t", target, literal(name)],
+    ["rename-window", "-t", target, escapeFormat(name)],
     ["set-option", "-w", "-F", "-t", target, TAG.name, "#{window_name}"],
   ];
 }
@@ -76,7 +75,7 @@ const IS_OURS = `#{||:#{${TAG.agent}},#{m:*outer ????????-????-????-????-???????
  * @param serverPid the server on which the window's id is valid
  */
 export function releaseWindow(window: WindowId, serverPid: number): TmuxCommand {
-  const isLeft = all(
+  const isLeft = allOf(
     equals("window_id", window),
     equals("pid", String(serverPid)),
     `#{m:${window}/*,#{${TAG.window}}}`,

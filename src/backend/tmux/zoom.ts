@@ -1,5 +1,4 @@
-import { ifElse, type TmuxCommand } from "../../tmux/command.ts";
-import { all, equals } from "../../tmux/format.ts";
+import { allOf, equals, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { TAG } from "./pane-tags.ts";
 
@@ -11,15 +10,15 @@ export const WINDOW_ZOOMED = "window_zoomed_flag";
  * another pane undo a zoom. {@link restoreZoom} removes the record.
  */
 export function recordZoom(window: WindowId): TmuxCommand {
-  const isZoomed = all(equals("window_id", window), equals(WINDOW_ZOOMED, "1"));
+  const isZoomed = allOf(equals("window_id", window), equals(WINDOW_ZOOMED, "1"));
   const record = ["set-option", "-w", "-F", "-t", window, TAG.zoomed, "#{pane_id}"];
   return ifElse(window, isZoomed, [record], []);
 }
 
 /** Returns the command that zooms the pane again that {@link recordZoom} recorded, if it is active and not zoomed. */
 export function restoreZoom(window: WindowId): TmuxCommand {
-  const isRecorded = all(equals("window_id", window), `#{!=:#{${TAG.zoomed}},}`);
-  const isLost = all(`#{==:#{${TAG.zoomed}},#{pane_id}}`, equals(WINDOW_ZOOMED, "0"));
+  const isRecorded = allOf(equals("window_id", window), `#{!=:#{${TAG.zoomed}},}`);
+  const isLost = allOf(`#{==:#{${TAG.zoomed}},#{pane_id}}`, equals(WINDOW_ZOOMED, "0"));
   const forget = ["set-option", "-w", "-u", "-t", window, TAG.zoomed];
   const zoom = ifElse(window, isLost, [["resize-pane", "-Z", "-t", window]], []);
   return ifElse(window, isRecorded, [zoom, forget], []);

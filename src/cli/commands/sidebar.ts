@@ -15,12 +15,12 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { line, wantsColors } from "../../terminal/paint.ts";
 import { withStuck } from "../../terminal/status-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
+import { anyBell } from "../../wakeup/bell.ts";
 import { defineCommand } from "../define-command.ts";
 import { goToFirst } from "../focus-member.ts";
 import { teamBell } from "../follow-team.ts";
 import { recentMessages } from "../recent-messages.ts";
 import { stuckAfter } from "../stuck-after.ts";
-import { anyBell } from "../../wakeup/bell.ts";
 
 /** More than the tallest screen shows. */
 const MESSAGES = 100;

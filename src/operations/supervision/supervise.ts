@@ -1,4 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
+import { anyBell } from "../../wakeup/bell.ts";
 import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
@@ -6,7 +7,6 @@ import { Lifelines } from "./lifelines.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
 import { lookAtTasks } from "./task-notifications.ts";
 import { ServerEnds, type ServerEndsOptions } from "./tmux-server-exits.ts";
-import { anyBell } from "../../wakeup/bell.ts";
 
 interface SuperviseOptions {
   readonly signal: AbortSignal;

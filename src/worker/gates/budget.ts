@@ -11,13 +11,13 @@ import {
 } from "../../team/members/budget.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
+import { ManualBell } from "../../wakeup/bell.ts";
 import type { WorkerLifecycle } from "../lifecycle.ts";
 import type { EventRecorder } from "../reports/agent-activity.ts";
 import type { TeamNotifications } from "../reports/team-reports.ts";
 import type { StatusKeeper } from "../status-record.ts";
 import type { Queue } from "../turn-queue.ts";
 import type { WorkerView } from "../view.ts";
-import { ManualBell } from "../../wakeup/bell.ts";
 
 /** A budget of which nothing is left. */
 interface SpentBudget {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { run } from "../../../src/os/process/run.ts";
 import { capturePanes } from "../../../src/tmux/capture.ts";
-import { equals } from "../../../src/tmux/format.ts";
+import { equals } from "../../../src/tmux/command.ts";
 import { type PaneId, paneId } from "../../../src/tmux/ids.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/timing/eventually.ts";

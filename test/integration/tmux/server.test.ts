@@ -2,13 +2,13 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { run } from "../../../src/os/process/run.ts";
+import { MISS, onlyIf } from "../../../src/tmux/command.ts";
 import { paneId } from "../../../src/tmux/ids.ts";
 import { paste } from "../../../src/tmux/keys.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
-import { MISS, onlyIf } from "../../../src/tmux/command.ts";
 
 describe("A batch", () => {
   test("does what stands behind a failing command, and says what failed", async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { visibleRowsOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
 import {
   changesSince,
   type LastSeen,
   rowsFrom,
   type VisibleRows,
+  visibleRowsOfScreen,
 } from "../../../src/backend/visible-rows.ts";
 import { seeded } from "../../support/random/seeded-random.ts";
 
