@@ -7,7 +7,7 @@ import type { PlaceRecord } from "../schema/status.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import type { SpawnOutcome, SpawnRequest } from "./backend.ts";
 
-/** A cold start can take seconds on a busy machine; a start that exceeds this is considered hung. */
+/** Milliseconds. A cold start can take seconds on a busy machine; a start that takes longer than this hangs. */
 export const READY_TIMEOUT_MS = 30_000;
 
 /** A program that exits before it is ready leaves at most background children; they get this many milliseconds. */

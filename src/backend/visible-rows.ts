@@ -145,7 +145,7 @@ export function visibleRowsOfLog(path: string): VisibleRows | undefined {
 
 const LINE_END = 0x0a;
 
-/** History rows that one reading includes, at most 0.1 MB. If more rows pass between two readings, the rest is reported as left out. */
+/** History rows in one reading, at most 0.1 MB. If more rows pass between two readings, `leftOut` counts the rest. */
 export const HISTORY_ROWS = 1_000;
 
 /** Converts a pane's screen to rows whose positions count from the start of its history. */

@@ -205,7 +205,7 @@ function noCommit(error: unknown): never {
   throw error;
 }
 
-/** Creates the directory for worktrees. Inside the repository, a `.gitignore` in it hides it from git status; no other file is touched. */
+/** Creates the directory for worktrees. If it is inside the repository, it gets a `.gitignore` that hides it from git status. */
 function makeParent(repository: string, parent: string): void {
   const isOurs = parent === join(repository, DEFAULT_DIRECTORY) || entryOf(parent) === undefined;
   ensureDir(parent);
@@ -230,7 +230,7 @@ function freePath(parent: string, name: string, known: ReadonlyMap<string, strin
   }
 }
 
-/** Returns the entry of `worktree list --porcelain` for each worktree of a repository, by path; includes worktrees whose directory is gone. */
+/** Returns the entries of `worktree list --porcelain` by path, including worktrees whose directory is gone. */
 export async function knownWorktrees(directory: string, env: Env): Promise<ReadonlyMap<string, string>> {
   const entries = (await git(directory, ["worktree", "list", "--porcelain"], env)).split("\n\n");
   return new Map(

@@ -1,6 +1,6 @@
 import { type PaneId, paneId } from "./ids.ts";
 
-/** A cell of a window's layout: one pane, or several cells side by side (`columns`) or above each other (`rows`). Sizes are in cells of text. */
+/** A part of a window's layout: one pane, or parts side by side (`columns`) or above each other (`rows`). Sizes are in characters. */
 export type LayoutCell =
   | { readonly kind: "pane"; readonly width: number; readonly height: number }
   | {

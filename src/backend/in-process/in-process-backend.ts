@@ -47,7 +47,7 @@ export interface InProcessBackend extends Backend {
   hangUp(): Promise<void>;
 }
 
-/** Creates the backend for teammates in the process of their lead, each with its own conversation, records, environment and directory. */
+/** Creates the backend for teammates in their lead's process; each has its own conversation, records, environment and directory. */
 export function inProcessBackend(options: InProcessOptions = {}): InProcessBackend {
   const residents = new InProcessAgents(options);
   // A plain object, as every backend: wrappers copy its functions with a spread.
