@@ -204,7 +204,7 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
     const abort = new AbortController();
-    const up = { signal: abort.signal, placed: () => abort.abort() };
+    const up = { signal: abort.signal, onPlaced: () => abort.abort() };
     const [outcome] = await backend.spawn([{ ...request, ...up }], placement);
     expect(outcome).toMatchObject({ ok: false, error: { code: "INTERRUPTED" } });
     expectNothingOf(request);
