@@ -61,7 +61,7 @@ const CHUNKS = {
     "src/schema/tokens.ts",
     "src/team/ref.ts",
     "src/team/records/write-records.ts",
-    "src/wakeup/merged-bell.ts",
+    "src/wakeup/bell.ts",
     "src/wakeup/timer-bell.ts",
   ],
   ready: ["src/cli/commands/agent.ts"],

@@ -7,13 +7,13 @@ import type { PlaceRecord } from "../schema/status.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import type { SpawnOutcome, SpawnRequest } from "./backend.ts";
 
-/** A cold start on a busy machine takes seconds, a hanging one for ever. */
+/** Milliseconds. A cold start can take seconds on a busy machine; a start that takes longer than this hangs. */
 export const READY_TIMEOUT_MS = 30_000;
 
-/** What ends before it is ready is gone already but for what it left in the background. */
+/** A program that exits before it is ready leaves at most background children; they get this many milliseconds. */
 const LEFTOVER_GRACE_MS = 500;
 
-/** Marks what is about to start, so that everything it starts in turn is found by its environment. */
+/** Adds the instance to each environment, so that all descendants of the agent are found by their environment. */
 export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly SpawnRequest[] {
   return requests.map((request) => ({
     ...request,
@@ -22,33 +22,35 @@ export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly 
 }
 
 /**
- * The last part of every start: says where it was put, and waits for the agent's own word; where that does not come, or cannot be
- * waited for, ends what was started and takes away everything that was made for it.
+ * Completes a start: reports the place and waits until the agent announces readiness. If that fails, it closes the place, ends the
+ * agent's processes and removes the files of the launch. Never rejects because of the agent: the error is part of the outcome.
  */
-export async function settleStart(
+export async function awaitStart(
   request: SpawnRequest,
   place: PlaceRecord,
-  how: {
+  options: {
+    /** Milliseconds; {@link READY_TIMEOUT_MS} by default. */
     readonly timeoutMs: number | undefined;
-    /** Rings besides the FIFO when the agent announces itself. */
-    readonly also?: Bell;
+    /** A second bell, besides the FIFO, that rings when the agent announces readiness. */
+    readonly extraBell?: Bell;
+    /** Removes the place after a failed start. */
     readonly close: () => Promise<void>;
   },
 ): Promise<SpawnOutcome> {
   const script = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
   try {
-    request.placed?.(place);
+    request.onPlaced?.(place);
     await awaitReady(request.paths, {
       instance: request.instance,
       name: request.name,
-      timeoutMs: how.timeoutMs ?? READY_TIMEOUT_MS,
-      ...(how.also === undefined ? {} : { also: how.also }),
-      alive: () => livenessOf(script) !== "dead",
+      timeoutMs: options.timeoutMs ?? READY_TIMEOUT_MS,
+      ...(options.extraBell === undefined ? {} : { extraBell: options.extraBell }),
+      isAlive: () => livenessOf(script) !== "dead",
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
     return { ok: true, name: request.name, place };
   } catch (cause) {
-    await how.close();
+    await options.close();
     await endTree({ root: script, marker: request.instance }, { graceMs: LEFTOVER_GRACE_MS });
     discardLaunch(request.paths);
     const error =

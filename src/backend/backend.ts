@@ -4,91 +4,89 @@ import type { BackendType } from "../schema/config.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import type { VisibleRows } from "./visible-rows.ts";
 
-/** One agent to be started. */
+/** One agent to start. */
 export interface SpawnRequest {
-  /** `name@team`: the pane's `@teams_agent_id`, shown in borders through the option alone. */
+  /** `name@team`: the pane's `@teams_agent_id`. Borders show it only through that option. */
   readonly agentId: string;
   readonly name: string;
   readonly team: string;
-  /** What the user calls the team: the window's name. */
+  /** The team's name as the user typed it; it names the window. */
   readonly teamTitle: string;
   readonly color: string;
-  /** Hash of the root, so that teams of two roots on one server are told apart: `@teams_root`. */
+  /** Hash of the root, `@teams_root`: distinguishes teams of the same name of two roots on one tmux server. */
   readonly rootTag: string;
-  /** A uuid of this very start. */
+  /** A uuid that identifies this start. */
   readonly instance: string;
   readonly cwd: string;
-  /** Program and arguments, as they are executed. */
+  /** Program and arguments; no shell reads them. */
   readonly argv: readonly string[];
-  /** The caller's environment and what is added to it. */
+  /** The caller's environment and the agent's own variables. */
   readonly env: Env;
   readonly paths: AgentPaths;
-  /** FIFOs that hear of the agent's end (the lead's bell). */
+  /** FIFOs to ring when the agent ends (the lead's bell). */
   readonly bells: readonly string[];
   /**
-   * Told where it was put as soon as it is there, before it has announced itself: so that it can be found and ended also
-   * when the one that starts it is killed meanwhile.
+   * Receives the place as soon as it exists, before the agent announces readiness. If the spawning process is killed in
+   * between, other processes can still find and end the agent.
    */
-  readonly placed?: (place: PlaceRecord) => void;
-  /** Gives the start up as long as it has not announced itself. */
+  readonly onPlaced?: (place: PlaceRecord) => void;
+  /** Aborts the start; without effect once the agent has announced readiness. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Where new panes go (product.md, "In tmux"). */
 export interface Placement {
   readonly kind: "team-window" | "window" | "here" | "session";
-  /** The caller's pane, where there is one. */
+  /** The caller's tmux pane, if any. */
   readonly callerPane?: string;
 }
 
 /**
- * Why none stands beside the caller: it has no pane on that server, a pane of its window is zoomed (which a split would
- * end), or its pane has no room for one more.
+ * Why no pane was created next to the caller's: the caller has no pane on that server, a pane of its window is zoomed (a split
+ * would unzoom it), or its pane is too small to split again.
  */
-export type NotHere = "no pane" | "zoomed" | "no room";
+export type NotHereReason = "no pane" | "zoomed" | "no room";
 
 export type SpawnOutcome =
   | {
       readonly ok: true;
       readonly name: string;
       readonly place: PlaceRecord;
-      /** Of one that was to stand beside the caller and does not. */
-      readonly notHere?: NotHere;
+      /** Set if a pane next to the caller was requested and not possible. */
+      readonly notHere?: NotHereReason;
     }
   | { readonly ok: false; readonly name: string; readonly error: Error };
 
 /**
- * Where teammates live. A place is a record on disk, so every method works in a process that spawned nothing; every
- * method checks that the place still is what the record says (architecture.md rule 2) and answers, never throws,
- * when it is not.
+ * Where teammates run. A place is a record on disk, so every method also works in a process that spawned nothing. Every
+ * method checks that the place still matches its record (architecture.md rule 2); if not, it returns that instead of throwing.
  */
 export interface Backend {
   readonly type: BackendType;
   /**
-   * Starts all of them in as few calls as it can and returns when each has announced itself or failed. One outcome for
-   * each request, in order; a failed one leaves no process, pane or file behind.
+   * Starts all agents in as few calls as possible and resolves when each is ready or has failed. Returns one outcome for
+   * each request, in order; a failed start leaves no process, pane or file.
    */
   spawn(requests: readonly SpawnRequest[], placement: Placement): Promise<readonly SpawnOutcome[]>;
   /**
-   * Says that a spawn is about to come, for a backend that makes several in the calls of one. Others wait for it, so nothing
-   * slow may lie before it.
-   * @returns to be called once it has come, or comes no more
+   * Announces a spawn, for a backend that batches spawns. Other spawns wait for it, so nothing slow may happen before it.
+   * @returns a function to call once `spawn` was called, or will not be called
    */
-  expect?(): () => void;
-  /** The places that still exist, of those given. */
+  announceSpawn?(): () => void;
+  /** Returns the instances of the given places that still exist. */
   present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string /* instance */>>;
-  /** The last lines that it shows, oldest first; undefined when the place is gone. */
+  /** Returns the last lines that the place shows, oldest first; undefined if the place is gone. */
   capture(place: PlaceRecord, lines: number): Promise<readonly string[] | undefined>;
-  /** What is to be seen of it now, for one that looks again and again; it notices nothing. Undefined when the place is gone. */
-  sight(place: PlaceRecord): Promise<VisibleRows | undefined>;
+  /** Returns the rows that are visible now, without any effect on the agent; undefined if the place is gone. */
+  visibleRows(place: PlaceRecord): Promise<VisibleRows | undefined>;
   /**
-   * Ends what lives in a place without a process of its own; elsewhere processes are ended by their pids.
-   * @param graceMs milliseconds that it has
-   * @returns the pids of processes that it may still run in
+   * Ends an agent without a separate process. Only such backends have this method; other agents are ended by pid.
+   * @param graceMs milliseconds until the agent is given up
+   * @returns the pids of processes in which the agent may still run
    */
   end?(place: PlaceRecord, graceMs: number): Promise<readonly number[]>;
-  /** Removes the place (closes the pane, drops the log); processes were ended before. */
+  /** Removes the places (closes panes, deletes logs). The caller has ended the processes. */
   close(places: readonly PlaceRecord[]): Promise<void>;
-  /** Shows the place to the person, where that is more than the words of a command; false when it is gone. */
+  /** Brings the place to the front of the terminal; false if it is gone. Missing if the user must run a command for that. */
   focus?(place: PlaceRecord): Promise<boolean>;
 }

@@ -4,86 +4,82 @@ import type { BackendType } from "../schema/config.ts";
 export const TEAMMATE_MODES = ["auto", "tmux", "in-process", "iterm2", "process"] as const;
 export type TeammateMode = (typeof TEAMMATE_MODES)[number];
 
-export interface BackendQuestion {
+export interface BackendConditions {
   readonly mode: TeammateMode;
   readonly insideTmux: boolean;
   readonly tmuxFound: boolean;
-  /** Whether the terminal is iTerm2, and whether `it2`, which drives it, is there. */
   readonly insideIterm2: boolean;
+  /** Whether `it2`, the command line that controls iTerm2, is on the PATH. */
   readonly it2Found: boolean;
-  /** `run` stays and can hold agents in its own process; a single command ends. */
+  /** `run` keeps running and can hold agents in its own process; a single command exits. */
   readonly command: "run" | "single";
-  /** Backends that this installation has; all by default. */
-  readonly available?: readonly BackendType[];
 }
 
 interface BackendChoice {
   readonly backend: BackendType;
-  /** One sentence for the person: why this one. */
+  /** Why this backend, for the user. */
   readonly why: string;
 }
 
 /**
- * Which backend teammates get (protocol.md section 6, teammateMode). Pure.
- * @throws TeamError TMUX_NOT_FOUND, CLI_NOT_FOUND or INVALID_INPUT when the one that was asked for cannot be had
+ * Chooses the backend of new teammates (protocol.md section 6, teammateMode). Pure.
+ * @throws TeamError TMUX_NOT_FOUND, CLI_NOT_FOUND or INVALID_INPUT if the requested backend is not available
  */
-export function chooseBackend(question: BackendQuestion): BackendChoice {
-  const { mode } = question;
-  if (mode === "auto") return chooseAutomatically(question);
-  const refusal = refusalOf(question, mode);
-  if (refusal !== undefined) throw refusal;
-  return { backend: mode, why: `the teammate mode ${mode} was asked for` };
+export function chooseBackend(conditions: BackendConditions): BackendChoice {
+  const { mode } = conditions;
+  if (mode === "auto") return chooseAutomatically(conditions);
+  const error = unavailableError(conditions, mode);
+  if (error !== undefined) throw error;
+  return { backend: mode, why: `teammate mode ${mode}` };
 }
 
-/** iTerm2 is taken only when it is asked for: in tmux teammates share a window, and outlive the terminal. */
-function chooseAutomatically(question: BackendQuestion): BackendChoice {
-  if (question.insideTmux) return { backend: "tmux", why: "inside tmux: panes" };
-  if (question.tmuxFound) return { backend: "tmux", why: "outside tmux: a detached tmux session" };
-  if (question.command === "run" && isAvailable(question, "in-process")) {
-    return { backend: "in-process", why: `no tmux: in the lead's own process${elsewhere(question)}` };
+/** Never chooses iTerm2: in tmux, teammates share a window and survive the terminal. */
+function chooseAutomatically(conditions: BackendConditions): BackendChoice {
+  if (conditions.insideTmux) return { backend: "tmux", why: "inside tmux: panes" };
+  if (conditions.tmuxFound) return { backend: "tmux", why: "outside tmux: a detached tmux session" };
+  if (conditions.command === "run") {
+    return { backend: "in-process", why: `no tmux: in the lead's own process${iterm2Hint(conditions)}` };
   }
-  return { backend: "process", why: `no tmux: child processes without panes${elsewhere(question)}` };
+  return { backend: "process", why: `no tmux: child processes without panes${iterm2Hint(conditions)}` };
 }
 
-function elsewhere({ insideIterm2, it2Found }: BackendQuestion): string {
+function iterm2Hint({ insideIterm2, it2Found }: BackendConditions): string {
   return insideIterm2 && it2Found ? " (for iTerm2 windows: --teammate-mode iterm2)" : "";
 }
 
-function refusalOf(question: BackendQuestion, mode: BackendType): TeamError | undefined {
-  if (mode === "tmux" && !question.tmuxFound) {
-    return new TeamError("TMUX_NOT_FOUND", "tmux was asked for and is not installed, or not on the PATH.", {
-      hint: "Install tmux 3.2 or newer (apt install tmux, brew install tmux), or leave --teammate-mode at auto.",
-    });
+function unavailableError(conditions: BackendConditions, mode: BackendType): TeamError | undefined {
+  if (mode === "tmux" && !conditions.tmuxFound) {
+    return new TeamError(
+      "TMUX_NOT_FOUND",
+      "The teammate mode is tmux, but tmux is not installed or not on the PATH.",
+      {
+        hint: "Install tmux 3.2 or newer (apt install tmux, brew install tmux), or omit --teammate-mode.",
+      },
+    );
   }
-  if (mode === "in-process" && question.command === "single") {
-    const message = "In-process teammates live in a lead's process, and this command ends.";
-    return new TeamError("INVALID_INPUT", message, {
-      hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
-    });
-  }
-  if (!isAvailable(question, mode)) {
-    return new TeamError("INVALID_INPUT", `The teammate mode ${mode} is not part of this version.`, {
-      hint: `Choose one of: auto, ${(question.available ?? []).join(", ")}.`,
-    });
-  }
-  if (mode === "iterm2" && !question.insideIterm2) {
+  if (mode === "in-process" && conditions.command === "single") return singleCommandError();
+  if (mode === "iterm2" && !conditions.insideIterm2) {
     const message =
-      "iTerm2 was asked for, and this does not run in it: neither $TERM_PROGRAM nor $ITERM_SESSION_ID says so.";
+      "The teammate mode is iterm2, but this terminal is not iTerm2 by $TERM_PROGRAM and $ITERM_SESSION_ID.";
     return new TeamError("INVALID_INPUT", message, {
-      hint: "Call it in a window of iTerm2, or leave --teammate-mode at auto.",
+      hint: "Run the command in an iTerm2 window, or omit --teammate-mode.",
     });
   }
-  if (mode === "iterm2" && !question.it2Found) {
-    const message = "iTerm2 was asked for, and its command line it2 is not installed, or not on the PATH.";
+  if (mode === "iterm2" && !conditions.it2Found) {
+    const message =
+      "The teammate mode is iterm2, but its command line it2 is not installed or not on the PATH.";
     return new TeamError("CLI_NOT_FOUND", message, { hint: INSTALL_IT2 });
   }
   return undefined;
 }
 
-/** What to do where it2 is missing. */
-export const INSTALL_IT2 =
-  "Install it (uv tool install it2, or pipx install it2), or leave --teammate-mode at auto.";
-
-function isAvailable({ available }: BackendQuestion, type: BackendType): boolean {
-  return available === undefined || available.includes(type);
+/** The error of a command that asks for in-process teammates and does not keep running. */
+export function singleCommandError(): TeamError {
+  const message = "In-process teammates run in the lead's process, but this command exits.";
+  return new TeamError("INVALID_INPUT", message, {
+    hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
+  });
 }
+
+/** The hint for a missing it2. */
+export const INSTALL_IT2 = "Install it (uv tool install it2, or pipx install it2), or omit --teammate-mode.";

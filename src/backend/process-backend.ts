@@ -8,53 +8,53 @@ import type { PlaceRecord } from "../schema/status.ts";
 import { launchScriptOf } from "../team/members/judge-liveness.ts";
 import { alsoRing } from "../wakeup/fifo-bell.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
-import { settleStart, withInstanceMarker } from "./await-start.ts";
+import { awaitStart, withInstanceMarker } from "./await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
-import { sightOfLog, tailOfLog } from "./visible-rows.ts";
+import { logTail, visibleRowsOfLog } from "./visible-rows.ts";
 
 export interface ProcessBackendOptions {
-  /** Milliseconds within which a teammate has to announce itself. */
+  /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
   /**
-   * A child of this process has rung through its descriptor 3; besides its FIFO, and only while this process stays.
-   * @param instance the start whose child it is
+   * Called when a child of this process rings through its socket pair (descriptor 3), which it does besides ringing the FIFO.
+   * @param instance the start of that child
    */
   readonly onChildBell?: (instance: string) => void;
 }
 
 interface ProcessBackend extends Backend {
-  /** Rings a child that this very process has started; false when there is none of that instance. */
+  /** Rings a child of this process; false if this process has no child of that instance. */
   ringChild(instance: string): boolean;
-  /** Lets go of the children's socketpairs; they live on. */
+  /** Closes the socket pairs; the children keep running. */
   release(): void;
 }
 
-/** Our end of a child's socket pair. */
+/** The parent's end of a child's socket pair. */
 interface Channel {
   readonly bell: SocketBell;
-  /** It is rung beside the child's FIFO no more. */
-  leave(): void;
+  /** Unlinks the bell from the child's FIFO. */
+  unlink(): void;
 }
 
-/** Says the child which descriptor its end of the socketpair is. */
+/** Names the descriptor of the child's end of the socket pair. */
 const BELL_FD_VARIABLE = "TEAMS_BELL_FD";
 const BELL_FD = 3;
 
-/** Teammates without a pane: each a child in a session of its own, its output in a log file. */
+/** Creates the backend for teammates without a pane: each is a child in its own session, with its output in a log file. */
 export function processBackend(options: ProcessBackendOptions = {}): ProcessBackend {
   const { clock = systemClock } = options;
   const channels = new Map<string, Channel>();
 
-  const listen = async (instance: string, bell: SocketBell): Promise<void> => {
+  const relayRings = async (instance: string, bell: SocketBell): Promise<void> => {
     while ((await bell.wait()) === "rung") options.onChildBell?.(instance);
-    letGo(instance);
+    dropChannel(instance);
   };
 
-  const letGo = (instance: string): void => {
+  const dropChannel = (instance: string): void => {
     const channel = channels.get(instance);
     channels.delete(instance);
-    channel?.leave();
+    channel?.unlink();
     channel?.bell.close();
   };
 
@@ -71,13 +71,13 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       spawnedAt: clock.now(),
     };
     const bell = socketBell(channel);
-    // Whoever in this process rings the child's FIFO rings its socket pair too.
-    channels.set(request.instance, { bell, leave: alsoRing(request.paths.bell, () => bell.ring()) });
-    void listen(request.instance, bell);
-    const outcome = await settleStart(request, place, {
+    // Each ring of the child's FIFO by this process also rings the socket pair.
+    channels.set(request.instance, { bell, unlink: alsoRing(request.paths.bell, () => bell.ring()) });
+    void relayRings(request.instance, bell);
+    const outcome = await awaitStart(request, place, {
       timeoutMs: options.readyTimeoutMs,
-      also: bell,
-      close: async () => letGo(request.instance),
+      extraBell: bell,
+      close: async () => dropChannel(request.instance),
     });
     return outcome;
   };
@@ -107,14 +107,14 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       return new Set(places.filter(isThere).map((place) => place.instance));
     },
     async capture(place, lines) {
-      return place.logFile === undefined ? undefined : tailOfLog(place.logFile, lines);
+      return place.logFile === undefined ? undefined : logTail(place.logFile, lines);
     },
-    async sight(place) {
-      return place.logFile === undefined ? undefined : sightOfLog(place.logFile);
+    async visibleRows(place) {
+      return place.logFile === undefined ? undefined : visibleRowsOfLog(place.logFile);
     },
     async close(places) {
       for (const place of places) {
-        letGo(place.instance);
+        dropChannel(place.instance);
         if (place.logFile !== undefined) removeFile(place.logFile);
       }
     },
@@ -124,7 +124,7 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       return channel !== undefined;
     },
     release() {
-      for (const instance of [...channels.keys()]) letGo(instance);
+      for (const instance of [...channels.keys()]) dropChannel(instance);
     },
   };
 }

@@ -1,36 +1,38 @@
 import { fileSize, readFrom, readTail } from "../os/files/fs.ts";
+import type { Screen } from "../tmux/screen.ts";
 
-/** One row, and where it stands among all that its surface has shown. */
+/** One row and its position among all rows that its surface has shown. */
 interface VisibleRow {
+  /** A row number of the screen and its history; in a log, a byte offset. */
   readonly at: number;
   readonly text: string;
 }
 
-/** What is to be seen of an agent at one moment, for one that looks again and again. */
+/** The rows that an agent shows at one moment, comparable with an earlier moment by {@link changesSince}. */
 export interface VisibleRows {
   readonly surface: "screen" | "alternate" | "log";
-  /** Without the blank ones at the end. */
+  /** Without blank rows at the end. */
   readonly rows: readonly VisibleRow[];
-  /** Rows before this position have scrolled away, or were written to their end: they never change. */
+  /** Rows before this position have scrolled away or are complete, and never change. */
   readonly settled: number;
-  /** From so many settled rows on, the oldest go and the positions of all others change. */
-  readonly most: number;
+  /** From this number of settled rows on, the oldest are dropped and the positions of all others change. */
+  readonly maxSettled: number;
 }
 
 export interface ScreenChanges {
   readonly rows: readonly string[];
-  /** Rows that came and went unseen before these; undefined when nobody can say how many. */
+  /** Number of rows that came and went between the two readings; undefined if unknown. */
   readonly leftOut: number | undefined;
 }
 
-/** What was seen last, of each surface: a program that leaves the alternate screen goes on where it was. */
-export type Seen = Readonly<Partial<Record<VisibleRows["surface"], VisibleRows>>>;
+/** The last rows of each surface: a program that leaves the alternate screen continues on its earlier screen. */
+export type LastSeen = Readonly<Partial<Record<VisibleRows["surface"], VisibleRows>>>;
 
-/** What has changed since, oldest first, and what is to be handed in with the next sight. */
+/** Returns the rows that changed, oldest first, and the state to pass with the next rows. */
 export function changesSince(
-  seen: Seen,
+  seen: LastSeen,
   now: VisibleRows,
-): { readonly changes: ScreenChanges; readonly seen: Seen } {
+): { readonly changes: ScreenChanges; readonly seen: LastSeen } {
   const before = seen[now.surface];
   const changes = before === undefined ? { rows: textsOf(now.rows), leftOut: 0 } : compare(before, now);
   return { changes, seen: { ...seen, [now.surface]: now } };
@@ -41,12 +43,12 @@ function compare(before: VisibleRows, now: VisibleRows): ScreenChanges {
   const shift = shiftBetween(before, now);
   if (shift === undefined) return { rows: textsOf(now.rows), leftOut: undefined };
   const known = new Map(before.rows.map(({ at, text }) => [at + shift, text]));
-  // A row that was cleared has nothing to be read.
+  // A cleared row has no text to report.
   const rows = now.rows.filter(({ at, text }) => known.get(at) !== text && !(text === "" && known.has(at)));
   return { rows: textsOf(rows), leftOut: gapBetween(before, now, shift) };
 }
 
-/** How many rows lie between the last that was seen and the first that is. Positions in a log are bytes, and count nothing. */
+/** Number of rows between the last known and the first visible one; undefined in a log, whose positions are bytes. */
 function gapBetween(before: VisibleRows, now: VisibleRows, shift: number): number | undefined {
   const first = now.rows[0]?.at;
   const next = (before.rows.at(-1)?.at ?? before.settled - 1) + shift + 1;
@@ -55,48 +57,48 @@ function gapBetween(before: VisibleRows, now: VisibleRows, shift: number): numbe
 }
 
 /**
- * By how much the positions of a sight differ from those of the one before: 0 unless the history was full, cleared or laid
- * out anew, or an alternate screen has scrolled. Undefined when the two have nothing in common.
+ * The difference between the positions of two readings: 0 unless the history was full, cleared or rewrapped, or an
+ * alternate screen has scrolled. Undefined if the two have nothing in common.
  */
 function shiftBetween(before: VisibleRows, now: VisibleRows): number | undefined {
   if (now.surface === "alternate")
-    return likeness(before, now, 0) >= SAME ? 0 : (bestShift(before, now) ?? 0);
-  const cannotHaveMoved = now.settled >= before.settled && now.settled < now.most;
+    return similarity(before, now, 0) >= MIN_SIMILARITY ? 0 : (bestShift(before, now) ?? 0);
+  const cannotHaveMoved = now.settled >= before.settled && now.settled < now.maxSettled;
   return cannotHaveMoved && isContinued(before, now) ? 0 : bestShift(before, now);
 }
 
-/** What never changes has not. Where there is too much new to see any of it, its place alone tells. */
+/** True if no settled row has changed. A settled row that is no longer visible counts as unchanged. */
 function isContinued(before: VisibleRows, now: VisibleRows): boolean {
   const known = new Map(now.rows.map(({ at, text }) => [at, text]));
   return before.rows.every(({ at, text }) => at >= before.settled || (known.get(at) ?? text) === text);
 }
 
-/** Share of the rows at the same place that are the same when two sights belong together. */
-const SAME = 0.5;
+/** Two readings belong together if at least this share of the rows at the same position is the same. */
+const MIN_SIMILARITY = 0.5;
 
-function likeness(before: VisibleRows, now: VisibleRows, shift: number): number {
+function similarity(before: VisibleRows, now: VisibleRows, shift: number): number {
   const known = new Map(before.rows.map(({ at, text }) => [at + shift, text]));
   const shared = now.rows.filter(({ at, text }) => text !== "" && known.has(at));
   const same = shared.filter(({ at, text }) => known.get(at) === text);
   return shared.length === 0 ? 0 : same.length / shared.length;
 }
 
-/** The shift under which most rows are the same; of several the smallest. */
+/** The shift under which most rows are the same; among equals, the smallest. */
 function bestShift(before: VisibleRows, now: VisibleRows): number | undefined {
   const places = new Map<string, number[]>();
   for (const { at, text } of before.rows) {
-    if (text !== "") places.set(text, [...(places.get(text) ?? []).slice(1 - MOST_ALIKE), at]);
+    if (text !== "") places.set(text, [...(places.get(text) ?? []).slice(1 - MAX_ALIKE), at]);
   }
   const votes = new Map<number, number>();
   for (const { at, text } of now.rows) {
     for (const was of places.get(text) ?? []) votes.set(at - was, (votes.get(at - was) ?? 0) + 1);
   }
   const [best] = [...votes].sort(([a, one], [b, other]) => other - one || Math.abs(a) - Math.abs(b));
-  return best !== undefined && likeness(before, now, best[0]) >= SAME ? best[0] : undefined;
+  return best !== undefined && similarity(before, now, best[0]) >= MIN_SIMILARITY ? best[0] : undefined;
 }
 
-/** Rows that are all alike say little about where they belong; so many of them are held against each other. */
-const MOST_ALIKE = 50;
+/** Identical rows say little about the shift; at most this many of them are compared. */
+const MAX_ALIKE = 50;
 
 function isSame(one: readonly VisibleRow[], other: readonly VisibleRow[]): boolean {
   return (
@@ -109,24 +111,24 @@ function textsOf(rows: readonly VisibleRow[]): string[] {
   return rows.map(({ text }) => text);
 }
 
-/** Rows from their positions on, without the blank ones at their end. */
-export function sightRows(texts: readonly string[], first: number): VisibleRow[] {
+/** Numbers rows from a first position on, without blank rows at the end. */
+export function rowsFrom(texts: readonly string[], first: number): VisibleRow[] {
   const last = texts.findLastIndex((text) => text !== "");
   return texts.slice(0, last + 1).map((text, i) => ({ at: first + i, text }));
 }
 
-/** A log's end is read, never the whole: this holds some thousand lines. */
+/** Only the end of a log is read: some thousand lines. */
 const TAIL_BYTES = 256 * 1024;
 
-/** The last lines of a log, oldest first; undefined when it is gone. */
-export function tailOfLog(path: string, lines: number): readonly string[] | undefined {
+/** Returns the last lines of a log, oldest first; undefined if the file is missing. */
+export function logTail(path: string, lines: number): readonly string[] | undefined {
   const text = readTail(path, TAIL_BYTES);
   if (text === undefined) return undefined;
   return text === "" ? [] : text.replace(/\n$/, "").split("\n").slice(-lines);
 }
 
-/** The end of a log, each row at its byte. */
-export function sightOfLog(path: string): VisibleRows | undefined {
+/** Returns the last rows of a log, each at its byte offset; undefined if the file is missing. */
+export function visibleRowsOfLog(path: string): VisibleRows | undefined {
   const from = Math.max(0, (fileSize(path) ?? 0) - TAIL_BYTES);
   const bytes = readFrom(path, from);
   if (bytes === undefined) return undefined;
@@ -138,7 +140,31 @@ export function sightOfLog(path: string): VisibleRows | undefined {
     if (start < bytes.length) rows.push({ at: from + start, text: bytes.toString("utf8", start, end) });
   }
   const settled = from + bytes.lastIndexOf(LINE_END) + 1;
-  return { surface: "log", rows, settled, most: Number.POSITIVE_INFINITY };
+  return { surface: "log", rows, settled, maxSettled: Number.POSITIVE_INFINITY };
 }
 
 const LINE_END = 0x0a;
+
+/** History rows in one reading, at most 0.1 MB. If more rows pass between two readings, `leftOut` counts the rest. */
+export const HISTORY_ROWS = 1_000;
+
+/** Converts a pane's screen to rows whose positions count from the start of its history. */
+export function visibleRowsOfScreen({ rows, height, history, historyLimit, alternate }: Screen): VisibleRows {
+  if (alternate) {
+    // The history above belongs to the normal screen.
+    const visible = rows.slice(-height);
+    return {
+      surface: "alternate",
+      rows: rowsFrom(visible, 0),
+      settled: 0,
+      maxSettled: Number.POSITIVE_INFINITY,
+    };
+  }
+  return {
+    surface: "screen",
+    rows: rowsFrom(rows, history - (rows.length - height)),
+    settled: history,
+    // At its limit, tmux drops the oldest tenth at once, at least one row.
+    maxSettled: historyLimit - Math.max(1, Math.floor(historyLimit / 10)),
+  };
+}

@@ -8,7 +8,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config/config.ts";
 import { readPlace, readStatus } from "../team/records/read-records.ts";
-import { tmuxAround } from "../tmux/server.ts";
+import { tmuxCaller } from "../tmux/server.ts";
 
 /**
  * Shows the pane of the first of some members that has one.
@@ -49,7 +49,7 @@ async function focusOwn(
 
 async function goTo(ctx: OperationContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
-  return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxAround(ctx.env));
+  return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxCaller(ctx.env));
 }
 
 /** Those whose panes stand for a team: its teammates in order, those that are hidden behind them, else its lead. */

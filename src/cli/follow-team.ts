@@ -1,7 +1,6 @@
 import { systemClock } from "../os/clock.ts";
 import type { TeamRef } from "../team/ref.ts";
-import type { Bell } from "../wakeup/bell.ts";
-import { anyBell } from "../wakeup/merged-bell.ts";
+import { anyBell, type Bell } from "../wakeup/bell.ts";
 import { timerBell } from "../wakeup/timer-bell.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
 

@@ -1,4 +1,9 @@
-import { changesSince, type ScreenChanges, type Seen, type VisibleRows } from "../backend/visible-rows.ts";
+import {
+  changesSince,
+  type LastSeen,
+  type ScreenChanges,
+  type VisibleRows,
+} from "../backend/visible-rows.ts";
 import type { OperationContext } from "../operations/context.ts";
 import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/process/identity.ts";
@@ -79,12 +84,12 @@ interface Glance {
 
 /** One look after the other at wherever the agent is then. */
 function glancesAt(ctx: OperationContext, name: string): () => Promise<Glance> {
-  let [seen, instance]: [Seen, string?] = [{}];
+  let [seen, instance]: [LastSeen, string?] = [{}];
   return async () => {
     const place = readPlace(ctx.ref, name);
     // Read before the look, so that what it said at its end is seen.
     const end = endIn(ctx, name, place);
-    const sight = place && (await ctx.backends.of(place.backend)?.sight(place));
+    const sight = place && (await ctx.backends.of(place.backend)?.visibleRows(place));
     if (sight === undefined) return { sight, changes: NOTHING, end: end ?? { exit: undefined } };
     const next = changesSince(place?.instance === instance ? seen : {}, sight);
     [seen, instance] = [next.seen, place?.instance];

@@ -2,21 +2,21 @@ import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { type ProgramResult, run } from "../os/process/run.ts";
 
-/** Milliseconds: a checkout of a large repository takes minutes on a slow disk, a hang never ends. */
+/** Milliseconds; a checkout of a large repository can take minutes on a slow disk. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** git looks at all worktrees of a repository, and fails over one that another git is just making: a few milliseconds later it is whole. */
-const HALF_MADE = /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/;
-const MOST_TRIES = 20;
-/** Milliseconds between two tries. */
-const AGAIN_MS = 25;
+/** git reads all worktrees of a repository, and fails if another git is creating one. It is complete a few milliseconds later. */
+const INCOMPLETE_WORKTREE = /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/;
+const MAX_ATTEMPTS = 20;
+/** Milliseconds between two attempts. */
+const RETRY_MS = 25;
 
-/** What git refused, with its own words. */
+/** A failed call of git; the message is git's own error text. */
 export class GitError extends Error {
   override readonly name = "GitError";
-  /** The words behind `git`. */
+  /** The arguments of git. */
   readonly args: readonly string[];
-  /** Not installed, or not on the PATH. */
+  /** True if git is not installed or not on the PATH. */
   readonly missing: boolean;
 
   constructor(args: readonly string[], text: string, missing = false) {
@@ -26,18 +26,19 @@ export class GitError extends Error {
   }
 }
 
-/** What names a repository, or a part of one (`git rev-parse --local-env-vars`, without what configures git). */
-const OF_A_REPOSITORY =
+/** Variables that select a repository or a part of it (`git rev-parse --local-env-vars`, without those that configure git). */
+const REPOSITORY_VARIABLES =
   /^GIT_(DIR|WORK_TREE|IMPLICIT_WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|(ALTERNATE_)?OBJECT_DIRECTOR(Y|IES)|GRAFT_FILE|SHALLOW_FILE)$/;
 
-/** The environment in which the directory alone says which repository is meant, whatever a hook or another git left in it. Pure. */
+/** Removes variables, for example of a git hook, that would select another repository than that of the directory. Pure. */
 export function withoutRepository(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_REPOSITORY.test(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.test(name)));
 }
 
 /**
- * Runs git in a directory, with an argument vector; its words are English whatever the caller's locale.
- * @returns what it printed
+ * Runs git in a directory, with an argument vector. Its messages are English in any locale.
+ * @param extra further variables
+ * @returns its stdout
  * @throws GitError
  */
 export async function git(
@@ -56,16 +57,20 @@ export async function git(
     },
     timeoutMs: TIMEOUT_MS,
   };
-  const once = (): Promise<ProgramResult> => run("git", ["-C", directory, ...args], options);
-  let ended = await once();
-  for (let tries = 1; tries < MOST_TRIES && HALF_MADE.test(ended.stderr) && ended.code !== 0; tries += 1) {
-    await pause(AGAIN_MS);
-    ended = await once();
+  const runOnce = (): Promise<ProgramResult> => run("git", ["-C", directory, ...args], options);
+  let result = await runOnce();
+  for (
+    let attempt = 1;
+    attempt < MAX_ATTEMPTS && INCOMPLETE_WORKTREE.test(result.stderr) && result.code !== 0;
+    attempt += 1
+  ) {
+    await pause(RETRY_MS);
+    result = await runOnce();
   }
-  const { code, stdout, stderr, failure } = ended;
+  const { code, stdout, stderr, failure } = result;
   if (failure === "not-found") throw new GitError(args, "git is not installed, or not on the PATH", true);
   if (failure === "timed-out")
-    throw new GitError(args, `git ${args[0]} did not end within ${TIMEOUT_MS / 60_000} minutes`);
-  if (code !== 0) throw new GitError(args, stderr.trim() || `git ${args[0]} failed without a word`);
+    throw new GitError(args, `git ${args[0]} did not finish within ${TIMEOUT_MS / 60_000} minutes`);
+  if (code !== 0) throw new GitError(args, stderr.trim() || `git ${args[0]} failed without an error message`);
   return stdout;
 }

@@ -3,29 +3,29 @@ import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/files/fs.ts";
 import { GitError, git } from "./git.ts";
 import { commitsOnlyOn } from "./status.ts";
-import { knownWorktrees, placeOfBranch } from "./worktree.ts";
+import { knownWorktrees, worktreeOfBranch } from "./worktree.ts";
 
-/** What was forgotten of a worktree whose directory had been deleted. */
-interface Forgotten {
-  /** The branch that was made for it went too. */
+/** The result of pruning a worktree. */
+interface PruneResult {
+  /** The branch that was created for it is deleted too. */
   readonly branch: boolean;
 }
 
 /**
- * Has git forget exactly one worktree whose directory somebody has deleted, and the branch that was made for it where nothing
- * on it would be lost. One that is locked, or whose detached HEAD had commits that are on no branch, stays known.
- * @param repository any directory of it; undefined for the nearest one above the path
- * @returns undefined when git knows of no such worktree
- * @throws GitError
+ * Removes git's record of one worktree whose directory was deleted, and the branch that was created for it if no commit would be
+ * lost. Does nothing if the directory exists.
+ * @param repository any directory of the repository; by default the nearest existing one above the path
+ * @returns undefined if the directory exists or git has no such worktree
+ * @throws GitError also if the worktree is locked, or its detached HEAD has commits that are on no branch
  */
-export async function forgetMissing(
+export async function pruneWorktree(
   path: string,
   {
-    repository = above(path),
+    repository = nearestExisting(path),
     madeBranch,
   }: { repository?: string | undefined; madeBranch?: string | undefined },
   env: Env,
-): Promise<Forgotten | undefined> {
+): Promise<PruneResult | undefined> {
   if (entryOf(path) !== undefined) return undefined;
   const known = (await knownWorktrees(repository, env)).get(path);
   if (known === undefined) return undefined;
@@ -37,13 +37,13 @@ export async function forgetMissing(
     if (commits > 0) throw new GitError(words, `its HEAD, ${head}, was detached and is on no branch`);
   }
   await git(repository, words, env);
-  const isFree = madeBranch !== undefined && (await placeOfBranch(repository, madeBranch, env)) === "";
+  const isFree = madeBranch !== undefined && (await worktreeOfBranch(repository, madeBranch, env)) === "";
   if (!isFree || (await commitsOnlyOn(repository, [madeBranch], env)) > 0) return { branch: false };
   await git(repository, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
   return { branch: true };
 }
 
-function above(path: string): string {
+function nearestExisting(path: string): string {
   const parent = dirname(path);
-  return parent === path || entryOf(parent) !== undefined ? parent : above(parent);
+  return parent === path || entryOf(parent) !== undefined ? parent : nearestExisting(parent);
 }

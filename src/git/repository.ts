@@ -3,21 +3,21 @@ import { entryOf, isDirectory, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/real-path.ts";
 
 /**
- * The directory that stands for all worktrees of the repository that a directory is in: the main worktree, or the repository
- * itself where it has none; the directory itself outside of any. Read from git's own files, with nothing started.
- * A `.git` file counts only where the repository that it names knows this worktree: anybody can write one.
+ * Returns one directory for all worktrees of the repository of a directory: the main worktree, or the repository itself if it is
+ * bare. Outside a repository, returns the directory. Reads git's files and starts no process. A `.git` file counts only if the
+ * repository that it names has this worktree, because anyone can write such a file.
  */
 export function repositoryOf(directory: string): string {
   const start = realPathOf(directory);
   for (let at = start; ; at = dirname(at)) {
     const link = join(at, ".git");
     if (isDirectory(link)) return at;
-    if (entryOf(link)?.isFile()) return mainOf(at, link) ?? at;
+    if (entryOf(link)?.isFile()) return mainWorktreeOf(at, link) ?? at;
     if (at === dirname(at)) return start;
   }
 }
 
-/** The same directory in the main worktree, for one in a linked worktree; undefined for any other, and where there is no main one. */
+/** Maps a directory of a linked worktree to the main worktree; undefined for any other directory, and without a main worktree. */
 export function inMainWorktree(directory: string): string | undefined {
   const start = realPathOf(directory);
   const main = repositoryOf(start);
@@ -28,46 +28,46 @@ export function inMainWorktree(directory: string): string | undefined {
   }
 }
 
-/** Where a directory lies in a repository of git. */
+/** The worktree that a directory is in. */
 interface Checkout {
-  /** It is a linked worktree, beside the main one. */
+  /** True for a linked worktree, false for the main one. */
   readonly isLinked: boolean;
-  /** Undefined where none is checked out. */
+  /** Undefined with a detached HEAD. */
   readonly branch: string | undefined;
 }
 
-/** Of the repository that a directory is in; undefined outside of any. Read from git's own files, with nothing started. */
+/** Returns the worktree of a directory; undefined outside a repository. Reads git's files and starts no process. */
 export function checkoutOf(directory: string): Checkout | undefined {
   const main = repositoryOf(directory);
   for (let at = realPathOf(directory); ; at = dirname(at)) {
     const link = join(at, ".git");
     if (isDirectory(link)) return { isLinked: false, branch: branchIn(link) };
-    const named = entryOf(link)?.isFile() ? lineIn(link)?.match(/^gitdir: (.+)$/)?.[1] : undefined;
+    const named = entryOf(link)?.isFile() ? readLine(link)?.match(/^gitdir: (.+)$/)?.[1] : undefined;
     if (named !== undefined) return { isLinked: main !== at, branch: branchIn(resolve(at, named)) };
     if (at === dirname(at)) return undefined;
   }
 }
 
-/** No name of a branch holds a blank or a control character. */
+/** Reads the branch in a HEAD file; a branch name contains no blank and no control character. */
 function branchIn(admin: string): string | undefined {
-  return lineIn(join(admin, "HEAD"))?.match(/^ref: refs\/heads\/([^\s\p{Cc}]{1,200})$/u)?.[1];
+  return readLine(join(admin, "HEAD"))?.match(/^ref: refs\/heads\/([^\s\p{Cc}]{1,200})$/u)?.[1];
 }
 
-/** Of a linked worktree; undefined for a submodule, which is a repository of its own, and for a forged link. */
-function mainOf(worktree: string, link: string): string | undefined {
-  const named = lineIn(link)?.match(/^gitdir: (.+)$/)?.[1];
+/** Returns the main worktree of a linked one; undefined for a submodule, which is a separate repository, and for a forged link. */
+function mainWorktreeOf(worktree: string, link: string): string | undefined {
+  const named = readLine(link)?.match(/^gitdir: (.+)$/)?.[1];
   if (named === undefined) return undefined;
   const admin = resolve(worktree, named);
-  const common = lineIn(join(admin, "commondir"));
-  const back = lineIn(join(admin, "gitdir"));
+  const common = readLine(join(admin, "commondir"));
+  const back = readLine(join(admin, "gitdir"));
   if (common === undefined || back === undefined || resolve(admin, back) !== link) return undefined;
   const shared = realPathOf(resolve(admin, common));
-  // Only git itself makes one there: a directory that names another repository as its own claims no trust.
+  // Only git writes to this directory, so a forged link cannot inherit the trust of another repository.
   if (dirname(realPathOf(admin)) !== join(shared, "worktrees")) return undefined;
   return basename(shared) === ".git" ? dirname(shared) : shared;
 }
 
-/** The one line of a file of git's. */
-function lineIn(path: string): string | undefined {
+/** Reads a one-line file of git. */
+function readLine(path: string): string | undefined {
   return isDirectory(path) ? undefined : readText(path)?.replace(/\r?\n$/, "");
 }

@@ -1,7 +1,7 @@
 import type { Env } from "../os/env.ts";
 import { git } from "./git.ts";
 
-/** What is in a worktree and not in a commit. */
+/** The uncommitted changes of a worktree. */
 export interface GitChanges {
   /** Short name; undefined while the HEAD is detached. */
   readonly branch: string | undefined;
@@ -10,7 +10,7 @@ export interface GitChanges {
   readonly untracked: number;
 }
 
-/** Reads `git status --porcelain=v2 --branch -z`. Pure; unknown lines are of a newer git and count as nothing. */
+/** Parses `git status --porcelain=v2 --branch -z`. Pure; ignores unknown lines, which a newer git may print. */
 export function parseStatus(text: string): GitChanges {
   let branch: string | undefined;
   let changed = 0;
@@ -21,14 +21,14 @@ export function parseStatus(text: string): GitChanges {
     const head = /^# branch\.head (.*)$/s.exec(field)?.[1];
     if (head !== undefined && head !== "(detached)") branch = head;
     if (/^[12u] /.test(field)) changed += 1;
-    // The old name of a renamed file stands in a field of its own.
+    // The old name of a renamed file is the next field.
     if (field.startsWith("2 ")) at += 1;
     if (field.startsWith("? ")) untracked += 1;
   }
   return { branch, changed, untracked };
 }
 
-/** What is changed and untracked in a worktree; ignored files do not count. @throws GitError */
+/** Counts changed and untracked files of a worktree; ignored files do not count. @throws GitError */
 export async function changesIn(directory: string, env: Env): Promise<GitChanges> {
   const shown = ["--untracked-files=normal", "--ignore-submodules=none"];
   const words = ["status", "--porcelain=v2", "--branch", "-z", ...shown];
@@ -36,9 +36,9 @@ export async function changesIn(directory: string, env: Env): Promise<GitChanges
 }
 
 /**
- * Commits that the HEAD has and the other lacks, and the other way round.
+ * Counts the commits that only HEAD has (`ahead`), and that only the other commit has (`behind`).
  * @param since the name of a commit or branch
- * @throws GitError when it is none
+ * @throws GitError if there is no such commit or branch
  */
 export async function aheadBehind(
   directory: string,
@@ -51,8 +51,8 @@ export async function aheadBehind(
 }
 
 /**
- * Commits of HEAD and of these branches that are on no other branch, tag or remote.
- * @param own branches that do not count as elsewhere; those that are gone hold nothing
+ * Counts the commits of HEAD and of the given branches that are on no other branch, tag or remote.
+ * @param own the branches; missing ones are ignored
  * @throws GitError
  */
 export async function commitsOnlyOn(directory: string, own: readonly string[], env: Env): Promise<number> {

@@ -7,80 +7,81 @@ import { realPathOf } from "../os/files/real-path.ts";
 import { GitError, git } from "./git.ts";
 import { changesIn, commitsOnlyOn, type GitChanges } from "./status.ts";
 
-/** Where worktrees go unless a setting says otherwise: inside the repository, so that they are found and go with it. */
+/** Default directory for worktrees: inside the repository, so that users find them and they are deleted with it. */
 const DEFAULT_DIRECTORY = ".worktrees";
 
 export interface WorktreeRequest {
-  /** Any directory of the repository; HEAD is that of its own worktree. */
+  /** Any directory of the repository. The new branch starts at the HEAD of its worktree. */
   readonly from: string;
-  /** The new directory's name; where it is taken, the next free of name-2, … */
+  /** Name of the new directory; if it is taken, the first free of name-2, … */
   readonly name: string;
-  /** Made from HEAD; where it exists it is checked out if the person named it, else the next free of name-2, … is made. */
+  /** Created from HEAD. If it exists: checked out if `branchIsGiven`, else the first free of name-2, … is created. */
   readonly branch: string;
+  /** True if the user has named the branch. */
   readonly branchIsGiven: boolean;
-  /** Where worktrees go; relative to the repository. */
+  /** Directory for worktrees, relative to the repository; `.worktrees` by default. */
   readonly directory?: string | undefined;
-  /** Takes along what is changed and untracked in `from`. */
+  /** Copy the changed and untracked files of the worktree of `from`. */
   readonly withChanges?: boolean;
-  /** Told of what is about to be made while nothing of it is there, so that it is known also when this process is killed over it. */
-  readonly announce?: (worktree: Worktree) => Promise<void>;
+  /** Receives the planned worktree before anything is created, to record it in case this process is killed meanwhile. */
+  readonly onPlanned?: (worktree: Worktree) => Promise<void>;
   readonly env: Env;
 }
 
 export interface Worktree {
   readonly path: string;
-  /** The directory inside of it that `from` is in the repository. */
+  /** The directory in it that corresponds to `from`. */
   readonly cwd: string;
   /** The top of the worktree that `from` is in. */
   readonly source: string;
-  /** The branch that was checked out there; undefined while its HEAD was detached. */
+  /** The branch of `source` at that time; undefined with a detached HEAD. */
   readonly startedFrom: string | undefined;
   readonly branch: string;
-  /** The commit that it began with. */
+  /** The commit that it was created from. */
   readonly base: string;
-  /** Whether the branch was made for it. */
+  /** True if the branch was created for it. */
   readonly madeBranch: boolean;
-  /** The top of the main worktree, which stays when others go. */
+  /** The top of the main worktree, which outlives the others. */
   readonly repository: string;
 }
 
 /**
- * Makes a worktree with a branch of its own. It exists whole or, when git refuses, not at all.
- * @throws GitError
+ * Creates a worktree with its own branch. If git refuses a step, the earlier steps are rolled back.
+ * @throws GitError also names what could not be rolled back
  */
 export async function addWorktree(request: WorktreeRequest): Promise<Worktree> {
   const { env } = request;
   const { worktree, parent } = await plan(request);
   const { path, branch, base, madeBranch, source, repository } = worktree;
-  await request.announce?.(worktree);
+  await request.onPlanned?.(worktree);
   makeParent(repository, parent);
-  // By itself, so that what is taken back after a failure is a branch that this call made.
+  // A separate command, so that a rollback only ever deletes a branch that this call has created.
   if (madeBranch) await git(source, ["branch", "--no-track", "--end-of-options", branch, base], env);
   const words = ["worktree", "add", "--quiet", "--end-of-options", path, branch];
   try {
     await git(source, words, env);
-    if (request.withChanges) await takeChanges(source, path, env);
+    if (request.withChanges) await copyChanges(source, path, env);
   } catch (error) {
-    const left = await takeBackWorktree(worktree, env);
+    const left = await rollBackWorktree(worktree, env);
     throw left.length === 0 ? error : new GitError(words, [messageOf(error), ...left].join("; "));
   }
   return worktree;
 }
 
-/** What a request comes to; nothing is made. */
+/** Resolves a request to the worktree and its parent directory; creates nothing. */
 async function plan(
   request: WorktreeRequest,
 ): Promise<{ readonly worktree: Worktree; readonly parent: string }> {
   const { env } = request;
   const from = realPathOf(request.from);
-  const { top, repository } = await whereIs(from, env);
+  const { top, repository } = await locate(from, env);
   const head = await commitOf(top, "HEAD", env).catch(noCommit);
-  const exists = (await placeOfBranch(top, request.branch, env)) !== undefined;
+  const exists = (await worktreeOfBranch(top, request.branch, env)) !== undefined;
   const madeBranch = !(exists && request.branchIsGiven);
   const branch = madeBranch && exists ? await freeBranch(top, request.branch, env) : request.branch;
   const base = madeBranch ? head : await commitOf(top, `refs/heads/${branch}`, env);
   if (request.withChanges && base !== head)
-    throw new GitError(["restore"], `what is uncommitted here belongs to another commit than ${branch}`);
+    throw new GitError(["restore"], `the uncommitted changes are based on another commit than ${branch}`);
   const parent = resolve(repository, request.directory ?? DEFAULT_DIRECTORY);
   const path = freePath(parent, request.name, await knownWorktrees(top, env));
   const worktree = {
@@ -96,7 +97,7 @@ async function plan(
   return { worktree, parent };
 }
 
-/** Why a worktree must stay; undefined when all of it is elsewhere too. */
+/** Work that exists only in a worktree. */
 export interface Unsaved {
   readonly changed: number;
   readonly untracked: number;
@@ -105,8 +106,8 @@ export interface Unsaved {
 }
 
 /**
- * What would be lost with a worktree and the branch that was made for it.
- * @throws GitError when it cannot be told, which is no permission to remove it
+ * Returns the work that removing a worktree and the branch created for it would lose; undefined if there is none.
+ * @throws GitError if git cannot tell; then do not remove the worktree
  */
 export async function unsavedIn(
   path: string,
@@ -119,43 +120,43 @@ export async function unsavedIn(
   return changed + untracked + commits === 0 ? undefined : { changed, untracked, commits };
 }
 
-/** What is changed and untracked in a worktree. @throws GitError also for a directory that is none any more */
+/** Counts changed and untracked files of a worktree. @throws GitError also if the directory is no longer a worktree */
 export async function changesInWorktree(path: string, env: Env): Promise<GitChanges> {
-  await whereIsWorktree(path, env);
+  await locateWorktree(path, env);
   return changesIn(path, env);
 }
 
-/** Commits that would be lost with a worktree although every branch stays: those of a detached HEAD. @throws GitError */
+/** Counts the commits of a detached HEAD that are on no branch, tag or remote. @throws GitError */
 export async function commitsOnNoBranch(path: string, env: Env): Promise<number> {
-  await whereIsWorktree(path, env);
+  await locateWorktree(path, env);
   return commitsOnlyOn(path, [], env);
 }
 
 /**
- * Removes a worktree in which nothing is unsaved, and the branch that was made for it. git looks once more by itself and
- * refuses what was changed meanwhile.
+ * Removes a worktree without unsaved work (see {@link unsavedIn}) and the branch that was created for it. git checks again, and
+ * refuses if files were changed meanwhile.
  * @throws GitError
  */
 export async function removeWorktree(path: string, madeBranch: string | undefined, env: Env): Promise<void> {
-  const { common } = await whereIsWorktree(path, env);
+  const { common } = await locateWorktree(path, env);
   await git(common, ["worktree", "remove", "--end-of-options", path], env);
   if (madeBranch === undefined) return;
-  // Its commits are on another branch or a remote, which was asked before. One that is checked out elsewhere is somebody's.
-  if ((await placeOfBranch(common, madeBranch, env)) !== "") return;
+  // unsavedIn has checked that its commits exist elsewhere. A branch that is checked out in another worktree is in use.
+  if ((await worktreeOfBranch(common, madeBranch, env)) !== "") return;
   await git(common, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
 }
 
-/** Removes a worktree with all that is in it; its branch stays. @throws GitError */
+/** Removes a worktree with all its changes; its branch stays. @throws GitError */
 export async function discardWorktree(path: string, env: Env): Promise<void> {
-  const { common } = await whereIsWorktree(path, env);
+  const { common } = await locateWorktree(path, env);
   await git(common, ["worktree", "remove", "--force", "--end-of-options", path], env);
 }
 
 /**
- * Takes back a worktree in which nobody has worked, and its branch if it was made for it and still is where it began.
- * @returns what git would not let go
+ * Removes a worktree that was never used, and its branch if it was created for it and has not moved.
+ * @returns one text for each part that git did not remove
  */
-export async function takeBackWorktree(
+export async function rollBackWorktree(
   { path, source, branch, base, madeBranch }: Omit<Worktree, "cwd" | "startedFrom" | "repository">,
   env: Env,
 ): Promise<readonly string[]> {
@@ -173,23 +174,23 @@ export async function takeBackWorktree(
   return left;
 }
 
-interface Where {
+interface Location {
   readonly top: string;
-  /** The `.git` directory that all worktrees of a repository share: it stays when one of them goes. */
+  /** The `.git` directory that all worktrees of a repository share; it outlives each of them. */
   readonly common: string;
   readonly repository: string;
 }
 
-async function whereIs(directory: string, env: Env): Promise<Where> {
+async function locate(directory: string, env: Env): Promise<Location> {
   const words = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"];
   const [top = "", common = ""] = (await git(directory, words, env)).split("\n");
-  // Of a linked worktree the common directory is the main one's `.git`; a bare repository has no other top than this.
+  // The common directory is the `.git` of the main worktree; a bare repository has no main worktree, so use the top of this one.
   return { top, common, repository: realPathOf(basename(common) === ".git" ? dirname(common) : top) };
 }
 
-/** Inside of a repository, a directory that is no worktree any more would be taken for a part of the repository. */
-async function whereIsWorktree(path: string, env: Env): Promise<Where> {
-  const where = await whereIs(path, env);
+/** As {@link locate}, but fails if git would take the directory for a part of another worktree. */
+async function locateWorktree(path: string, env: Env): Promise<Location> {
+  const where = await locate(path, env);
   if (where.top === realPathOf(path)) return where;
   throw new GitError(["rev-parse"], "it is not a worktree any more");
 }
@@ -204,13 +205,13 @@ function noCommit(error: unknown): never {
   throw error;
 }
 
-/** A directory that is made inside of the repository hides itself from its status; none of the repository's own files is touched. */
+/** Creates the directory for worktrees. If it is inside the repository, it gets a `.gitignore` that hides it from git status. */
 function makeParent(repository: string, parent: string): void {
   const isOurs = parent === join(repository, DEFAULT_DIRECTORY) || entryOf(parent) === undefined;
   ensureDir(parent);
-  // A link in somebody's repository must not lead what is written there to another place.
+  // A symbolic link in the repository must not redirect writes to a place outside.
   if (isInside(repository, parent) && !isInside(repository, realPathOf(parent)))
-    throw new GitError(["worktree", "add"], `${parent} leads out of the repository`);
+    throw new GitError(["worktree", "add"], `${parent} leads outside the repository`);
   const ignore = join(parent, ".gitignore");
   if (isOurs && isInside(repository, parent) && entryOf(ignore) === undefined)
     replaceFile(ignore, "*\n", { sync: false });
@@ -221,7 +222,7 @@ function isInside(directory: string, path: string): boolean {
   return way !== "" && way !== ".." && !way.startsWith("../");
 }
 
-/** @param known worktrees whose directory may be gone: git makes no other one in their place */
+/** @param known worktrees of git; git does not create another one in the place of a deleted one */
 function freePath(parent: string, name: string, known: ReadonlyMap<string, string>): string {
   for (let n = 1; ; n += 1) {
     const path = join(parent, n === 1 ? name : `${name}-${n}`);
@@ -229,7 +230,7 @@ function freePath(parent: string, name: string, known: ReadonlyMap<string, strin
   }
 }
 
-/** What git says of each worktree of a repository (`worktree list --porcelain`), by its path, also of those whose directory is gone. */
+/** Returns the entries of `worktree list --porcelain` by path, including worktrees whose directory is gone. */
 export async function knownWorktrees(directory: string, env: Env): Promise<ReadonlyMap<string, string>> {
   const entries = (await git(directory, ["worktree", "list", "--porcelain"], env)).split("\n\n");
   return new Map(
@@ -239,8 +240,8 @@ export async function knownWorktrees(directory: string, env: Env): Promise<Reado
   );
 }
 
-/** The worktree that has a branch checked out, "" for one that none has; undefined when there is no such branch. */
-export async function placeOfBranch(
+/** Returns the path of the worktree that has a branch checked out, or ""; undefined if there is no such branch. */
+export async function worktreeOfBranch(
   directory: string,
   branch: string,
   env: Env,
@@ -254,15 +255,15 @@ export async function placeOfBranch(
 async function freeBranch(top: string, branch: string, env: Env): Promise<string> {
   for (let n = 2; ; n += 1) {
     const name = `${branch}-${n}`;
-    if ((await placeOfBranch(top, name, env)) === undefined) return name;
+    if ((await worktreeOfBranch(top, name, env)) === undefined) return name;
   }
 }
 
 /**
- * Brings what is changed and untracked into the new worktree, uncommitted there too. It goes through an index of its own,
- * so that the person's index stays as it is.
+ * Copies changed and untracked files to the new worktree, without a commit. It uses a temporary index, so that the user's index does
+ * not change.
  */
-async function takeChanges(top: string, path: string, env: Env): Promise<void> {
+async function copyChanges(top: string, path: string, env: Env): Promise<void> {
   const scratch = createTemporaryDirectory("teams-index-");
   const index = { GIT_INDEX_FILE: join(scratch, "index") };
   try {

@@ -1,6 +1,6 @@
 import type { Env } from "../os/env.ts";
 
-/** What belongs to the pane or terminal and not to the caller, as shell patterns (protocol.md section 6). */
+/** Variables that belong to the pane or terminal instead of the caller, as shell patterns (protocol.md section 6). */
 export const PANE_VARIABLES = [
   "TERM*",
   "COLORTERM",
@@ -14,16 +14,16 @@ export const PANE_VARIABLES = [
   "WINDOWID",
 ] as const;
 
-const OF_THE_PANE = new RegExp(`^(${PANE_VARIABLES.join("|").replaceAll("*", ".*")})$`);
+const PANE_PATTERN = new RegExp(`^(${PANE_VARIABLES.join("|").replaceAll("*", ".*")})$`);
 
-/** Marks of an agent that the caller may itself run in, and of one start of it; nothing of them leaks. */
+/** Markers of the agent that the caller may run in, and of its start; they must not leak into another agent. */
 const STALE =
   /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_TEAM|_)$/;
 
-/** What a tmux server must not have of the agent that starts it: it would hand that on to every later pane of the user. */
-const OF_AN_AGENT = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
+/** Variables of an agent that a tmux server must not inherit: it would pass them on to every later pane of the user. */
+const AGENT_PATTERN = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
 
-/** What every teammate's process finds, ours and `claude` alike (protocol.md section 6). */
+/** Variables of every teammate, including `claude` (protocol.md section 6). */
 const AGENT_TEAMS: Env = {
   CLAUDECODE: "1",
   CLAUDE_CODE_ENTRYPOINT: "cli",
@@ -31,28 +31,28 @@ const AGENT_TEAMS: Env = {
 };
 
 /**
- * The environment of a teammate: the spawning caller's without what belongs to the caller's pane and without the
- * marks of an agent around it, then the fixed ones, then `extra`. Pure.
+ * Returns the environment of a teammate: the caller's without the variables of its pane and the markers of its agent, then the
+ * fixed variables, then `extra`. Pure.
  */
 export function childEnvironment(caller: Env, extra: Env = {}): Record<string, string> {
-  const kept = Object.entries(caller).filter(([name]) => !OF_THE_PANE.test(name) && !STALE.test(name));
+  const kept = Object.entries(caller).filter(([name]) => !PANE_PATTERN.test(name) && !STALE.test(name));
   const merged = [...kept, ...Object.entries(AGENT_TEAMS), ...Object.entries(extra)];
   return Object.fromEntries(
     merged.filter((entry): entry is [string, string] => entry[1] !== undefined && isName(entry[0])),
   );
 }
 
-/** The environment for what outlives an agent and is not its own. */
+/** Returns the environment for a process that outlives the agent that starts it, such as a tmux server. */
 export function withoutAgent(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_AN_AGENT.test(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENT_PATTERN.test(name)));
 }
 
-/** Whether the launch script must leave a variable alone although it is not among the caller's. */
+/** True if the launch script must keep a variable of the pane although the caller did not pass it. */
 export function belongsToPane(name: string): boolean {
-  return OF_THE_PANE.test(name);
+  return PANE_PATTERN.test(name);
 }
 
-/** A name that `-e NAME=value` carries whole. Other shells' function exports (`BASH_FUNC_x%%`) pass too. */
+/** True if tmux's `-e NAME=value` can pass the name. Function exports of shells (`BASH_FUNC_x%%`) can be passed too. */
 function isName(name: string): boolean {
   return name !== "" && !name.includes("=");
 }

@@ -2,7 +2,7 @@ import { TeamError } from "../errors.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../schema/permission-modes.ts";
 import { toolList } from "../schema/tool-names.ts";
 
-/** What a teammate's command line says (protocol.md section 6, the `--agent-*` chain). */
+/** The options of a teammate's command line (protocol.md section 6, the `--agent-*` chain). */
 export interface AgentFlags {
   /** `<name>@<team>` */
   readonly agentId: string;
@@ -12,18 +12,18 @@ export interface AgentFlags {
   readonly parentSessionId: string;
   readonly agentType: string;
   readonly planModeRequired: boolean;
-  /** `bypassPermissions` is written as `--dangerously-skip-permissions`. */
+  /** `bypassPermissions` becomes `--dangerously-skip-permissions`. */
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly tools?: readonly string[];
   readonly addDirs?: readonly string[];
   readonly model?: string;
-  /** Session whose conversation goes on. */
+  /** Id of the session whose conversation to continue. */
   readonly resume?: string;
 }
 
-/** The arguments of a teammate's process, each its own word. */
+/** Returns the arguments of a teammate's process; no shell reads them. */
 export function agentArgv(flags: AgentFlags): string[] {
   const list = (name: string, values: readonly string[] | undefined) =>
     values === undefined || values.length === 0 ? [] : [name, values.join(",")];
@@ -72,9 +72,8 @@ const WITH_VALUE = new Set([
 ]);
 
 /**
- * Reads a teammate's arguments. Flags it does not know are ignored, for the sake of newer peers; a value that begins
- * with `-` is still the value of the flag before it.
- * @throws TeamError INVALID_INPUT when a flag has no value or who the agent is is missing
+ * Parses a teammate's arguments. Ignores unknown flags, which newer programs may pass. A value may begin with `-`.
+ * @throws TeamError INVALID_INPUT if a flag has no value, the permission mode is unknown, or the agent's id, name or team is missing
  */
 export function parseAgentArgv(argv: readonly string[]): AgentFlags {
   const values = new Map<string, string[]>();
@@ -130,12 +129,12 @@ function flagsOf(values: ReadonlyMap<string, readonly string[]>): AgentFlags {
 function permissionMode(value: string | undefined): PermissionMode | undefined {
   if (value === undefined) return undefined;
   const known = PERMISSION_MODES.find((mode) => mode === value);
-  if (known === undefined) throw missing(`--permission-mode ${JSON.stringify(value)} is not one of ours`);
+  if (known === undefined) throw missing(`--permission-mode ${JSON.stringify(value)} is not a known mode`);
   return known;
 }
 
 function missing(what: string): TeamError {
-  return new TeamError("INVALID_INPUT", `The teammate's command line is not complete: ${what}.`, {
-    hint: "Teammates are started by `teams spawn` or `teams run`; `teams agent --help` lists the flags.",
+  return new TeamError("INVALID_INPUT", `The teammate's command line is not valid: ${what}.`, {
+    hint: "Start teammates with `teams spawn` or `teams run`; see `teams agent --help` for the flags.",
   });
 }

@@ -3,28 +3,28 @@ import { shellQuote } from "../text/shell-quote.ts";
 import { PANE_VARIABLES } from "./agent-environment.ts";
 
 export interface LaunchScriptInput {
-  /** Whom the epitaph names. */
+  /** Named in the text that a crashed pane shows. */
   readonly agentId: string;
   readonly cwd: string;
   readonly paths: AgentPaths;
-  /** Names (not values) of the variables that the agent keeps besides those of its pane. */
+  /** Names (not values) of the variables that the agent keeps in addition to those of its pane. */
   readonly keptVariables: readonly string[];
-  /** FIFOs that hear of the end, besides `ready`. */
+  /** FIFOs to ring at the end, in addition to `ready`. */
   readonly bells: readonly string[];
-  /** A pane, of tmux or iTerm2, shows its end and can be held open; a process without one has its log file. */
+  /** A pane (tmux or iTerm2) shows a crash and stays open; a process without a pane has its log file. */
   readonly surface: "pane" | "log";
 }
 
 /**
- * The script that a teammate's place runs, as `/bin/sh <script> outer <instance> <program> <argument>…`. POSIX sh; it
- * holds no secret, so its file may stay. `outer` is what the terminal's end reaches and dies of it; `inner` outlives
- * that, and all but SIGKILL: it records how the program ended, rings, and holds a crashed pane for a person.
+ * Returns the script that starts a teammate, run as `/bin/sh <script> outer <instance> <program> <argument>…`. POSIX sh; it
+ * contains no secret, so its file may stay. `outer` dies with the terminal. `inner` survives that, and every signal except SIGKILL:
+ * it records how the program ended, rings the bells and keeps a crashed pane open for the user.
  */
 export function launchScript(input: LaunchScriptInput): string {
   const { agentId, cwd, paths, bells, surface } = input;
   const kept = input.keptVariables.filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   return `#!/bin/sh
-# Runs one agent, records how it ended, and rings those who wait for it.
+# Runs one agent, records how it ended, and rings the waiting processes.
 agent=${shellQuote(agentId)}
 directory=${shellQuote(cwd)}
 run=${shellQuote(paths.run)}
@@ -35,7 +35,7 @@ ${ringAll([paths.ready, ...bells])}
 ${BODY}`;
 }
 
-/** The words that start it. Several words are executed as they are, whatever the user's default shell is. */
+/** Returns the command that runs the script. tmux executes several words directly, without the user's default shell. */
 export function launchArgv(paths: AgentPaths, instance: string, argv: readonly string[]): string[] {
   return ["/bin/sh", paths.launchScript, "outer", instance, ...argv];
 }
@@ -52,19 +52,19 @@ instance=$2
 shift 2
 
 if [ "$role" = outer ]; then
-  # HUP and TERM keep their default here: the terminal's end must end this process.
+  # HUP and TERM keep their default action: this process must end with the terminal.
   trap : INT QUIT
   /bin/sh "$0" inner "$instance" "$@"
   exit $?
 fi
 
-# Opened for both directions a FIFO never blocks, and the byte is lost when nobody listens.
+# Opened for reading and writing, a FIFO never blocks; the byte is lost if no process reads.
 ring() {
   [ -p "$1" ] && printf . 1<>"$1"
 }
 
-# What the server's environment adds to the caller's does not belong to the agent.
-drop_leftovers() {
+# Unsets variables that come from the tmux server's environment instead of the caller's.
+unset_server_variables() {
   set -f
   IFS=$newline
   for line in $(export -p); do
@@ -86,15 +86,15 @@ drop_leftovers() {
   set +f
 }
 
-# The last lines as JSON strings, blank ones at the end left out; what a person typed or a program of somebody else printed
-# may hold a secret of the environment, which is in no record of ours.
+# Prints the last lines as JSON strings, without blank lines at the end. Redacts values of secret variables, which typed input or
+# the output of a program may contain.
 as_json() {
   LC_ALL=C awk '
     BEGIN {
       for (name in ENVIRON) {
         value = ENVIRON[name]
         if (toupper(name) !~ /(KEY|TOKEN|SECRET|PASSWORD)$/ || length(value) < 8) continue
-        # The longest first, so that none is left in half.
+        # Longest first, so that no part of a longer secret remains.
         for (i = ++count; i > 1 && length(secrets[i - 1]) < length(value); i--) secrets[i] = secrets[i - 1]
         secrets[i] = value
       }
@@ -119,8 +119,8 @@ as_json() {
     }'
 }
 
-# Whether the alternate screen is on, which iTerm2 does not tell, and below that the last lines. The border above the pane
-# still shows what its agent last said of itself; a hangup, Ctrl-C or a plain kill of a sound program is no crash.
+# Prints whether the alternate screen is on (always 0 for iTerm2), then the last lines of the screen. Also replaces the agent's
+# last state in the border of the pane; an end by hangup, Ctrl-C or SIGTERM is not a crash.
 ask_terminal() {
   case $code in
     129 | 130 | 143) state=exited ;;
@@ -135,9 +135,9 @@ ask_terminal() {
   fi
 }
 
-# Sets shown and alternate, both empty when the pane is somebody else's by now. The epitaph comes through the terminal
-# behind all that the program wrote: once the server shows it, the rest is there too.
-look_at_pane() {
+# Sets shown and alternate; both are empty if the pane belongs to another process by now. The terminal processes the epitaph
+# after all output of the program: once the screen shows it, the output is complete.
+read_screen() {
   shown= alternate= tries=0
   while [ "$tries" -lt 50 ]; do
     shown=$(ask_terminal) || {
@@ -154,7 +154,7 @@ look_at_pane() {
   shown=${"$"}{shown%"$epitaph"*}
 }
 
-# In milliseconds where this date has them, else in whole seconds.
+# Milliseconds since the epoch; whole seconds if date does not support %3N.
 now() {
   ms=$(date +%s%3N)
   case $ms in
@@ -163,7 +163,7 @@ now() {
   printf %s "$ms"
 }
 
-# The signal that a code above 128 stands for; by its name, since the numbers differ between systems.
+# Prints the name of the signal for an exit code above 128; the numbers differ between systems.
 signal_of() {
   [ "$1" -gt 128 ] && [ "$1" -lt 160 ] || return 0
   name=$(kill -l "$1")
@@ -177,7 +177,7 @@ as_signal() {
   [ -z "$signal" ] || printf ',"signal":"%s"' "$signal"
 }
 
-# Replaced whole, so that a reader never sees half of it; a team that is deleted does not come back.
+# Replaces the file atomically; does not recreate the directory of a deleted team.
 record_exit() {
   (
     umask 077
@@ -187,7 +187,7 @@ record_exit() {
   )
 }
 
-# Gives the terminal back to people. Without flow control a stopped output goes on.
+# Makes the terminal usable for the user. Disabling flow control resumes stopped output.
 reset_terminal() {
   stty sane -ixon
 }
@@ -198,8 +198,8 @@ leave_screen() {
   printf '\n%s: r + Enter starts it again, q + Enter closes this pane.\n' "$agent"
 }
 
-# Waits for a person: 0 to start again, 1 to close. Whole lines, since single keys fire on half-typed text; and no key
-# but Enter ends the reading of one.
+# Waits for the user: returns 0 to start again, 1 to close. Reads whole lines, because half-typed text must not trigger an action;
+# only Enter ends a line.
 hold() {
   trap 'exit "$code"' HUP TERM
   modes=$(stty -g)
@@ -208,11 +208,11 @@ hold() {
   while [ "$failures" -lt 3 ]; do
     if read -r answer; then
       failures=0
-      # A Ctrl-C is a character of the line here, and so is half a name of a key.
+      # Drop control characters: Ctrl-C and parts of key sequences are part of the line here.
       case $(printf %s "$answer" | tr -d '[:cntrl:]') in
         r | R) return 0 ;;
         q | Q) return 1 ;;
-        ?*) printf 'r or q, and Enter.\n' ;;
+        ?*) printf 'Type r or q, then Enter.\n' ;;
       esac
     elif [ -t 0 ]; then
       failures=$((failures + 1))
@@ -223,9 +223,9 @@ hold() {
   return 1
 }
 
-# A shell reports a killed program on its own stderr, and would block there while the terminal's output is stopped.
+# The shell reports a killed program on its stderr, and would block there while the output of the terminal is stopped.
 exec 8>&2 2>/dev/null
-drop_leftovers
+unset_server_variables
 [ -p "$lifeline" ] && exec 9<>"$lifeline"
 
 while :; do
@@ -247,21 +247,21 @@ while :; do
     ring_all
     exit "$code"
   fi
-  # A program that died in the middle may have left us in the background of its terminal.
+  # A killed program may have left this process in the background of the terminal.
   trap '' TTOU TTIN
   reset_terminal
   signal=$(signal_of "$code")
   epitaph="[ended with exit code $code]"
   [ -z "$signal" ] || epitaph="[ended by $signal]"
   printf '\r\n%s\n' "$epitaph"
-  look_at_pane
+  read_screen
   record_exit "$code" "$(printf '%s\n' "$shown" | as_json)"
   ring_all
   leave_screen
   hold || exit "$code"
-  # Whoever was to hear of it may not have looked yet.
+  # Keep the record for processes that have not read it yet.
   mv -f "$run/exit.json" "$run/crash.json"
-  # Not every sane gives the keys back.
+  # On some systems, "stty sane" does not restore the keys.
   stty "$modes"
   stty sane
 done

@@ -6,12 +6,12 @@ import { makeFifos } from "../wakeup/fifo-bell.ts";
 import { type LaunchScriptInput, launchScript } from "./launch-script.ts";
 
 /**
- * Puts on disk what a start needs: the run and runtime directories, the three FIFOs (all of a batch by one fork), the launch script;
- * and takes away what an earlier run of the same name left (`exit.json`, `crash.json`, `status.json` are that run's).
+ * Creates the files of a start: the run and runtime directories, the three FIFOs (one fork for the whole batch) and the launch script.
+ * Removes the records of an earlier start of the same name (`exit.json`, `crash.json`, `status.json`).
  */
 export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Promise<void> {
   const starts = prepareStarts(inputs.map(({ paths }) => paths));
-  // The scripts are written while the fork is under way.
+  // Write the scripts while the fork runs.
   await Promise.all([starts, writeScripts(inputs)]);
 }
 
@@ -21,7 +21,7 @@ async function writeScripts(inputs: readonly LaunchScriptInput[]): Promise<void>
   }
 }
 
-/** The same for agents that no launch script starts. */
+/** Does the same for agents without a launch script. */
 export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void> {
   for (const paths of starts) {
     ensureDir(paths.run);
@@ -31,7 +31,7 @@ export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void
   await makeFifos(starts.flatMap(fifosOf));
 }
 
-/** Takes away what a start that failed has made; a directory stays while somebody's file is in it. */
+/** Removes the files of a failed start; a directory that contains other files stays. */
 export function discardLaunch(paths: AgentPaths): void {
   const { launchScript, exit, crash, status, endWanted, log } = paths;
   for (const path of [launchScript, exit, crash, status, endWanted, log, ...fifosOf(paths)]) {

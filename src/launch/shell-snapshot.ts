@@ -11,27 +11,27 @@ import { shellQuote } from "../text/shell-quote.ts";
 interface SnapshotOptions {
   /** `<root>`: the file goes to `<root>/shell-snapshots`. */
   readonly root: string;
-  /** The user's shell, a path; bash, zsh and fish are known. */
+  /** Path of the user's shell; bash, zsh and fish are supported. */
   readonly shell: string;
   readonly env: Env;
-  /** Milliseconds since the epoch, for the file's name. */
+  /** Milliseconds since the epoch; part of the file's name. */
   readonly now: number;
-  /** The path from {@link snapshotFile}; a new one by default. */
+  /** Path from {@link snapshotFile}; a new one by default. */
   readonly file?: string;
-  /** Gives up if the start-up files take longer; nothing depends on the snapshot. */
+  /** Milliseconds for the shell's start-up files; then there is no snapshot. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Milliseconds that a snapshot is kept, probably longer than the agents of its batch run. */
+/** Milliseconds until a snapshot is removed; agents of its batch are not expected to run longer. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
-/** Our own files, complete or not, among those of other programs: their ids begin with `t`. */
-const OURS = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
+/** Matches only files of teams, complete or partial: their ids begin with `t`. Other programs use the directory too. */
+const OUR_FILE = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
 
 /**
- * Captures the user's options, functions, aliases and PATH as a file that a shell command can source first. No other
- * variable goes into it, and no secret. Of fish only PATH is kept: nothing but fish reads its functions.
- * @returns the file; undefined for an unknown shell, or if the start-up files end or replace the shell
+ * Captures the user's options, functions, aliases and PATH in a file that a shell command can source first. The file contains no
+ * other variable and no secret. For fish it contains only PATH, because other shells cannot read fish functions.
+ * @returns the file; undefined if the shell is unknown, too slow, or ended or replaced by its start-up files
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<string | undefined> {
   const file = options.file ?? snapshotFile(options);
@@ -42,7 +42,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   removeOld(dirname(file), options.now);
   const partial = `${file}.tmp`;
   await runDetached(shell, dump(partial), { env, timeoutMs });
-  // A shell that timed out, or that its start-up files ended, leaves no complete file.
+  // Without a finished file, the shell was killed or its start-up files ended it.
   const size = fileSize(`${partial}.done`);
   if (size === undefined) {
     removeFile(partial);
@@ -53,7 +53,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   return file;
 }
 
-/** Redacts secrets: a function or an alias may contain the value of a secret variable. */
+/** Redacts secrets: a function or alias may contain the value of a secret variable. */
 function maskFile(path: string, secrets: readonly string[]): void {
   const text = readText(path) ?? "";
   const masked = maskText(text, secrets);
@@ -62,12 +62,12 @@ function maskFile(path: string, secrets: readonly string[]): void {
 
 function removeOld(directory: string, now: number): void {
   for (const name of listDir(directory)) {
-    const taken = OURS.exec(name)?.[1];
+    const taken = OUR_FILE.exec(name)?.[1];
     if (taken !== undefined && now - Number(taken) > RETENTION_MS) removeFile(join(directory, name));
   }
 }
 
-/** Returns the name of a new snapshot file, for callers that need it before the file exists; undefined for an unknown shell. */
+/** Returns the path for a new snapshot, so that it is known before the file exists; undefined for an unknown shell. */
 export function snapshotFile({
   root,
   shell,
@@ -78,7 +78,7 @@ export function snapshotFile({
   return join(root, "shell-snapshots", `snapshot-${kind}-${now}-t${randomBytes(3).toString("hex")}.sh`);
 }
 
-/** The arguments that make each shell write its state. The last step is a rename, so that the name marks a complete file. */
+/** The arguments with which each shell writes the file. The last step is a rename, which marks complete file as complete. */
 const DUMPS: Readonly<Record<string, (file: string) => string[]>> = {
   bash: (file) => ["-i", "-c", finish(BASH, file)],
   zsh: (file) => ["-i", "-c", finish(ZSH, file)],
@@ -90,8 +90,8 @@ function finish(body: string, file: string): string {
   return `umask 077\n{\n${body}\n} >${name} 2>/dev/null </dev/null\ncommand mv -f ${name} ${name}.done`;
 }
 
-// Options that would break a foreign command are dropped. Aliases come last: a function's body must not be read with
-// them, and they need expand_aliases.
+// Drops options that would break other commands. Aliases come last, because they must not apply to function bodies, and they
+// need expand_aliases.
 const BASH = String.raw`
 shopt -p | command grep -v -e nullglob -e failglob -e login_shell -e restricted_shell
 set +o | command grep -v -e noclobber -e nounset -e errexit -e noexec -e monitor -e history -e verbose -e xtrace
@@ -102,13 +102,13 @@ printf 'export PATH=%q\n' "$PATH"`;
 
 const ZSH = String.raw`
 setopt | command sed -n -e '/^\(noclobber\|nullglob\|nounset\|errexit\|monitor\|zle\|interactive\|shinstdin\|login\|privileged\|restricted\|singlecommand\|xtrace\|verbose\|noexec\|norcs\)$/d' -e 's/^/setopt /p'
-# zsh has aliases of its own, which would be read into a function's name.
+# Remove zsh's default aliases: they would expand in the names of functions.
 printf 'unalias -a\n'
 typeset -f
 alias -L
 printf 'export PATH=%q\n' "$PATH"`;
 
-// Fish's functions are read by fish alone; its PATH is for any shell.
+// Only fish can read fish functions, but PATH is for any shell.
 const FISH = String.raw`
 umask 077
 printf 'export PATH=%s\n' "'"(string join : -- $PATH | string replace -a "'" "'\\''")"'" >FILE

@@ -26,7 +26,7 @@ export async function setHidden(
   const server = serverAt(place.server.socket, ctx.env);
   const outcome = await withPaneLock(ctx, () => movePane(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw hasNoPaneError(ctx, name);
-  await recordHidden(ctx, place.paneId ?? "", hidden && outcome !== "apart");
+  await recordHidden(ctx, place.paneId ?? "", hidden && outcome !== "own-window");
   if (hidden && outcome === "moved") forgetCallerWindow(ctx, name, place);
   return outcome;
 }

@@ -12,25 +12,32 @@ import { findProgram } from "../os/files/access.ts";
 import type { BackendType } from "../schema/config.ts";
 
 export interface BackendsOptions extends ProcessBackendOptions {
-  /** Of a lead that is a process: where its teammates can live in it. */
+  /** The in-process backend of this lead; without it, in-process teammates can be found but not started. */
   readonly inProcess?: InProcessBackend;
   /** Smallest pane of a teammate, in cells. */
   readonly minPane?: { readonly columns: number; readonly rows: number } | undefined;
 }
 
-/** The places where teammates can live on this machine, and which one a command takes. */
+/**
+ * Returns the backends of this machine, each created when it is first asked for, and chooses between them.
+ * @param env the caller's environment: its tmux, terminal and PATH
+ */
 export function openBackends(env: Env, options: BackendsOptions = {}): Backends {
   const minPane = options.minPane && { width: options.minPane.columns, height: options.minPane.rows };
-  const backends = {
-    tmux: tmuxPaneBackend({ server: callersServer(env), env, minPane }),
-    iterm2: iterm2Backend({ env }),
-    process: processBackend(options),
-    "in-process": options.inProcess ?? inProcessBackend(),
+  const factories: Readonly<Record<BackendType, () => Backend>> = {
+    tmux: () => tmuxPaneBackend({ server: callersServer(env), env, minPane }),
+    iterm2: () => iterm2Backend({ env }),
+    process: () => processBackend(options),
+    "in-process": () => options.inProcess ?? inProcessBackend(),
   };
-  const of = (type: string): Backend | undefined =>
-    Object.hasOwn(backends, type) ? backends[type as keyof typeof backends] : undefined;
+  const created = new Map<BackendType, Backend>();
+  const get = (type: BackendType): Backend => {
+    const backend = created.get(type) ?? factories[type]();
+    created.set(type, backend);
+    return backend;
+  };
   return {
-    of,
+    of: (type) => (isBackendType(type, factories) ? get(type) : undefined),
     choose: async (mode, command) => {
       const { backend: type, why } = chooseBackend({
         mode,
@@ -39,9 +46,12 @@ export function openBackends(env: Env, options: BackendsOptions = {}): Backends 
         tmuxFound: findProgram("tmux", env) !== undefined,
         insideIterm2: isIterm2(env),
         it2Found: findProgram("it2", env) !== undefined,
-        available: Object.keys(backends) as BackendType[],
       });
-      return { backend: of(type) ?? backends.process, why };
+      return { backend: get(type), why };
     },
   };
+}
+
+function isBackendType(type: string, factories: object): type is BackendType {
+  return Object.hasOwn(factories, type);
 }

@@ -2,7 +2,7 @@ import type { AgentEvent } from "../agent/events.ts";
 import { messageOf } from "../errors.ts";
 import { sumOf } from "../schema/tokens.ts";
 import { type DebugLogOptions, openDebugLog } from "../telemetry/debug-log.ts";
-import { tellEventFailure } from "../telemetry/event-log.ts";
+import { onEventFailure } from "../telemetry/event-log.ts";
 import type { WorkerView } from "../worker/view.ts";
 
 /** The view of an agent that also tells its debug log what came, what was decided and why; the view itself where none is asked for. */
@@ -11,7 +11,7 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
   const log = openDebugLog({ ...session, problem });
   if (log === undefined) return view;
   const { note } = log;
-  tellEventFailure(note);
+  onEventFailure(note);
   return {
     ...view,
     event(event) {

@@ -21,18 +21,18 @@ const ABOUT_US = [
 ];
 
 /** Opens the team's sidebar at the right of a pane. @returns its pane. @throws TeamError TMUX_ERROR without room */
-export async function openSidebar(io: Io, ref: TeamRef, beside: string): Promise<string> {
+export async function openSidebar(io: Io, ref: TeamRef, neighbour: string): Promise<string> {
   const env = Object.fromEntries(ABOUT_US.map((name) => [name, io.env[name]]));
   return openSidebarPane(callersServer(io.env), {
-    ...placeOf(ref, beside),
+    ...placeOf(ref, neighbour),
     env,
     argv: [...io.program, "sidebar", "--team", ref.team],
   });
 }
 
 /** Closes the sidebar of a team in the window of a pane. @returns whether there was one */
-export async function closeSidebar(io: Io, ref: TeamRef, beside: string): Promise<boolean> {
-  return closeSidebarPane(callersServer(io.env), placeOf(ref, beside));
+export async function closeSidebar(io: Io, ref: TeamRef, neighbour: string): Promise<boolean> {
+  return closeSidebarPane(callersServer(io.env), placeOf(ref, neighbour));
 }
 
 /**
@@ -65,6 +65,6 @@ export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => v
   return keep;
 }
 
-function placeOf(ref: TeamRef, beside: string): Pick<SidebarRequest, "beside" | "team" | "rootTag"> {
-  return { beside, team: ref.team, rootTag: rootTag(ref.home.root) };
+function placeOf(ref: TeamRef, neighbour: string): Pick<SidebarRequest, "neighbour" | "team" | "rootTag"> {
+  return { neighbour, team: ref.team, rootTag: rootTag(ref.home.root) };
 }

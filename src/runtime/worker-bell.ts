@@ -3,11 +3,10 @@ import { entryOf } from "../os/files/fs.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { prepareRun } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
-import type { Bell } from "../wakeup/bell.ts";
-import { openLastingBell } from "../wakeup/durable-bell.ts";
+import { anyBell, type Bell } from "../wakeup/bell.ts";
+import { openDurableBell } from "../wakeup/durable-bell.ts";
 import { alsoRing } from "../wakeup/fifo-bell.ts";
-import { openWatchBell } from "../wakeup/file-bell.ts";
-import { anyBell } from "../wakeup/merged-bell.ts";
+import { openFileBell } from "../wakeup/file-bell.ts";
 import { socketBell } from "../wakeup/socket-bell.ts";
 import { timerBell } from "../wakeup/timer-bell.ts";
 
@@ -31,13 +30,13 @@ export async function openWorkerBell(
 ): Promise<Bell> {
   const { bell, lifeline } = ref.paths.agent(agent);
   return anyBell([
-    await openLastingBell({
+    await openDurableBell({
       bell,
       lifeline,
       make: () => makeFifosOf(ref, agent),
       problem: unlessGone(problem),
     }),
-    openWatchBell(ref.paths.inbox(agent)),
+    openFileBell(ref.paths.inbox(agent)),
     timerBell(),
     ...(socketFd === undefined ? [] : [parentBell(ref, agent, socketFd)]),
     ...others,

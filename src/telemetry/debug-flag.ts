@@ -1,6 +1,9 @@
 import type { Env } from "../os/env.ts";
 
-/** Asks an agent for its debug log; its teammates inherit it. */
+/**
+ * Makes an agent write a debug log; its teammates inherit the variable. A separate file, so that commands can check it without
+ * loading the log.
+ */
 export const DEBUG_VARIABLE = "TEAMS_DEBUG";
 
 export function wantsDebugLog(env: Env): boolean {

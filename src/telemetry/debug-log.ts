@@ -6,12 +6,12 @@ import { replaceRecordLink } from "../os/files/symlink-record.ts";
 import { maskText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
 import { wantsDebugLog } from "./debug-flag.ts";
-import { appendBounded } from "./event-log.ts";
+import { appendRotating } from "./event-log.ts";
 
-/** What an agent decided and why, one line each, with no secret in it. */
+/** The decisions of an agent and their reasons, one line each, with secrets redacted. */
 interface DebugLog {
   readonly path: string;
-  /** Of several lines one is made. Never throws: the log is no part of what it tells of. */
+  /** Writes a text as one line. Never throws, so that a broken log does not affect the agent. */
   note(text: string): void;
 }
 
@@ -20,16 +20,16 @@ export interface DebugLogOptions {
   readonly sessionId: string;
   readonly env: Env;
   readonly clock?: Clock;
-  /** Hears, once, that nothing can be written. */
+  /** Receives the first error; nothing is written after it. */
   problem(error: unknown): void;
 }
 
-/** Bytes of one file, of which there are two: some days of work. */
-const MOST_BYTES = 16 * 1024 * 1024;
+/** Bytes of one file (there are two): some days of work. */
+const MAX_BYTES = 16 * 1024 * 1024;
 /** Characters of a line: a reason and a command fit, a file does not. */
 const MAX_LINE = 2_000;
 
-/** The debug log of a session, where the environment asks for one; `latest` beside it leads to the newest. */
+/** Opens the debug log of a session; undefined unless the environment asks for it. The link `latest` points to the newest log. */
 export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
   const { root, sessionId, env, clock = systemClock, problem } = options;
   if (!wantsDebugLog(env)) return undefined;
@@ -38,10 +38,10 @@ export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
   let isBroken = false;
   const write = (text: string): void => {
     if (isBroken) return;
-    // Masked before it is cut: half of a secret would not be known as one.
+    // Redact before truncating: a truncated secret would not be recognised.
     const line = maskText(text, secrets).replace(/\s+/g, " ").trim().slice(0, MAX_LINE);
     try {
-      appendBounded(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MOST_BYTES);
+      appendRotating(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MAX_BYTES);
     } catch (error) {
       isBroken = true;
       problem(error);
@@ -54,7 +54,7 @@ export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
     isBroken = true;
     problem(error);
   }
-  // Whoever wants to follow it finds it.
-  write(`an agent begins with session ${sessionId}`);
+  // Creates the file, so that it can be followed at once.
+  write(`agent started with session ${sessionId}`);
   return { path, note: write };
 }

@@ -1,23 +1,21 @@
 import { randomUUID } from "node:crypto";
+import { ifElse } from "./command.ts";
 import type { PaneId } from "./ids.ts";
-import { either } from "./keys.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 
-/** A pane, and the condition under which it is the one that is meant, as for `onlyIf`. */
+/** A pane, and the condition that identifies it, as for `onlyIf`. */
 interface CaptureTarget {
   readonly pane: PaneId;
   readonly condition: string;
 }
 
 /**
- * What several panes show, in one forked call however many they are. Which rows are whose is told by a mark that no screen
- * can hold, since it was made up for this call alone.
- * @param above rows of its history that each shows besides, at most
- * @returns for each target its rows, lines that were wrapped as one; undefined where its condition does not hold, or the
- * server is gone
+ * Captures the screens of several panes with one forked call. A random mark, which no screen can contain, separates them.
+ * @param above maximum number of history rows for each pane
+ * @returns the rows of each target, wrapped lines joined; undefined if its condition does not hold or the server is gone
  * @throws TeamError TMUX_ERROR
  */
-export async function captureEach(
+export async function capturePanes(
   server: TmuxServer,
   targets: readonly CaptureTarget[],
   above: number,
@@ -25,7 +23,7 @@ export async function captureEach(
   if (targets.length === 0) return [];
   const mark = `rows-${randomUUID()}`;
   const commands = targets.map(({ pane, condition }, i) =>
-    either(
+    ifElse(
       pane,
       condition,
       [

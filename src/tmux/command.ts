@@ -1,44 +1,46 @@
+import type { PaneId, WindowId } from "./ids.ts";
+
 /** One tmux command: its name and its arguments, unquoted. */
 export type TmuxCommand = readonly string[];
 
-/** A line of a batch: one command, or several of which those behind one that fails are not done. */
+/** A line of a batch: one command, or a chain that stops at the first command that fails. */
 export type BatchLine = TmuxCommand | { readonly chain: readonly TmuxCommand[] };
 
 /**
- * One word in tmux's configuration language, as `source-file` reads it. Control characters go as octal escapes (a
- * newline inside quotes would swallow the blanks behind it), and so does `~`, which is a home also within quotes.
- * @throws RangeError for a NUL, which no argument can hold
+ * Quotes a word for tmux's configuration language, as `source-file` reads it. Control characters become octal escapes, because
+ * tmux drops blanks after a newline inside quotes. So does `~`, which tmux expands even inside quotes.
+ * @throws RangeError for a NUL, which no argument can contain
  */
 function quote(word: string): string {
-  if (word.includes("\0")) throw new RangeError("An argument of tmux cannot hold a NUL.");
+  if (word.includes("\0")) throw new RangeError("A tmux argument cannot contain a NUL.");
   const escaped = word.replace(/[\\"$]/g, "\\$&").replace(/[\x01-\x1f\x7f~]/g, octal);
   return `"${escaped}"`;
 }
 
 /**
- * One command as an argument vector: tmux parts it behind a word that ends in `;`, where a backslash stands for the
- * semicolon itself. Nothing else in a vector means anything.
+ * Escapes a command for an argument vector: tmux ends a command after a word with a trailing `;`, unless a backslash precedes it.
+ * No other character is special in a vector.
  */
-export function vector(command: TmuxCommand): readonly string[] {
+export function escapeArguments(command: TmuxCommand): readonly string[] {
   return command.map((word) => (word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word));
 }
 
-/** One command as a line for `source-file`. */
+/** Formats one command as a line for `source-file`. */
 export function commandLine(command: TmuxCommand): string {
   return command.map(quote).join(" ");
 }
 
-/** Several commands as one line; one that fails ends them. */
+/** Formats several commands as one line, which stops at the first command that fails. */
 export function sequence(commands: readonly TmuxCommand[]): string {
   return commands.map(commandLine).join(" ; ");
 }
 
-/** The text of one batch. */
+/** Formats a batch. */
 export function script(lines: readonly BatchLine[]): string {
   return lines.map((line) => `${"chain" in line ? sequence(line.chain) : commandLine(line)}\n`).join("");
 }
 
-/** As {@link script} for the server with this process, and for any other one command instead: nothing comes in between. */
+/** As {@link script}, but on a server with another process id only `otherwise` runs. Check and commands are atomic. */
 export function scriptFor(serverPid: number, lines: readonly BatchLine[], otherwise: TmuxCommand): string {
   return `%if "#{==:#{pid},${serverPid}}"\n${script(lines)}%else\n${script([otherwise])}%endif\n`;
 }
@@ -48,33 +50,60 @@ function octal(char: string): string {
 }
 
 /**
- * Text for an argument that tmux expands as a format (a window's name, a directory): `#` is doubled, so that nothing
- * in it is a variable or a command.
+ * Runs a command only if a condition holds for the pane; check and command are atomic. The condition must include the pane's id:
+ * for a missing target, tmux checks the condition on another pane and reports no error.
+ * @param miss printed if the condition does not hold
  */
-export function literal(text: string): string {
+export function onlyIf(pane: PaneId, condition: string, command: TmuxCommand, miss = MISS): TmuxCommand {
+  return ifElse(pane, condition, [command], [["display-message", "-p", escapeFormat(miss)]]);
+}
+
+/** What {@link onlyIf} prints by default if the condition does not hold. */
+export const MISS = "MISS";
+
+/**
+ * Runs some commands if a condition holds, others if not. The check and all commands are atomic; a command that fails ends them.
+ * @param target for a window, the condition is checked on its active pane
+ */
+export function ifElse(
+  target: PaneId | WindowId,
+  condition: string,
+  then: readonly TmuxCommand[],
+  otherwise: readonly TmuxCommand[],
+): TmuxCommand {
+  return ["if-shell", "-F", "-t", target, condition, sequence(then), sequence(otherwise)];
+}
+
+/**
+ * Escapes text for an argument that tmux expands as a format (a window's name, a directory): `#` is doubled, so that the text
+ * contains no variable and no command.
+ */
+export function escapeFormat(text: string): string {
   return text.replace(/#/g, "##");
 }
 
 /**
- * Text for a user option that a border or status line draws through `#{@option}`: the value is not expanded again, but
- * `#[…]` in it would still be a style. Control characters have no place on a border.
+ * Escapes text for a user option that a border or status line draws through `#{@option}`: tmux does not expand the value again,
+ * but would read `#[…]` in it as a style. Control characters become blanks.
  */
-export function drawable(text: string): string {
+export function escapeDrawnText(text: string): string {
   return text.replace(/[\x00-\x1f\x7f]/g, " ").replace(/#+(?=\[)/g, "$&$&");
 }
 
-/** A condition: all of these hold. */
-export function all(...conditions: readonly string[]): string {
+/** The condition that all given conditions hold. */
+export function allOf(...conditions: readonly string[]): string {
   return conditions.reduceRight((rest, condition) => `#{&&:${condition},${rest}}`);
 }
 
-export function any(...conditions: readonly string[]): string {
+/** The condition that at least one of the given conditions holds. */
+export function anyOf(...conditions: readonly string[]): string {
   return conditions.reduceRight((rest, condition) => `#{||:${condition},${rest}}`);
 }
 
 /**
- * A condition: a format variable has this value.
- * @param value of word characters, `%`, `@`, `-` only; anything else could end the format
+ * The condition that a format variable has this value.
+ * @param value word characters, `%`, `@`, `-` only; another character could end the format
+ * @throws RangeError for other characters
  */
 export function equals(variable: string, value: string): string {
   if (!/^[\w%@-]+$/.test(value)) throw new RangeError(`Not a plain value for a format: ${value}`);

@@ -1,45 +1,46 @@
 import { TeamError } from "../errors.ts";
 import type { TmuxCommand } from "./command.ts";
 
-/** What went wrong between us and a server; each asks something else of the caller. */
+/** Why a call of tmux failed; callers handle each kind differently. */
 export type TmuxErrorKind =
-  /** No program of that name. */
+  /** tmux is not installed. */
   | "not-found"
   | "too-old"
-  /** Nobody listens at the socket. */
+  /** No server listens at the socket. */
   | "no-server"
-  /** The pane, window, session or client that was named is not there. */
+  /** The named pane, window, session or client does not exist. */
   | "no-target"
   | "refused"
-  /** It took the call and did not answer it. */
+  /** The server accepted the call and did not answer. */
   | "timed-out"
-  /** It went away while it worked. */
+  /** The server ended during the call. */
   | "lost-server";
 
 /**
- * How much of a call was done when it failed: `nothing` may be tried again as it is, after `some` and `unknown` one has to
- * look first.
+ * How much of a call was done when it failed. After `nothing`, the call can be repeated; after `some` and `unknown`, list the panes
+ * first.
  */
-type Done = "nothing" | "some" | "unknown";
+type CallProgress = "nothing" | "some" | "unknown";
 
 export interface TmuxFailure {
   readonly kind: TmuxErrorKind;
   readonly message: string;
   readonly hint: string;
-  readonly done: Done;
-  /** The command; of a batch `source-file -`, since what stands in it may be secret. */
+  readonly done: CallProgress;
+  /** The command; for a batch `source-file -`, because its text may contain secrets. */
   readonly command?: TmuxCommand;
-  /** What tmux said of it. */
+  /** The error text of tmux. */
   readonly stderr?: string;
-  /** Of a batch: the names of its commands, and what they printed before it broke off. */
+  /** For a batch: the names of its commands, and the lines that they printed before it failed. */
   readonly batch?: { readonly commands: readonly string[]; readonly printed: readonly string[] };
+  /** Further entries of the error's details. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** A call of tmux that failed: its kind, the command, and what was done by then. */
+/** A failed call of tmux: its kind, the command, and how much was done. */
 export class TmuxError extends TeamError {
   readonly kind: TmuxErrorKind;
-  readonly done: Done;
+  readonly done: CallProgress;
   readonly command: TmuxCommand | undefined;
   readonly stderr: string | undefined;
 
@@ -62,28 +63,28 @@ export class TmuxError extends TeamError {
   }
 }
 
-/** Which kind a line of tmux's is that tells of a failed command; whole lines, since foreign names stand in them. */
-export function kindOfLine(line: string): "no-server" | "lost-server" | "no-target" | "refused" {
+/** Returns the kind of an error line of tmux. The patterns are anchored, because the line can contain names of other programs. */
+export function errorKindOf(line: string): "no-server" | "lost-server" | "no-target" | "refused" {
   if (/^(no server running on |error connecting to )/.test(line)) return "no-server";
   if (/^(server exited|lost server|server exited unexpectedly)$/.test(line)) return "lost-server";
-  // No current one: a server that stays without sessions (exit-empty off).
+  // "no current": a server without sessions that keeps running (exit-empty off).
   if (/^(can't find|no such|no current) (pane|window|session|client|target)\b/.test(line)) return "no-target";
   return "refused";
 }
 
-/** What is there to do about each kind of refusal. */
+/** The hint for each kind. */
 const HINTS = {
-  "no-server": "No tmux server runs there.",
-  "lost-server": "The tmux server went away while it worked; look at what is there before you do it again.",
-  "no-target": "It is gone, or was never there; look again at what the server has.",
-  refused: "The command and its answer are in the details.",
+  "no-server": "Check which tmux server is used; none runs at that socket.",
+  "lost-server": "The tmux server ended during the call; check with `tmux ls` before you try again.",
+  "no-target": "It does not exist any more; check with `tmux list-panes -a`.",
+  refused: "See the details for the command and its error text.",
 } as const;
 
-/** A call that tmux answered with an error, and did not do. */
+/** Creates the error of a call that tmux refused. */
 export function refusal(command: TmuxCommand, stderr: string, batch?: TmuxFailure["batch"]): TmuxError {
   const text = stderr.trim();
-  const kinds = text.split("\n").map(kindOfLine);
-  const kind = kinds.find((one) => one !== "refused") ?? "refused";
+  const kinds = text.split("\n").map(errorKindOf);
+  const kind = kinds.find((found) => found !== "refused") ?? "refused";
   const [name = ""] = command;
   return new TmuxError({
     kind,
@@ -96,8 +97,8 @@ export function refusal(command: TmuxCommand, stderr: string, batch?: TmuxFailur
   });
 }
 
-/** What a command of a batch printed, or was refused, it was asked before the server went away. */
-function doneBeforeLoss(kinds: readonly string[], batch: TmuxFailure["batch"]): Done {
+/** A printed line or a further error shows that commands of the batch ran before the server ended. */
+function doneBeforeLoss(kinds: readonly string[], batch: TmuxFailure["batch"]): CallProgress {
   const answered = batch !== undefined && (batch.printed.length > 0 || kinds.length > 1);
   return answered ? "some" : "unknown";
 }
@@ -106,20 +107,19 @@ export function timedOut(command: TmuxCommand, timeoutMs: number, batch?: TmuxFa
   return new TmuxError({
     kind: "timed-out",
     message: `tmux did not answer ${command[0] ?? ""} within ${timeoutMs / 1000} seconds.`,
-    hint: "The server may hang; look at it with `tmux ls`.",
+    hint: "The server may hang; check it with `tmux ls`.",
     done: "unknown",
     command,
     ...(batch === undefined ? {} : { batch }),
   });
 }
 
-/** Another server is at the socket than the one that was meant. */
+/** Creates the error for a call whose server has been replaced by another one at the same socket. */
 export function otherServer(command: TmuxCommand): TmuxError {
   return new TmuxError({
     kind: "lost-server",
-    message:
-      "The tmux server that was looked at has ended, and another one has taken its place; nothing was done there.",
-    hint: "Do it again: what is there now is looked at first.",
+    message: "The tmux server has ended, and another one has taken its place; nothing was done there.",
+    hint: "Run the command again; it lists the current panes first.",
     done: "nothing",
     command,
   });

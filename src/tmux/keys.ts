@@ -1,36 +1,11 @@
-import { literal, sequence, type TmuxCommand } from "./command.ts";
-import type { PaneId, WindowId } from "./ids.ts";
+import type { TmuxCommand } from "./command.ts";
+import type { PaneId } from "./ids.ts";
 
 /**
- * Runs a command only while a condition holds for this very pane; check and act are one command. The condition must
- * name the pane itself: for a target that is gone tmux asks some other pane and reports no error.
- * @param miss what is printed when it did not act
- */
-export function onlyIf(pane: PaneId, condition: string, command: TmuxCommand, miss = MISS): TmuxCommand {
-  return either(pane, condition, [command], [["display-message", "-p", literal(miss)]]);
-}
-
-/** What {@link onlyIf} prints when it did not act, unless told otherwise. */
-export const MISS = "MISS";
-
-/**
- * As {@link onlyIf} for several commands, and others for when the condition does not hold. Nothing comes between the
- * check and the last of them; one that fails ends them.
- * @param target of a window the condition is asked of its active pane
- */
-export function either(
-  target: PaneId | WindowId,
-  condition: string,
-  then: readonly TmuxCommand[],
-  otherwise: readonly TmuxCommand[],
-): TmuxCommand {
-  return ["if-shell", "-F", "-t", target, condition, sequence(then), sequence(otherwise)];
-}
-
-/**
- * Text for a program that reads keys, as one bracketed paste through a buffer of its own, which is gone afterwards.
- * Control characters but tab and newline are taken out: an ESC could end the bracket. Only inside {@link either}, for a
- * pane that is in no mode (tmux leaves the brackets out there) and not dead (tmux 3.3 crashes).
+ * Returns the commands that paste text into a program that reads keys, as one bracketed paste. Control characters except tab and
+ * newline are removed: an ESC could end the bracket. Use only inside {@link ifElse}, for a pane that is in no mode (tmux omits the
+ * brackets there) and not dead (tmux 3.3 crashes).
+ * @param buffer name of a temporary paste buffer; tmux deletes it afterwards
  */
 export function paste(pane: PaneId, text: string, buffer: string): readonly TmuxCommand[] {
   return [
@@ -40,8 +15,8 @@ export function paste(pane: PaneId, text: string, buffer: string): readonly Tmux
 }
 
 /**
- * The Enter key for a program that reads keys, under the same conditions as {@link paste}. Not by `send-keys`, which
- * presses it in the user's other panes too where a window has `synchronize-panes` on, and in copy mode presses it there.
+ * Returns the commands that press Enter, under the same conditions as {@link paste}. `send-keys` would also reach the user's other
+ * panes if the window has `synchronize-panes` on, and would press the key in copy mode.
  */
 export function pressEnter(pane: PaneId, buffer: string): readonly TmuxCommand[] {
   return [

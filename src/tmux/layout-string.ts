@@ -1,6 +1,6 @@
 import { type PaneId, paneId } from "./ids.ts";
 
-/** A cell of a window's layout: one pane, or several beside (`columns`) or above (`rows`) each other. */
+/** A part of a window's layout: one pane, or parts side by side (`columns`) or above each other (`rows`). Sizes are in characters. */
 export type LayoutCell =
   | { readonly kind: "pane"; readonly width: number; readonly height: number }
   | {
@@ -11,21 +11,21 @@ export type LayoutCell =
     };
 
 /**
- * A layout in the form that `select-layout` takes. The pane numbers in it do not count (tmux fills the cells in window
- * order), the total does: with another size than the window's, a detached window would be resized.
+ * Formats a layout for `select-layout`. tmux ignores the pane numbers in it and fills the cells in window order. The total size
+ * matters: a layout of another size would resize a detached window.
  */
 export function layoutString(root: LayoutCell): string {
   const body = format(root, 0, 0, { next: 0 });
   return `${checksum(body)},${body}`;
 }
 
-/** The size and the panes that a layout as tmux prints it is for; undefined for anything else. */
+/** Parses the size and the panes of a layout that tmux has printed; undefined for any other text. */
 export function readLayout(
   text: string,
 ): { readonly width: number; readonly height: number; readonly panes: readonly PaneId[] } | undefined {
   const [, width, height] = /^[0-9a-f]{4},(\d+)x(\d+),0,0[,[{]/.exec(text) ?? [];
   if (width === undefined || height === undefined) return undefined;
-  // What a pane has behind its place is its number; a group has a bracket there.
+  // After the position, a pane has its number, a group a bracket.
   const panes = [...text.matchAll(/\d+x\d+,\d+,\d+,(\d+)/g)].flatMap(([, id]) => paneId(`%${id}`) ?? []);
   return { width: Number(width), height: Number(height), panes };
 }
@@ -48,7 +48,7 @@ function format(cell: LayoutCell, x: number, y: number, panes: { next: number })
   return cell.kind === "columns" ? `${place}{${parts.join(",")}}` : `${place}[${parts.join(",")}]`;
 }
 
-/** tmux's own: rotate right by one, add the byte, sixteen bits. */
+/** tmux's checksum: rotate right by one, add the byte, 16 bits. */
 function checksum(text: string): string {
   let sum = 0;
   for (const byte of Buffer.from(text)) {

@@ -2,7 +2,7 @@ import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId
 import { isGone, isNoServer, type TmuxServer } from "./server.ts";
 import { parseVersion, requireSupported, type TmuxVersion } from "./version.ts";
 
-/** One pane as the server shows it, with the user options that the looker asked for. */
+/** One pane as the server lists it. Positions and sizes are in cells. */
 export interface TmuxPane {
   readonly id: PaneId;
   readonly window: WindowId;
@@ -15,7 +15,7 @@ export interface TmuxPane {
   readonly windowWidth: number;
   readonly windowHeight: number;
   readonly dead: boolean;
-  /** Values of user options, by name; resolved as tmux does: of the pane, else its window, else its session. */
+  /** Values of the requested options, by name; tmux resolves them: of the pane, else its window, else its session. */
   readonly options: Readonly<Record<string, string>>;
   readonly sessionName: string;
 }
@@ -23,7 +23,7 @@ export interface TmuxPane {
 export interface PaneList {
   readonly running: boolean;
   readonly serverPid: number | undefined;
-  /** The running server's, where there is one. */
+  /** The version of the running server; undefined if none runs. */
   readonly version: TmuxVersion | undefined;
   readonly panes: readonly TmuxPane[];
 }
@@ -45,10 +45,10 @@ const FIELDS = [
 ] as const;
 
 /**
- * Every pane of the server, in window order, in one call. A server that is not there is an empty look, and so is one that
- * stays without sessions (`exit-empty off`).
- * @param options user options to read (`@name`); their values are expected to hold no tab
- * @throws TmuxError when the server is older than 3.2, hangs or refuses
+ * Lists every pane of the server, in window order, in one call. The list is empty without a server, and for a server without
+ * sessions (`exit-empty off`).
+ * @param options user options (`@name`) or variables to read; their values must not contain a tab
+ * @throws TmuxError if the server is older than 3.2, hangs or refuses
  */
 export async function listPanes(server: TmuxServer, options: readonly string[] = []): Promise<PaneList> {
   const variables = [...FIELDS, ...options, "session_name"];
@@ -76,7 +76,7 @@ export async function listPanes(server: TmuxServer, options: readonly string[] =
   };
 }
 
-/** A row that does not have the form is nobody's pane that we know. */
+/** Parses one row; a row in another form is skipped. */
 function parsePane(row: readonly string[], options: readonly string[]): TmuxPane[] {
   const [pane, window, session] = [paneId(row[0]), windowId(row[1]), sessionId(row[2])];
   const numbers = row.slice(3, 11).map(Number);

@@ -1,24 +1,24 @@
+import { ifElse, MISS } from "./command.ts";
 import type { PaneId } from "./ids.ts";
-import { either, MISS } from "./keys.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 
-/** What a pane shows at one moment, and what decides what keys would do there. */
+/** The screen of a pane at one moment, with the facts that decide how keys would work there. */
 export interface Screen {
-  /** Rows without blanks at their ends: those of the history that were asked for, then all that are visible. */
+  /** Rows without trailing blanks: the requested rows of the history, then all visible rows. */
   readonly rows: readonly string[];
   readonly width: number;
   readonly height: number;
-  /** Rows that have scrolled out of the visible part, and that tmux still keeps. */
+  /** Number of rows above the visible part that tmux still keeps. */
   readonly history: number;
-  /** How many it keeps. At so many it drops the oldest tenth at once. */
+  /** Maximum of `history`; at this number, tmux drops the oldest tenth at once. */
   readonly historyLimit: number;
   readonly cursor: { readonly x: number; readonly y: number };
   readonly alternate: boolean;
-  /** The mode that a person has it in (`copy-mode`, `tree-mode`); empty for none. What the program shows is seen all the same. */
+  /** The mode that the user has put the pane in (`copy-mode`, `tree-mode`), or "". `rows` are those of the program in any case. */
   readonly mode: string;
   readonly dead: boolean;
   readonly inputOff: boolean;
-  /** Whether the program has asked for brackets around a paste; a tmux older than 3.6 does not say. */
+  /** Whether the program has enabled bracketed paste; unknown before tmux 3.6. */
   readonly brackets: "on" | "off" | "unknown";
 }
 
@@ -35,10 +35,10 @@ const FIELDS = [
 ] as const;
 
 /**
- * Looks at a pane in one call that changes nothing in it, whatever mode it is in.
- * @param condition names the pane itself, as for `onlyIf`
- * @param above rows of its history, at most
- * @returns undefined when the condition does not hold, or the server is gone
+ * Reads the screen of a pane in one call that does not change the pane, in any mode.
+ * @param condition identifies the pane, as for `onlyIf`
+ * @param above maximum number of history rows
+ * @returns undefined if the condition does not hold or the server is gone
  * @throws TeamError TMUX_ERROR
  */
 export async function readScreen(
@@ -48,7 +48,7 @@ export async function readScreen(
   above = 0,
 ): Promise<Screen | undefined> {
   const format = [...FIELDS, "bracket_paste_flag", "pane_mode"].map((name) => `#{${name}}`).join("\t");
-  const command = either(
+  const command = ifElse(
     pane,
     condition,
     [

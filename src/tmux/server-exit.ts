@@ -1,43 +1,43 @@
 import type { WaitingProgram } from "../os/process/spawn.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 
-/** How often in a row somebody else may end the wait before it is given up: nobody but a mistake does so twice. */
-const MOST_WAITS = 5;
+/** Number of waits before the watch gives up: another program ends a wait only by mistake. */
+const MAX_WAITS = 5;
 
-/** A client that waits for the end of a server, without a session and in no list of clients. */
+/** A tmux client that waits for the end of a server. It has no session and appears in no list of clients. */
 export interface ServerWatch {
-  /** Resolves once the server is gone, within milliseconds; never when the watch is closed before. Never rejects. */
+  /** Resolves within milliseconds after the server has ended; never if the watch is closed first or gives up. Never rejects. */
   readonly gone: Promise<void>;
-  /** Ends it, by its channel: what is killed instead leaves its half with the server. */
+  /** Ends the client through its channel: a killed client would leave its wait in the server. */
   close(): Promise<void>;
 }
 
 /**
- * Learns of the end of a server by `wait-for`, which costs nothing while it waits. The client outlives this process when
- * that is killed, until {@link endWatch} is called for its channel or the server ends.
- * @param channel a name that nobody else uses
- * @param serverPid the server that is meant; another one at its socket means that this one is gone
- * @param told hears which client waits, each time that it is another
+ * Watches for the end of a server with `wait-for`, which needs no polling. If this process is killed, the client keeps running until
+ * {@link endWatch} is called for its channel or the server ends.
+ * @param channel a unique name
+ * @param serverPid the watched server; another server at its socket means that this one has ended
+ * @param onClient receives the process of each new waiting client
  */
 export function watchServer(
   server: TmuxServer,
   channel: string,
   serverPid: number,
-  told: (client: NonNullable<WaitingProgram["process"]>) => void,
+  onClient: (client: NonNullable<WaitingProgram["process"]>) => void,
 ): ServerWatch {
   const start = (): WaitingProgram => {
     const program = server.wait(channel);
-    if (program.process !== undefined) told(program.process);
+    if (program.process !== undefined) onClient(program.process);
     return program;
   };
   let waiting = start();
   let closed = false;
   const watch = async (): Promise<boolean> => {
-    for (let waits = 1; waits <= MOST_WAITS; waits += 1) {
+    for (let waits = 1; waits <= MAX_WAITS; waits += 1) {
       await waiting.ended;
       if (closed) return false;
-      // It ends alike when its channel is signalled and when the server is killed: only a look tells.
-      if (!(await isThere(server, serverPid))) return true;
+      // A signalled channel and a killed server end the client in the same way, so check the server.
+      if (!(await isRunning(server, serverPid))) return true;
       if (closed) return false;
       waiting = start();
     }
@@ -52,14 +52,14 @@ export function watchServer(
       if (closed) return;
       closed = true;
       await endWatch(server, channel);
-      // Nothing else may keep this process alive by now, and whoever waits for us would never hear.
+      // Keep this process alive until the client has ended, so that this promise resolves.
       waiting.hold();
       await waiting.ended;
     },
   };
 }
 
-/** Ends whoever waits on a channel; that the server is gone is no failure. @throws TmuxError */
+/** Ends all clients that wait on a channel; a missing server is not an error. @throws TmuxError */
 export async function endWatch(server: TmuxServer, channel: string): Promise<void> {
   try {
     await server.call(["wait-for", "-S", channel]);
@@ -68,11 +68,11 @@ export async function endWatch(server: TmuxServer, channel: string): Promise<voi
   }
 }
 
-async function isThere(server: TmuxServer, serverPid: number): Promise<boolean> {
+async function isRunning(server: TmuxServer, serverPid: number): Promise<boolean> {
   try {
     return (await server.call(["display-message", "-p", "#{pid}"])).trim() === String(serverPid);
   } catch (error) {
-    // One that hangs or refuses is there all the same.
+    // A server that hangs or refuses still runs.
     return !isNoServer(error);
   }
 }

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Env } from "../os/env.ts";
 import { type ProgramResult, run as runProgram } from "../os/process/run.ts";
 import { startSentinel, type WaitingProgram } from "../os/process/spawn.ts";
-import { type BatchLine, script, scriptFor, type TmuxCommand, vector } from "./command.ts";
+import { type BatchLine, escapeArguments, script, scriptFor, type TmuxCommand } from "./command.ts";
 import {
-  kindOfLine,
+  errorKindOf,
   otherServer,
   programMissing,
   refusal,
@@ -16,68 +16,68 @@ import {
 import { type SessionId, sessionId } from "./ids.ts";
 import { parseVersion, type TmuxVersion } from "./version.ts";
 
-/** Which server: by the name of its socket (`-L`), by its path (`-S`), or the user's default one. */
+/** The address of a server: the name of its socket (`-L`), its path (`-S`), or undefined for the user's default server. */
 export type TmuxSocket = { readonly name: string } | { readonly path: string } | undefined;
 
-/** A tmux call that takes longer than this hangs: a healthy one takes two milliseconds. */
+/** Milliseconds; a longer call hangs. A normal one takes two milliseconds. */
 const CALL_TIMEOUT_MS = 15_000;
 
 interface TmuxServerOptions {
   readonly socket?: TmuxSocket;
-  /** The environment of the clients, and of a server that one of them starts, which hands it on to every later pane. */
+  /** The environment of the clients, and of a server that one of them starts, which passes it on to every later pane. */
   readonly env: Env;
-  /** Configuration file instead of the user's, for a server that this driver starts. */
+  /** Configuration file to use instead of the user's, for a server that this driver starts. */
   readonly configFile?: string;
-  /** Milliseconds until a call that got no answer is given up. */
+  /** Milliseconds until an unanswered call fails. */
   readonly timeoutMs?: number;
   readonly run?: typeof runProgram;
 }
 
 interface BatchOptions {
-  /** Whether a missing server is started. */
+  /** Start the server if it does not run. */
   readonly start?: boolean;
   /**
-   * The process of the server that is meant, as a look has told it: the ids of that look mean something there alone. At any
-   * other nothing is done, and the server that was meant is a lost one.
+   * The process of the intended server, from `listPanes`; the ids of its panes are valid only there. On another server nothing
+   * is done, and the call fails with `lost-server`.
    */
   readonly serverPid?: number | undefined;
 }
 
 interface BatchResult {
-  /** What the commands printed, in order. */
+  /** The non-empty lines that the commands printed, in order. */
   readonly lines: readonly string[];
-  /** The same as it came, with the empty lines. */
+  /** The complete output, with empty lines. */
   readonly text: string;
-  /** One line for each command that failed; the others were done. */
+  /** One line for each failed command; the others were done. */
   readonly errors: readonly string[];
 }
 
 /**
- * A driver of one tmux server: argument vectors in, text out, one forked client for each call. It holds no
- * connection and no state; no client is ever attached.
+ * The driver of one tmux server: argument vectors in, text out, one forked client for each call. It keeps no connection and no
+ * state, and never attaches a client.
  */
 export interface TmuxServer {
   readonly socket: TmuxSocket;
-  /** The words that address this server, for a command that a person is to type. */
+  /** The arguments that select this server, for a command that the user can type. */
   readonly socketArgs: readonly string[];
   /** Runs one command. @throws TmuxError of every kind */
   call(command: TmuxCommand): Promise<string>;
   /**
-   * Runs many commands in one forked call; they travel on stdin, so that neither their length nor what they hold
-   * shows in `ps`. A failing line does not stop those behind it.
-   * @throws TmuxError when no server could be reached or went away meanwhile, gave no answer, or read no command of it; what
-   * single commands were refused for is in the answer
+   * Runs many commands in one forked call. They are sent on stdin, so that their length is not limited and `ps` does not show
+   * them. A failing line does not stop the lines after it.
+   * @throws TmuxError if the server is missing, ends during the call, does not answer, or cannot parse the batch; errors of single
+   * commands are part of the result instead
    */
   batch(lines: readonly BatchLine[], options?: BatchOptions): Promise<BatchResult>;
-  /** Starts a client that ends when a channel is signalled, or the server ends; nobody waits for its answer here. */
+  /** Starts a client that ends when the channel is signalled or the server ends. */
   wait(channel: string): WaitingProgram;
-  /** The version of the program, which may be newer than the running server. */
+  /** Returns the version of the program, which may be newer than the running server. */
   version(): Promise<TmuxVersion>;
 }
 
 /** One forked client. */
 interface Invocation {
-  /** The words of the command as tmux is to be given them. */
+  /** The arguments for tmux; the command itself by default. */
   readonly words?: readonly string[];
   readonly input?: string;
   readonly batch?: TmuxFailure["batch"];
@@ -85,12 +85,12 @@ interface Invocation {
 
 export function tmuxServer(options: TmuxServerOptions): TmuxServer {
   const { socket, run = runProgram, timeoutMs = CALL_TIMEOUT_MS } = options;
-  const socketArgs = argsOf(socket);
-  // Where the caller itself is decides nothing: the server is named, and so is every target.
+  const socketArgs = socketArguments(socket);
+  // Ignore the caller's own position: the server and every target are explicit.
   const { TMUX: _server, TMUX_PANE: _pane, ...env } = options.env;
   const config = options.configFile === undefined ? [] : ["-f", options.configFile];
 
-  // -u: names and screens are UTF-8 whatever the caller's locale says.
+  // -u: names and screens are UTF-8 in any locale.
   const invoke = async (
     command: TmuxCommand,
     { words = command, input, batch }: Invocation = {},
@@ -111,7 +111,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
     socket,
     socketArgs,
     async call(command) {
-      const result = await invoke(command, { words: vector(command) });
+      const result = await invoke(command, { words: escapeArguments(command) });
       if (result.code !== 0) throw refusal(command, result.stderr);
       return result.stdout;
     },
@@ -119,7 +119,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
       const verb = start ? ["start-server", ";", "source-file", "-"] : ["source-file", "-"];
       const commands = lines.flatMap((line) => ("chain" in line ? line.chain : [line]));
       const sent = { commands: commands.map(([name = ""]) => name), printed: [] };
-      // Made up for this call, so that nothing that a command prints is taken for it.
+      // Random, so that the output of a command cannot imitate it.
       const other = `other-server-${randomUUID()}`;
       const input =
         serverPid === undefined
@@ -127,10 +127,10 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
           : scriptFor(serverPid, lines, ["display-message", "-p", other]);
       const result = await invoke(verb, { input, batch: sent });
       const answer = { lines: linesOf(result.stdout), text: result.stdout, errors: linesOf(result.stderr) };
-      const unread = result.code === 0 ? undefined : unreadLine(answer);
+      const unread = result.code === 0 ? undefined : syntaxErrorOf(answer);
       if (unread !== undefined) throw refusal(verb, unread, sent);
       if (answer.lines[0] === other) throw otherServer(verb);
-      const isAnswered = answer.errors.length > 0 && !answer.errors.map(kindOfLine).some(isAboutServer);
+      const isAnswered = answer.errors.length > 0 && !answer.errors.map(errorKindOf).some(isServerMissing);
       if (result.code === 0 || isAnswered) return answer;
       throw refusal(verb, result.stderr, { ...sent, printed: answer.lines });
     },
@@ -144,20 +144,20 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
 }
 
 /**
- * Whether an error says that no server is there, or none any more, which for many callers is an answer: what they meant to
- * close or to look at went with it.
+ * True if an error means that the server is missing or has ended. For many callers this is not a failure: the panes that they
+ * wanted to close or read are gone with it.
  */
 export function isNoServer(error: unknown): boolean {
-  return error instanceof TmuxError && isAboutServer(error.kind);
+  return error instanceof TmuxError && isServerMissing(error.kind);
 }
 
-/** Whether an error says that what was named is not there, or its whole server is not. */
+/** True if an error means that the target or its whole server is gone. */
 export function isGone(error: unknown): boolean {
   return isNoServer(error) || (error instanceof TmuxError && error.kind === "no-target");
 }
 
-/** The words that address a server. */
-export function argsOf(socket: TmuxSocket): string[] {
+/** Returns the arguments that select a server. */
+export function socketArguments(socket: TmuxSocket): string[] {
   if (socket === undefined) return [];
   return "path" in socket ? ["-S", socket.path] : ["-L", socket.name];
 }
@@ -167,34 +167,33 @@ function linesOf(text: string): string[] {
 }
 
 /**
- * A line that is no tmux command stops a batch before its first one, and is told of alone and by its number: on stdout, or
- * on stderr, as the version has it.
+ * Returns the error line of a batch that tmux could not parse. In that case no command runs, and the only output is one line with a
+ * line number, on stdout or stderr depending on the version.
  */
-function unreadLine({ lines, errors }: BatchResult): string | undefined {
+function syntaxErrorOf({ lines, errors }: BatchResult): string | undefined {
   const [only = "", ...others] = [...lines, ...errors];
   return others.length === 0 && /^-:\d+: /.test(only) ? only : undefined;
 }
 
-function isAboutServer(kind: TmuxErrorKind): boolean {
+function isServerMissing(kind: TmuxErrorKind): boolean {
   return kind === "no-server" || kind === "lost-server";
 }
 
-/** Where a caller inside tmux is, as its environment says. */
-export interface TmuxAround {
+/** The position of a caller inside tmux, from its environment. */
+export interface TmuxCaller {
   readonly socket: { readonly path: string };
-  /** The process of its server: its pane's id means something there alone. */
+  /** The process id of its server; the pane's id is valid only there. */
   readonly serverPid: number;
-  /** None in a popup. */
+  /** Undefined in a popup. */
   readonly pane?: string | undefined;
-  /** The session that it was started in; where its pane is now counts more. */
+  /** The session that it was started in; its pane may have been moved since. */
   readonly session?: SessionId | undefined;
 }
 
 /**
- * By `$TMUX` (`<socket>,<pid>,<session>`, where the path itself may hold commas) and `$TMUX_PANE`; undefined outside of
- * tmux.
+ * Reads `$TMUX` (`<socket>,<pid>,<session>`; the socket's path may contain commas) and `$TMUX_PANE`. Undefined outside tmux.
  */
-export function tmuxAround(env: Env): TmuxAround | undefined {
+export function tmuxCaller(env: Env): TmuxCaller | undefined {
   const [, path, pid, session] = /^(.+),(\d+),(\d+)$/.exec(env.TMUX ?? "") ?? [];
   if (path === undefined) return undefined;
   return {

@@ -2,36 +2,36 @@ import type { Bell, WaitOptions } from "./bell.ts";
 import { type FifoBell, openFifoBell, ring } from "./fifo-bell.ts";
 import { holdLifeline } from "./lifeline.ts";
 
-interface LastingBellOptions {
+interface DurableBellOptions {
   /** Paths of the FIFOs. */
   readonly bell: string;
   readonly lifeline: string;
-  /** Makes those of them that are not there, with the directories above. */
+  /** Creates the missing FIFOs and their directories. */
   make(): Promise<void>;
-  /** Hears why they could not be made anew: nobody reaches this bell then, and the other ways to be woken remain. */
+  /** Receives the error if they cannot be recreated. Rings do not reach this bell then; the other bells still wake the agent. */
   problem(error: unknown): void;
 }
 
 /**
- * An agent's own bell and lifeline, made anew by itself when they are gone from their paths (a runtime directory ends
- * with the last logout): it looks before each wait, so that the slow check beside it is what brings them back (S78).
- * @throws what {@link openFifoBell} and `make` throw, at the start alone
+ * Opens an agent's own bell and lifeline, and recreates them if they disappear (the runtime directory is removed at the last
+ * logout). It checks them before each wait; the timer bell next to it makes sure that there is a next wait (S78).
+ * @throws as {@link openFifoBell} and `make`, but only here, never in `wait`
  */
-export async function openLastingBell(options: LastingBellOptions): Promise<Bell> {
+export async function openDurableBell(options: DurableBellOptions): Promise<Bell> {
   const bell = new DurableBell(options);
   await bell.open();
   return bell;
 }
 
 class DurableBell implements Bell {
-  readonly #options: LastingBellOptions;
+  readonly #options: DurableBellOptions;
   #bell: FifoBell | undefined;
-  #line: ReturnType<typeof holdLifeline> | undefined;
-  #mending: Promise<void> | undefined;
-  #told: string | undefined;
+  #lifeline: ReturnType<typeof holdLifeline> | undefined;
+  #restoring: Promise<void> | undefined;
+  #reported: string | undefined;
   #closed = false;
 
-  constructor(options: LastingBellOptions) {
+  constructor(options: DurableBellOptions) {
     this.#options = options;
   }
 
@@ -43,18 +43,18 @@ class DurableBell implements Bell {
       const before = this.#bell;
       this.#bell = openFifoBell(bell);
       before?.close();
-      // What was written while nobody could ring is looked for at once.
+      // A message may have been written without a ring meanwhile: wake the reader.
       if (before !== undefined) ring(bell);
     }
-    if (!this.#line?.isInPlace()) {
-      const before = this.#line;
-      this.#line = holdLifeline(lifeline);
+    if (!this.#lifeline?.isInPlace()) {
+      const before = this.#lifeline;
+      this.#lifeline = holdLifeline(lifeline);
       before?.close();
     }
   }
 
   async wait(options: WaitOptions = {}): Promise<"rung" | "timeout" | "aborted"> {
-    await this.#mend();
+    await this.#restore();
     return this.#closed || this.#bell === undefined ? "aborted" : this.#bell.wait(options);
   }
 
@@ -62,29 +62,29 @@ class DurableBell implements Bell {
     if (this.#closed) return;
     this.#closed = true;
     this.#bell?.close();
-    this.#line?.close();
+    this.#lifeline?.close();
   }
 
-  /** Never rejects: who waits has other bells. */
-  async #mend(): Promise<void> {
+  /** Recreates what is missing. Never rejects: the agent has other bells. */
+  async #restore(): Promise<void> {
     if (this.#closed) return;
     try {
-      if (this.#bell?.isInPlace() && this.#line?.isInPlace()) return;
-      this.#mending ??= this.open();
-      await this.#mending;
-      this.#told = undefined;
+      if (this.#bell?.isInPlace() && this.#lifeline?.isInPlace()) return;
+      this.#restoring ??= this.open();
+      await this.#restoring;
+      this.#reported = undefined;
     } catch (error) {
-      this.#tell(error);
+      this.#report(error);
     } finally {
-      this.#mending = undefined;
+      this.#restoring = undefined;
     }
   }
 
-  /** Once, however often it is tried again. */
-  #tell(error: unknown): void {
+  /** Reports an error once, not for each retry. */
+  #report(error: unknown): void {
     const text = String(error);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#reported) return;
+    this.#reported = text;
     this.#options.problem(error);
   }
 }

@@ -1,43 +1,42 @@
 import { Socket } from "node:net";
 import { makeOwnFifos, openOwnFifo, touchFifo } from "../os/files/fifo.ts";
-import type { Bell, RingResult } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
+import { type Bell, ManualBell, type RingResult } from "./bell.ts";
 
-/** What is rung beside a FIFO, by the FIFO's path. */
-const others = new Map<string, Set<() => void>>();
+/** Functions to call in addition to ringing a FIFO, by the FIFO's path. */
+const extraRings = new Map<string, Set<() => void>>();
 
 /**
- * Whenever this process rings that FIFO, something else is rung too: the socket pair that it shares with the FIFO's owner
- * (architecture.md rule 1). Whoever sends needs to know of neither.
- * @returns ends it
+ * Registers a function to call whenever this process rings the FIFO: it rings the socket pair shared with the FIFO's owner
+ * (architecture.md rule 1). Senders need not know about it.
+ * @returns a function that unregisters it
  */
 export function alsoRing(path: string, ring: () => void): () => void {
-  const rings = others.get(path) ?? new Set();
-  others.set(path, rings.add(ring));
+  const rings = extraRings.get(path) ?? new Set();
+  extraRings.set(path, rings.add(ring));
   return () => {
     rings.delete(ring);
-    if (rings.size === 0) others.delete(path);
+    if (rings.size === 0) extraRings.delete(path);
   };
 }
 
-/** Rings what stands beside a FIFO. @returns whether there was anything */
+/** Calls the functions registered for a FIFO. @returns whether there were any */
 function ringAlso(path: string): boolean {
-  const rings = others.get(path);
+  const rings = extraRings.get(path);
   for (const ring of rings ?? []) ring();
   return rings !== undefined;
 }
 
-/** A bell that others ring by its path. */
+/** A bell that other processes ring by its path. */
 export interface FifoBell extends Bell {
-  /** Whether a ring by its path still reaches it. */
+  /** True if a ring by its path still reaches it. */
   isInPlace(): boolean;
 }
 
 /**
- * The owner's end of a FIFO: open for reading and writing, so that it costs nothing in idle and never ends. What rings before
- * the first wait stays in the FIFO until then: to read it takes `node:net`, which an agent loads once it is ready. From that
- * wait on it keeps the process alive, until it is closed.
- * @throws TeamError PERMISSION_DENIED when the path is no FIFO of ours; a system error when it is missing
+ * Opens the owner's end of a FIFO, for reading and writing, so that it never reaches its end and costs nothing while idle. Rings
+ * before the first wait stay in the FIFO: reading needs `node:net`, which an agent loads only once it is ready. From the first
+ * wait on, the bell keeps the process alive until it is closed.
+ * @throws TeamError PERMISSION_DENIED if the path is not a FIFO of this user; a system error if it is missing
  */
 export function openFifoBell(path: string): FifoBell {
   const fifo = openOwnFifo(path);
@@ -51,7 +50,7 @@ export function openFifoBell(path: string): FifoBell {
   const read = (): Socket => {
     const reader = new Socket({ fd: fifo.fd, readable: true, writable: false });
     reader.on("data", () => rings.ring());
-    // A broken bell is a lost bell, and a bell may be lost: the slow check remains.
+    // Wake the reader; later rings may be lost, and the timer bell remains.
     reader.on("error", () => rings.ring());
     return reader;
   };
@@ -65,25 +64,25 @@ export function openFifoBell(path: string): FifoBell {
   };
 }
 
-/** Makes FIFOs, mode 0600, with one fork for all; those that are there stay. Their directories must exist. */
+/** Creates missing FIFOs, mode 0600, with one fork for all. Their directories must exist. */
 export function makeFifos(paths: readonly string[]): Promise<void> {
   return makeOwnFifos(paths);
 }
 
 /**
- * Rings somebody's FIFO bell, and what this process knows beside it; never blocks and never throws. "nobody": no such FIFO
- * of ours, or no process has it open, and nothing stands beside it.
+ * Rings a FIFO bell and calls the functions of {@link alsoRing}; never blocks and never throws. Returns `nobody` if no function is
+ * registered and the FIFO is missing, belongs to another user, or is not open in any process.
  */
 export function ring(path: string): RingResult {
-  const beside = ringAlso(path);
-  return rungFifo(path) || beside ? "rung" : "nobody";
+  const hasExtra = ringAlso(path);
+  return touchBell(path) || hasExtra ? "rung" : "nobody";
 }
 
-function rungFifo(path: string): boolean {
+function touchBell(path: string): boolean {
   try {
     return touchFifo(path);
   } catch {
-    // A bell may be lost (architecture.md rule 1); whoever rings has done what it tells of, and must not seem to have failed.
+    // A bell may be lost (architecture.md rule 1); the caller has written its message and must not fail now.
     return false;
   }
 }

@@ -1,13 +1,12 @@
 import { basename, dirname } from "node:path";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
-import type { Bell } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
+import { type Bell, ManualBell } from "./bell.ts";
 
 /**
- * Rings when a file changes, for writers that know no bell. Its directory is watched, since every change is a new file
- * under the old name. While that is not there, or cannot be watched, nothing rings; it is tried again before each wait.
+ * Opens a bell that rings when a file changes, for writers that ring no bell. It watches the directory, because each change replaces
+ * the file. While the directory is missing or cannot be watched, nothing rings; each wait tries to watch it again.
  */
-export function openWatchBell(file: string): Bell {
+export function openFileBell(file: string): Bell {
   const name = basename(file);
   let watching: DirectoryWatch | undefined;
   let closed = false;
@@ -17,7 +16,7 @@ export function openWatchBell(file: string): Bell {
   };
   const watch = (): void => {
     watching = watchDirectory(dirname(file), (changed) => {
-      // Without a name it may be the directory's own end, and another may come in its place.
+      // An event without a name may mean that the directory was removed; another one may replace it.
       if (changed === undefined) stop();
       if (changed === undefined || changed === name) rings.ring();
     });
@@ -31,7 +30,7 @@ export function openWatchBell(file: string): Bell {
     wait: (options) => {
       if (watching === undefined && !closed) {
         watch();
-        // What was written before is looked for at once.
+        // The file may have changed before: wake the reader.
         if (watching !== undefined) rings.ring();
       }
       return rings.wait(options);

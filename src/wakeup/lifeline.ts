@@ -2,18 +2,18 @@ import { Socket } from "node:net";
 import { openFifoReader, openOwnFifo } from "../os/files/fifo.ts";
 
 export interface Lifeline {
-  /** Resolves when the process that held the other end is gone, however it ended. Never rejects. */
+  /** Resolves when the last process that held the other end is gone, even by SIGKILL. Never rejects. */
   readonly ended: Promise<void>;
-  /** Whether its path still leads to it; one that was made anew has to be watched anew. */
+  /** False if the FIFO was removed or recreated; then open the lifeline again. */
   isInPlace(): boolean;
   close(): void;
 }
 
 /**
- * Watches the FIFO that an agent's launch script holds open: end-of-file says that the script is gone, even by SIGKILL
- * (tmux-findings.md section 2). It tells of an end that comes after this call, so watch first and then look whether it
- * still lives. On macOS a FIFO gives no such end; bells and the slow check remain.
- * @throws TeamError PERMISSION_DENIED when the path is no FIFO of ours; a system error when it is missing
+ * Watches the FIFO that an agent's launch script holds open: end-of-file means that the script is gone, even by SIGKILL
+ * (tmux-findings.md section 2). It only notices an end after this call, so watch first, then check whether the agent is alive. On
+ * macOS a FIFO reports no end; bells and the timer bell remain.
+ * @throws TeamError PERMISSION_DENIED if the path is not a FIFO of this user; a system error if it is missing
  */
 export function watchLifeline(path: string): Lifeline {
   const { fd, isInPlace } = openFifoReader(path);
@@ -23,15 +23,14 @@ export function watchLifeline(path: string): Lifeline {
     onEnd = resolve;
   });
   socket.on("end", () => onEnd());
-  // A line that breaks is an end as well: whoever watches looks at the records then.
+  // Treat an error as an end: the watching process then checks the records.
   socket.on("error", () => onEnd());
   socket.resume();
   return { ended, isInPlace, close: () => socket.destroy() };
 }
 
 /**
- * Holds a lifeline open beside the launch script, or where there is none: for those who watch it, it ends with the last
- * of its holders.
+ * Holds a lifeline open, in addition to the launch script or without one. For its watchers, it ends with the last holder.
  * @throws as {@link watchLifeline}
  */
 export function holdLifeline(path: string): Pick<Lifeline, "isInPlace" | "close"> {

@@ -1,16 +1,15 @@
 import { Socket } from "node:net";
-import type { Bell } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
+import { type Bell, ManualBell } from "./bell.ts";
 
-/** One end of an anonymous socket pair: a bell for this side, and the means to ring the other. */
+/** One end of an anonymous socket pair: the bell of this side, which can also ring the other side. */
 export interface SocketBell extends Bell {
-  /** Rings the other end; when that is gone, nothing happens. */
+  /** Rings the other end; does nothing if that is gone. */
   ring(): void;
 }
 
 /**
- * The bell between a parent that stays and its child, beside their FIFOs (the child finds it as descriptor 3). Its loss
- * means nothing: it is then never rung again. It does not keep the process alive.
+ * Opens a bell between a long-lived parent and its child, in addition to their FIFOs (it is descriptor 3 of the child). If the
+ * connection breaks, the bell never rings again. It does not keep the process alive.
  * @param end the parent's `child.stdio[3]`, or a descriptor
  */
 export function socketBell(end: Socket | number): SocketBell {
@@ -18,13 +17,13 @@ export function socketBell(end: Socket | number): SocketBell {
   const rings = new ManualBell(() => socket.destroy());
   socket.unref();
   socket.on("data", () => rings.ring());
-  // The other end died; that is told elsewhere (exit record, lifeline).
+  // The other process has ended; the exit record and the lifeline report that.
   socket.on("error", () => socket.destroy());
   return {
     wait: (options) => rings.wait(options),
     close: () => rings.close(),
     ring: () => {
-      // One unread byte is enough to wake; a backlog would only grow.
+      // One unread byte is enough to wake the other end; more would only fill the buffer.
       if (socket.writable && socket.writableLength === 0) socket.write("\n");
     },
   };

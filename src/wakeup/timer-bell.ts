@@ -1,28 +1,28 @@
 import { after } from "../os/clock.ts";
 import type { Bell } from "./bell.ts";
 
-/** No timer of an idle process is faster than this (architecture.md, Rules 0). */
-const LEAST_MS = 5_000;
-const MOST_MS = 60_000;
+/** Shortest interval, in milliseconds, of a timer in an idle process (architecture.md, Rules 0). */
+const MIN_MS = 5_000;
+const MAX_MS = 60_000;
 
-interface SlowBellOptions {
-  /** Milliseconds until the first check; never below 5 s. */
+interface TimerBellOptions {
+  /** Milliseconds until the first ring, at least 5000. */
   readonly firstMs?: number;
-  /** Milliseconds that the growing interval ends at. */
+  /** Longest interval, in milliseconds. */
   readonly maxMs?: number;
 }
 
 /**
- * The last net: rings by the clock, so that a message whose bell was lost is found all the same. Each quiet interval is
- * twice as long as the one before; a wait that somebody else ended (`anyBell`) starts again with the first.
+ * Opens a bell that rings by the clock, so that a message is found even if its ring was lost. Each interval is twice as long as the
+ * previous one; a wait that another bell ended (`anyBell`) resets it to the first.
  */
-export function timerBell(options: SlowBellOptions = {}): Bell {
-  const first = Math.max(LEAST_MS, options.firstMs ?? LEAST_MS);
-  const most = Math.max(first, options.maxMs ?? MOST_MS);
-  return backoffBell(first, most);
+export function timerBell(options: TimerBellOptions = {}): Bell {
+  const first = Math.max(MIN_MS, options.firstMs ?? MIN_MS);
+  const max = Math.max(first, options.maxMs ?? MAX_MS);
+  return backoffBell(first, max);
 }
 
-/** The bell of {@link timerBell} without its lower bound, for its tests. */
+/** As {@link timerBell}, without the lower bound; exported for tests. */
 export function backoffBell(firstMs: number, maxMs: number): Bell {
   let interval = firstMs;
   const closing = new AbortController();

@@ -1,15 +1,15 @@
 import { join, sep } from "node:path";
 import { isDirectory, listDir } from "../os/files/fs.ts";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
-import type { Bell } from "./bell.ts";
-import { ManualBell } from "./manual-bell.ts";
+import { type Bell, ManualBell } from "./bell.ts";
 
-/** Names of what comes and goes around a change: locks, their owners, temporary files. */
-const PASSING = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
+/** Names of files that exist only during a change: locks, their owners, temporary files. */
+const TRANSIENT = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 
 /**
- * Rings when anything below some directories changes, for whoever shows it (sidebar, `status --watch`). Directories that
- * appear later are watched from then on, one of `dirs` from the next wait; locks and temporary files do not ring.
+ * Opens a bell that rings when a file below the directories changes, for live views (sidebar, `status --watch`). Directories that
+ * are created later are watched at once; a missing one of `dirs` is watched from the next wait. Locks and temporary files do not
+ * ring.
  */
 export function openTreeBell(dirs: readonly string[]): Bell {
   const watches = new Map<string, DirectoryWatch>();
@@ -23,9 +23,9 @@ export function openTreeBell(dirs: readonly string[]): Bell {
   const follow = (dir: string): void => {
     if (watches.has(dir)) return;
     const watching = watchDirectory(dir, (name) => {
-      if (name !== undefined && PASSING.test(name)) return;
+      if (name !== undefined && TRANSIENT.test(name)) return;
       const changed = name === undefined ? dir : join(dir, name);
-      // Also one that is there may be another of the same name, of which the old watch hears nothing.
+      // An existing directory may have replaced another of the same name, which the old watch still follows.
       forget(changed);
       if (name !== undefined && isDirectory(changed)) follow(changed);
       rings.ring();
@@ -33,7 +33,7 @@ export function openTreeBell(dirs: readonly string[]): Bell {
     if (watching === undefined) return;
     watches.set(dir, watching);
     for (const name of listDir(dir)) {
-      if (!PASSING.test(name) && isDirectory(join(dir, name))) follow(join(dir, name));
+      if (!TRANSIENT.test(name) && isDirectory(join(dir, name))) follow(join(dir, name));
     }
   };
   const forget = (gone: string): void => {
@@ -54,7 +54,7 @@ export function openTreeBell(dirs: readonly string[]): Bell {
   followNew();
   return {
     wait: (options) => {
-      // What changed in one before it was watched is looked at as well.
+      // Files in a new directory may have changed before it was watched: wake the reader.
       if (followNew()) rings.ring();
       return rings.wait(options);
     },

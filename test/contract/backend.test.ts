@@ -108,13 +108,13 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     await eventually("the agent's output", async () =>
       (await backend.capture(one, 10))?.some((line) => line === `ready: ${one.instance}`),
     );
-    const seen = await backend.sight(one);
+    const seen = await backend.visibleRows(one);
     expect(seen?.rows.map(({ text }) => text)).toContain(`ready: ${one.instance}`);
     await end(one);
     await backend.close([one]);
     expect(await backend.present([one, two])).toEqual(new Set([two.instance]));
     expect(await backend.capture(one, 10)).toBeUndefined();
-    expect(await backend.sight(one)).toBeUndefined();
+    expect(await backend.visibleRows(one)).toBeUndefined();
     await end(two);
     await backend.close([two, one]);
     expect(await backend.present([one, two])).toEqual(new Set());
@@ -174,7 +174,7 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
     const instances: string[] = [];
     const placed = ({ instance }: { instance: string }) => void instances.push(instance);
-    const [outcome] = await backend.spawn([{ ...request, placed }], placement);
+    const [outcome] = await backend.spawn([{ ...request, onPlaced: placed }], placement);
     expect(instances).toEqual([request.instance]);
     expect(outcome).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
     expectNothingOf(request);
@@ -187,7 +187,10 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     const placed = (): never => {
       throw new TeamError("PERMISSION_DENIED", "The disk is full.");
     };
-    const [good, outcome] = await backend.spawn([requestFor(t, "good"), { ...bad, placed }], placement);
+    const [good, outcome] = await backend.spawn(
+      [requestFor(t, "good"), { ...bad, onPlaced: placed }],
+      placement,
+    );
     expect(outcome).toMatchObject({ ok: false, name: "bad", error: { message: "The disk is full." } });
     expectNothingOf(bad);
     await endAll(
@@ -201,7 +204,7 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
     const abort = new AbortController();
-    const up = { signal: abort.signal, placed: () => abort.abort() };
+    const up = { signal: abort.signal, onPlaced: () => abort.abort() };
     const [outcome] = await backend.spawn([{ ...request, ...up }], placement);
     expect(outcome).toMatchObject({ ok: false, error: { code: "INTERRUPTED" } });
     expectNothingOf(request);

@@ -3,12 +3,10 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Bell } from "../../src/wakeup/bell.ts";
-import { openLastingBell } from "../../src/wakeup/durable-bell.ts";
+import { anyBell, type Bell, ManualBell } from "../../src/wakeup/bell.ts";
+import { openDurableBell } from "../../src/wakeup/durable-bell.ts";
 import { makeFifos, openFifoBell, ring } from "../../src/wakeup/fifo-bell.ts";
-import { openWatchBell } from "../../src/wakeup/file-bell.ts";
-import { ManualBell } from "../../src/wakeup/manual-bell.ts";
-import { anyBell } from "../../src/wakeup/merged-bell.ts";
+import { openFileBell } from "../../src/wakeup/file-bell.ts";
 import { socketBell } from "../../src/wakeup/socket-bell.ts";
 import { backoffBell } from "../../src/wakeup/timer-bell.ts";
 import { openTreeBell } from "../../src/wakeup/tree-bell.ts";
@@ -34,7 +32,7 @@ const BELLS: Record<string, () => Promise<Subject>> = {
       throw error;
     };
     return {
-      bell: await openLastingBell({ bell: path, lifeline, make, problem }),
+      bell: await openDurableBell({ bell: path, lifeline, make, problem }),
       ring: () => void ring(path),
     };
   },
@@ -46,7 +44,7 @@ const BELLS: Record<string, () => Promise<Subject>> = {
   },
   "a watched file": async () => {
     const file = join(temporaryDirectory(), "inbox.json");
-    return { bell: openWatchBell(file), ring: () => replace(file) };
+    return { bell: openFileBell(file), ring: () => replace(file) };
   },
   "a watched tree": async () => {
     const directory = temporaryDirectory();
@@ -145,7 +143,7 @@ test("socketBell neither blocks nor queues rings if the other end never reads", 
 test.runIf(process.platform === "linux")("close stops watching for good", async () => {
   const before = watchCount();
   const directory = temporaryDirectory();
-  for (const open of [() => openWatchBell(join(directory, "f")), () => openTreeBell([directory])]) {
+  for (const open of [() => openFileBell(join(directory, "f")), () => openTreeBell([directory])]) {
     const bell = open();
     expect(watchCount()).toBe(before + 1);
     bell.close();

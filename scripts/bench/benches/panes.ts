@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { OperationContext } from "../../../src/operations/context.ts";
 import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
-import { captureEach } from "../../../src/tmux/capture.ts";
+import { capturePanes } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/command.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
@@ -133,10 +133,10 @@ async function captures(room: Room, place: Place): Promise<Figure> {
     const { panes } = await listPanes(server);
     const targets = panes.map(({ id }) => ({ pane: id, condition: equals("pane_id", id) }));
     const [one, each] = await sampleInTurn(room.amount(15, 5), [
-      () => timeOf(() => captureEach(server, targets, 50)),
+      () => timeOf(() => capturePanes(server, targets, 50)),
       () =>
         timeOf(async () => {
-          for (const target of targets) await captureEach(server, [target], 50);
+          for (const target of targets) await capturePanes(server, [target], 50);
         }),
     ]);
     return {

@@ -2,9 +2,8 @@ import { identityCondition } from "../../backend/tmux/pane-tags.ts";
 import { TeamError } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { all, equals, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, equals, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import type { PaneId } from "../../tmux/ids.ts";
-import { either } from "../../tmux/keys.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 
@@ -57,10 +56,10 @@ export function openInputPane(server: TmuxServer, place: PlaceRecord): InputPane
     buffer: `teams-${place.instance}`,
     read: () => readScreen(server, pane, condition),
     async type(since, keys) {
-      const open = all(condition, ...unchangedSince(since));
+      const open = allOf(condition, ...unchangedSince(since));
       try {
         const { lines, errors } = await server.batch([
-          either(pane, open, [...keys, print(TYPED)], [print(refusalFormat(condition))]),
+          ifElse(pane, open, [...keys, print(TYPED)], [print(refusalFormat(condition))]),
         ]);
         const [answer] = lines;
         if (answer === TYPED) return "typed";

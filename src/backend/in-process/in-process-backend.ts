@@ -10,8 +10,9 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import { placeWithin } from "../../team/records/read-records.ts";
 import { READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
-import { sightOfLog, tailOfLog } from "../visible-rows.ts";
-import { endElsewhere, isInOtherProcess } from "./other-process.ts";
+import { singleCommandError } from "../choose-backend.ts";
+import { logTail, visibleRowsOfLog } from "../visible-rows.ts";
+import { endInOtherProcess, isInOtherProcess } from "./other-process.ts";
 import {
   type EndSignal,
   type InProcessAgent,
@@ -22,53 +23,53 @@ import {
 import { type InProcessEvent, isOver, nextInProcess, toInProcessEvent } from "./states.ts";
 
 interface InProcessOptions {
-  /** Without it nobody can be started: a single command's process ends. */
+  /** Runs a teammate; without it none can be started, because the process of a single command exits. */
   readonly runWorker?: RunWorker;
-  /** Milliseconds within which a teammate has to announce itself. */
+  /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
-  /** Hears what nobody else can be told of one that has ended. */
+  /** Receives the error if an ending could not be recorded. */
   problem?(text: string): void;
 }
 
 export interface InProcessBackend extends Backend {
-  /** Those that were started here and not closed, oldest first. */
+  /** The agents that were started in this process and not closed, oldest first. */
   agents(): readonly InProcessAgent[];
-  /** Hears of every change of state and of what one shows. @returns ends that */
+  /** Calls the listener after each change of a state or an output. @returns a function that ends this */
   watch(listener: () => void): () => void;
-  /** Whether none of them is at work or waits for an answer. */
+  /** True if no agent works or waits for an answer. */
   areAllIdle(): boolean;
-  /** Resolves when that is so; at once where there are none. */
+  /** Resolves when all agents are idle; at once if there are none. */
   whenAllIdle(): Promise<void>;
-  /** Ends those whose end another process has asked for by its file; forgets those that another has closed. */
-  lookForWishes(): void;
-  /** This process's terminal has gone, and it ends: so do they, as those in panes do with theirs. */
+  /** Ends each agent whose end another process has requested with a file, and forgets each that another process has closed. */
+  handleEndRequests(): void;
+  /** Ends all agents because the terminal of this process is gone, as for agents in panes. */
   hangUp(): Promise<void>;
 }
 
-/** Teammates in the process of their lead: each with its own conversation, records, environment and directory. */
+/** Creates the backend for teammates in their lead's process; each has its own conversation, records, environment and directory. */
 export function inProcessBackend(options: InProcessOptions = {}): InProcessBackend {
-  const home = new InProcess(options);
-  // An object of its own functions, as every backend is: who stands between takes it apart.
+  const residents = new InProcessAgents(options);
+  // A plain object, as every backend: wrappers copy its functions with a spread.
   return {
     type: "in-process",
-    spawn: (requests) => home.spawn(requests),
-    present: (places) => home.present(places),
-    capture: async ({ logFile }, lines) => (logFile === undefined ? undefined : tailOfLog(logFile, lines)),
-    sight: async ({ logFile }) => (logFile === undefined ? undefined : sightOfLog(logFile)),
-    end: (place, graceMs) => home.end(place, graceMs),
-    close: (places) => home.close(places),
-    agents: () => home.agents(),
-    watch: (listener) => home.watch(listener),
-    areAllIdle: () => home.areAllIdle(),
-    whenAllIdle: () => home.whenAllIdle(),
-    lookForWishes: () => home.lookForWishes(),
-    hangUp: () => home.hangUp(),
+    spawn: (requests) => residents.spawn(requests),
+    present: (places) => residents.present(places),
+    capture: async ({ logFile }, lines) => (logFile === undefined ? undefined : logTail(logFile, lines)),
+    visibleRows: async ({ logFile }) => (logFile === undefined ? undefined : visibleRowsOfLog(logFile)),
+    end: (place, graceMs) => residents.end(place, graceMs),
+    close: (places) => residents.close(places),
+    agents: () => residents.agents(),
+    watch: (listener) => residents.watch(listener),
+    areAllIdle: () => residents.areAllIdle(),
+    whenAllIdle: () => residents.whenAllIdle(),
+    handleEndRequests: () => residents.handleEndRequests(),
+    hangUp: () => residents.hangUp(),
   };
 }
 
-/** All that live here. */
-class InProcess {
+/** The agents of this process and their life cycle. */
+class InProcessAgents {
   readonly #options: InProcessOptions;
   readonly #clock: Clock;
   readonly #residents = new Map<string, Resident>();
@@ -82,7 +83,7 @@ class InProcess {
 
   async spawn(wanted: readonly SpawnRequest[]): Promise<readonly SpawnOutcome[]> {
     const { runWorker } = this.#options;
-    if (runWorker === undefined) throw nobodyCanBeStarted();
+    if (runWorker === undefined) throw singleCommandError();
     const requests = withInstanceMarker(wanted);
     await prepareStarts(requests.map(({ paths }) => paths));
     return Promise.all(
@@ -100,7 +101,7 @@ class InProcess {
 
   async end(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
     const resident = this.#residents.get(place.instance);
-    if (resident === undefined) return endElsewhere(place, graceMs);
+    if (resident === undefined) return endInOtherProcess(place, graceMs);
     return (await this.#end(resident, graceMs)) ? [] : [ownIdentity().pid];
   }
 
@@ -135,38 +136,40 @@ class InProcess {
     });
   }
 
-  lookForWishes(): void {
+  handleEndRequests(): void {
     for (const [instance, resident] of this.#residents) {
       const { endWanted, log } = resident.request.paths;
       if (isOver(resident.state) && entryOf(log) === undefined) this.#forget(instance);
-      else if (readText(endWanted) === instance) this.#want(resident);
+      else if (readText(endWanted) === instance) this.#requestEnd(resident);
     }
   }
 
   async hangUp(): Promise<void> {
-    await Promise.all([...this.#residents.values()].map((one) => this.#end(one, HANGUP_GRACE_MS, "SIGHUP")));
+    await Promise.all(
+      [...this.#residents.values()].map((resident) => this.#end(resident, HANGUP_GRACE_MS, "SIGHUP")),
+    );
   }
 
   async #start(request: SpawnRequest, runWorker: RunWorker): Promise<SpawnOutcome> {
     const { name, instance, paths, cwd } = request;
     if (!isDirectory(cwd)) {
       discardLaunch(paths);
-      return { ok: false, name, error: noDirectory(name, cwd) };
+      return { ok: false, name, error: missingDirectory(name, cwd) };
     }
     const place = placeWithin(ownIdentity(), instance, paths, this.#clock.now());
     const resident = new Resident(request);
     this.#residents.set(instance, resident);
-    this.#contain();
+    this.#updateContainment();
     const { agentId, env, signal } = request;
     const agent = { agentId, env, failed: (error: unknown) => this.#failed(resident, error) };
     try {
-      request.placed?.(place);
+      request.onPlaced?.(place);
       resident.done = asAgent(agent, () => this.#run(resident, runWorker));
       const timeoutMs = this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS;
       await awaitReady(paths, { instance, name, timeoutMs, ...(signal && { signal }) });
       return { ok: true, name, place };
     } catch (cause) {
-      await this.#takeBack(resident);
+      await this.#rollBack(resident);
       const error =
         cause instanceof Error ? cause : new TeamError("SPAWN_FAILED", `${name} did not start.`, { cause });
       return { ok: false, name, error };
@@ -182,45 +185,45 @@ class InProcess {
           resident.write(text);
           this.#changed();
         },
-        said: (state) => this.#happened(resident, toInProcessEvent(state)),
-        reach: (hands) => {
-          resident.hands = hands;
+        reportState: (state) => this.#transition(resident, toInProcessEvent(state)),
+        connect: (input) => {
+          resident.input = input;
         },
         isOver: () => isOver(resident.state),
       });
-      this.#over(resident, code === 0 ? "returned" : "threw", code);
+      this.#finish(resident, code === 0 ? "returned" : "threw", code);
     } catch (error) {
       this.#failed(resident, error);
     }
   }
 
-  /** What it threw stays its own: the lead hears of it as of a crashed process. */
+  /** Handles an error of one agent: the lead is notified as for a crashed process, and the others are not affected. */
   #failed(resident: Resident, error: unknown): void {
     if (isOver(resident.state)) return;
     resident.write(`teams: ${messageOf(error)}\n`);
-    this.#over(resident, "threw", 1);
+    this.#finish(resident, "threw", 1);
     resident.controller.abort("SIGTERM");
   }
 
-  #want(resident: Resident, signal: EndSignal = "SIGTERM"): void {
-    this.#happened(resident, "wanted");
+  #requestEnd(resident: Resident, signal: EndSignal = "SIGTERM"): void {
+    this.#transition(resident, "end-requested");
     resident.controller.abort(signal);
   }
 
-  /** @returns whether its code has ended; where it has not, nobody waits for it from now on */
+  /** @returns whether its code has returned in time; if not, the agent counts as killed and its code is ignored from now on */
   async #end(resident: Resident, graceMs: number, signal?: EndSignal): Promise<boolean> {
-    this.#want(resident, signal);
+    this.#requestEnd(resident, signal);
     const done = resident.done.then(() => true);
     const late = new AbortController();
     const isDone = await Promise.race([done, pause(graceMs, late.signal).then(() => false)]);
     late.abort();
-    if (!isDone) this.#over(resident, "given-up", 0);
+    if (!isDone) this.#finish(resident, "given-up", 0);
     return isDone;
   }
 
-  async #takeBack(resident: Resident): Promise<void> {
+  async #rollBack(resident: Resident): Promise<void> {
     const { instance, paths } = resident.request;
-    this.#want(resident);
+    this.#requestEnd(resident);
     const tree = { root: { pid: 0, procStart: "" }, host: ownIdentity(), marker: instance };
     await endTree(tree, { graceMs: LEFTOVER_GRACE_MS });
     await this.#end(resident, LEFTOVER_GRACE_MS);
@@ -228,13 +231,13 @@ class InProcess {
     discardLaunch(paths);
   }
 
-  #over(resident: Resident, event: InProcessEvent, code: number): void {
+  #finish(resident: Resident, event: InProcessEvent, code: number): void {
     if (isOver(resident.state)) return;
-    this.#happened(resident, event);
+    this.#transition(resident, event);
     try {
       recordEnd(resident, code, this.#clock.now());
     } catch (error) {
-      const text = `the end of ${resident.name} could not be written down: ${messageOf(error)}`;
+      const text = `the ending of ${resident.name} could not be recorded: ${messageOf(error)}`;
       resident.write(`teams: ${text}\n`);
       this.#options.problem?.(text);
     }
@@ -242,7 +245,7 @@ class InProcess {
     this.#changed();
   }
 
-  #happened(resident: Resident, event: InProcessEvent | undefined): void {
+  #transition(resident: Resident, event: InProcessEvent | undefined): void {
     if (event === undefined) return;
     resident.state = nextInProcess(resident.state, event);
     this.#changed();
@@ -257,12 +260,12 @@ class InProcess {
     if (resident === undefined) return;
     this.#residents.delete(instance);
     resident.log.close();
-    this.#contain();
+    this.#updateContainment();
     this.#changed();
   }
 
-  /** While anybody lives here. */
-  #contain(): void {
+  /** Contains stray errors of agents for as long as there are agents. */
+  #updateContainment(): void {
     if (this.#residents.size > 0) this.#release ??= containErrors();
     else {
       this.#release?.();
@@ -277,24 +280,14 @@ class InProcess {
   }
 }
 
-/** Milliseconds for what a failed start has begun. */
+/** Milliseconds for the processes of a failed start. */
 const LEFTOVER_GRACE_MS = 500;
-/** Milliseconds that they have when the terminal is gone: their commands are given half a second. */
+/** Milliseconds for all agents when the terminal is gone; their commands get half a second of it. */
 const HANGUP_GRACE_MS = 1_500;
 
-function nobodyCanBeStarted(): TeamError {
-  return new TeamError(
-    "INVALID_INPUT",
-    "In-process teammates live in a lead's process, and this command ends.",
-    {
-      hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
-    },
-  );
-}
-
-function noDirectory(name: string, cwd: string): TeamError {
-  return new TeamError("SPAWN_FAILED", `${name} was not started: its directory ${cwd} is not there.`, {
-    hint: "Nothing is left behind. Make the directory and spawn it again.",
+function missingDirectory(name: string, cwd: string): TeamError {
+  return new TeamError("SPAWN_FAILED", `${name} was not started: its directory ${cwd} does not exist.`, {
+    hint: "Nothing was left behind. Create the directory and spawn it again.",
     details: { exitCode: 1, lastLines: [] },
   });
 }

@@ -3,22 +3,26 @@ import { replaceFile } from "../../os/files/atomic-write.ts";
 import { readText } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { openWatchBell } from "../../wakeup/file-bell.ts";
+import { openFileBell } from "../../wakeup/file-bell.ts";
 
-/** Longest wait between two looks for an end that another process records, in milliseconds. */
+/** Longest wait, in milliseconds, between two checks whether the other process has recorded the end. */
 const POLL_MS = 250;
 
-/** Whether another process has it, as far as its records tell. */
+/** True if the agent runs in another process, by its records. */
 export function isInOtherProcess({ instance, within }: PlaceRecord): boolean {
   if (within === undefined || livenessOf(within.process) !== "alive") return false;
   return !(readText(within.endRecord) ?? "").includes(instance);
 }
 
-/** Asks the process that has it, which watches its team's files. */
-export async function endElsewhere(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
+/**
+ * Requests the end with a file from the process that holds the agent, and waits for its exit record.
+ * @param graceMs milliseconds to wait
+ * @returns the pid of that process if the agent has not ended in time
+ */
+export async function endInOtherProcess(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
   const { within, instance } = place;
   if (within === undefined || !isInOtherProcess(place)) return [];
-  const bell = openWatchBell(within.endRecord);
+  const bell = openFileBell(within.endRecord);
   const deadline = steadyNow() + graceMs;
   try {
     replaceFile(within.endWanted, instance, { sync: false });

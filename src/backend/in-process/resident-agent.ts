@@ -9,28 +9,28 @@ import { ring } from "../../wakeup/fifo-bell.ts";
 import type { SpawnRequest } from "../backend.ts";
 import type { InProcessState } from "./states.ts";
 
-/** Lines that are kept of what an agent has shown: two dozen screens; its conversation has the rest. */
-const MOST_LINES = 1_000;
+/** Output lines kept in memory: about two dozen screens. The conversation on disk has the rest. */
+const MAX_LINES = 1_000;
 
-/** The end of what an agent without a terminal of its own has written, line by line. */
+/** The last output lines of an agent that has no terminal. */
 export class OutputTail {
   #lines: string[] = [""];
 
   write(text: string): void {
     const [first = "", ...rest] = text.split("\n");
     const begun = `${this.#lines.pop() ?? ""}${first}`;
-    this.#lines = [...this.#lines, begun, ...rest].slice(-MOST_LINES);
+    this.#lines = [...this.#lines, begun, ...rest].slice(-MAX_LINES);
   }
 
-  /** The last of them, oldest first; one that is not written yet is none. */
-  lines(most: number = MOST_LINES): string[] {
+  /** Returns the last lines, oldest first, without an empty line that has just begun. */
+  lines(max: number = MAX_LINES): string[] {
     const whole = this.#lines.at(-1) === "" ? this.#lines.slice(0, -1) : this.#lines;
-    return whole.slice(-most);
+    return whole.slice(-max);
   }
 }
 
-/** What reaches a worker from within its process, besides its mail. */
-interface WorkerHands {
+/** Input for a worker from within its process, besides its inbox. */
+interface WorkerInput {
   typed(line: string): Promise<void>;
   /** @returns whether a turn was running */
   interrupt(): boolean;
@@ -39,43 +39,45 @@ interface WorkerHands {
 /** One start of a worker in this process. */
 export interface WorkerStart {
   readonly request: SpawnRequest;
-  /** Ends it from outside. */
+  /** Aborted to end the worker; the reason is the signal that stands for it. */
   readonly signal: AbortSignal;
-  /** What stands for its terminal. */
+  /** Writes to the output that replaces its terminal. */
   write(text: string): void;
-  /** What it says of itself. */
-  said(state: AgentState): void;
-  reach(hands: WorkerHands): void;
-  /** Whether nobody waits for it any more: it says nothing then, in no file. */
+  /** Reports its state. */
+  reportState(state: AgentState): void;
+  /** Registers where typed lines and interrupts go. */
+  connect(input: WorkerInput): void;
+  /** True once the agent is finished for the others; it must not write files any more. */
   isOver(): boolean;
 }
 
-/** Runs a worker until its end. @returns the exit status that a process of its own would have */
+/** Runs a worker until its end. @returns the exit code that a separate process would have */
 export type RunWorker = (start: WorkerStart) => Promise<number>;
 
-/** A teammate that lives in this process, for whoever shows it. */
+/** A teammate in this process, as the screen shows it. */
 export interface InProcessAgent {
   readonly name: string;
   readonly color: string;
   readonly state: InProcessState;
-  /** What it has shown last. */
-  readonly shown: OutputTail;
-  /** A person's line, as if typed in its pane. */
+  readonly output: OutputTail;
+  /** Passes on a line of the user, as if typed in its pane. */
   typed(line: string): Promise<void>;
+  /** @returns whether a turn was running */
   interrupt(): boolean;
 }
 
-/** Lines of its end that are kept for the lead (S34). */
+/** Output lines in the exit record, for the lead (S34). */
 const LAST_LINES = 50;
-/** One agent that lives here. */
+
+/** One agent in this process, with its state, output and log. */
 export class Resident implements InProcessAgent {
   readonly request: SpawnRequest;
-  readonly shown = new OutputTail();
+  readonly output = new OutputTail();
   readonly controller = new AbortController();
   readonly log: LogFile;
   state: InProcessState = "pending";
-  hands: WorkerHands | undefined;
-  /** Resolves when its code has returned, whatever was recorded before. */
+  input: WorkerInput | undefined;
+  /** Resolves when its code has returned, even if its end was recorded earlier. */
   done: Promise<void> = Promise.resolve();
 
   constructor(request: SpawnRequest) {
@@ -92,36 +94,36 @@ export class Resident implements InProcessAgent {
   }
 
   async typed(line: string): Promise<void> {
-    await this.hands?.typed(line);
+    await this.input?.typed(line);
   }
 
   interrupt(): boolean {
-    return this.hands?.interrupt() ?? false;
+    return this.input?.interrupt() ?? false;
   }
 
   write(text: string): void {
-    this.shown.write(text);
+    this.output.write(text);
     this.log.write(stripControls(text));
   }
 }
 
-/** What ends one from outside; as a shell says it of a program that this signal ended. */
+/** Exit code by signal, as a shell reports a program killed by it. */
 const KILLED = { SIGTERM: 143, SIGHUP: 129 } as const;
 export type EndSignal = keyof typeof KILLED;
 
-/** As a launch script does it: the record first, then whoever waits is rung. */
-export function recordEnd({ request, shown, state, controller }: Resident, code: number, at: number): void {
+/** Writes the exit record, then rings all waiting processes, in the order of the launch script. */
+export function recordEnd({ request, output, state, controller }: Resident, code: number, at: number): void {
   const { instance, paths, bells } = request;
   const signal: EndSignal = controller.signal.reason === "SIGHUP" ? "SIGHUP" : "SIGTERM";
-  const ended: ExitRecord = {
+  const record: ExitRecord = {
     instance,
     ...(state === "killed" ? { code: KILLED[signal], signal } : { code }),
     at,
-    lastLines: maskValue(shown.lines(LAST_LINES).map(stripControls), ownSecrets()),
+    lastLines: maskValue(output.lines(LAST_LINES).map(stripControls), ownSecrets()),
   };
-  // Where its team was deleted meanwhile, nobody asks how it ended.
+  // Without the directory the team was deleted, and no process needs the record.
   try {
-    if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(ended), { sync: false });
+    if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(record), { sync: false });
   } finally {
     for (const path of [paths.ready, ...bells]) ring(path);
   }

@@ -1,6 +1,6 @@
 import type { AgentState } from "../../schema/status.ts";
 
-/** Where an agent in the lead's process stands, from its start to its end. */
+/** The states of an agent in the lead's process, from start to end. */
 export const IN_PROCESS_STATES = [
   "pending",
   "active",
@@ -14,13 +14,13 @@ export const IN_PROCESS_STATES = [
 ] as const;
 export type InProcessState = (typeof IN_PROCESS_STATES)[number];
 
-/** What happens to it: the first four are its own word, the others are seen from outside. */
+/** The agent reports the first four events itself; the others come from outside. */
 export const IN_PROCESS_EVENTS = [
-  "works",
-  "rests",
-  "asks",
-  "agrees",
-  "wanted",
+  "working",
+  "resting",
+  "asking",
+  "stopping",
+  "end-requested",
   "returned",
   "threw",
   "given-up",
@@ -29,24 +29,24 @@ export type InProcessEvent = (typeof IN_PROCESS_EVENTS)[number];
 
 type Row = Partial<Record<InProcessEvent, InProcessState>>;
 
-/** However it runs, this may come. */
+/** Transitions that are possible in every running state. */
 const ANY: Row = {
-  agrees: "shutdown-requested",
-  wanted: "aborted",
+  stopping: "shutdown-requested",
+  "end-requested": "aborted",
   returned: "completed",
   threw: "failed",
   "given-up": "killed",
 };
 
-/** State × event → state; what is not listed leaves the state as it is (architecture.md rule 9). */
+/** State × event → state; an event that is not listed does not change the state (architecture.md rule 9). */
 const IN_PROCESS_TABLE: Readonly<Record<InProcessState, Row>> = {
-  pending: { ...ANY, works: "active", rests: "idle" },
-  active: { ...ANY, rests: "idle", asks: "awaiting-approval" },
-  idle: { ...ANY, works: "active", asks: "awaiting-approval" },
-  "awaiting-approval": { ...ANY, works: "active", rests: "idle" },
-  // It says what it has to, and ends by itself.
+  pending: { ...ANY, working: "active", resting: "idle" },
+  active: { ...ANY, resting: "idle", asking: "awaiting-approval" },
+  idle: { ...ANY, working: "active", asking: "awaiting-approval" },
+  "awaiting-approval": { ...ANY, working: "active", resting: "idle" },
+  // It finishes its last turn and ends without being killed.
   "shutdown-requested": ANY,
-  // Whatever its code says then, it was ended from outside.
+  // Ended from outside, however its code returns.
   aborted: { returned: "killed", threw: "killed", "given-up": "killed" },
   completed: {},
   failed: {},
@@ -57,21 +57,21 @@ export function nextInProcess(state: InProcessState, event: InProcessEvent): InP
   return IN_PROCESS_TABLE[state][event] ?? state;
 }
 
-/** Whether nothing of it runs any more that anybody waits for. */
+/** True for a final state: no process waits for the agent any more. */
 export function isOver(state: InProcessState): boolean {
   return Object.keys(IN_PROCESS_TABLE[state]).length === 0;
 }
 
-/** What an agent says of itself, as an event; undefined for what its end alone tells. */
-export function toInProcessEvent(said: AgentState): InProcessEvent | undefined {
-  return EVENTS[said];
+/** Converts a reported state to an event; undefined for final states, which the end itself reports. */
+export function toInProcessEvent(reported: AgentState): InProcessEvent | undefined {
+  return EVENTS[reported];
 }
 
 const EVENTS: Partial<Record<AgentState, InProcessEvent>> = {
-  running: "works",
-  throttled: "works",
-  idle: "rests",
-  "needs-input": "asks",
-  "awaiting-approval": "asks",
-  stopping: "agrees",
+  running: "working",
+  throttled: "working",
+  idle: "resting",
+  "needs-input": "asking",
+  "awaiting-approval": "asking",
+  stopping: "stopping",
 };

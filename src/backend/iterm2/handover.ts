@@ -12,43 +12,43 @@ import { makeFifos } from "../../wakeup/fifo-bell.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { sessionIdOf } from "./it2-cli.ts";
 
-/** Who took over. */
-export interface Taker {
+/** The process that accepted the start. */
+export interface HandoverProcess {
   readonly pid: number;
-  /** Undefined where iTerm2 did not tell its session. */
+  /** iTerm2's id of its session; undefined if the environment did not name one. */
   readonly session: string | undefined;
 }
 
-/** The start of one agent, put down for a program that iTerm2 runs. */
+/** The start of one agent, prepared for a script that iTerm2 runs. */
 interface Handover {
-  /** What iTerm2 is to run. */
-  readonly words: readonly string[];
+  /** The command for iTerm2. */
+  readonly command: readonly string[];
   /**
-   * Waits until it runs, and gives it its environment and arguments.
-   * @throws TeamError SPAWN_FAILED when nobody takes them in time
+   * Waits until the script runs, and sends it the environment and arguments.
+   * @throws TeamError SPAWN_FAILED if it does not run in time
    */
-  taken(): Promise<Taker>;
-  /** Takes away what was put down; who comes later finds nothing and ends. May be called twice. */
+  accepted(): Promise<HandoverProcess>;
+  /** Removes the script and the FIFOs; a script that runs later finds nothing and exits. May be called twice. */
   close(): void;
 }
 
-/** Milliseconds from the window that is there to its program's first word: a shell's start on a busy machine. */
-const TAKE_MS = 15_000;
-/** The last line, which no value can make up: an open quote would make it part of a word that goes on. */
-const WHOLE = "# whole";
+/** Milliseconds from the new window to the script's first line: the start of a shell on a busy machine. */
+const ACCEPT_MS = 15_000;
+/** The last line of the sent text. No value can imitate it: inside an open quote, the line would be part of a word. */
+const END_MARK = "# whole";
 const NEWLINE = "\n";
-/** A process id, a session's name, and nothing else. */
-const LONGEST_HELLO = 256;
+/** Longest first line in bytes: a process id and the name of a session. */
+const MAX_HELLO = 256;
 
-/** Of iTerm2's variables those that name the session: the agent has its own, not its caller's. */
+/** iTerm2's variables that name the session: the agent has its own instead of the caller's. */
 export const SESSION_VARIABLES = ["ITERM_SESSION_ID", "ITERM_PROFILE"] as const;
 
 /**
- * iTerm2 starts programs in its own environment and by a line that everybody can read with `ps`. So the line names a script
- * alone, which says who it is through one FIFO, reads environment and arguments through another, where they touch no disk,
- * and becomes the launch script.
+ * Prepares the start of an agent by iTerm2, which starts programs in its own environment, with a command line that `ps` shows to
+ * every user. The command line therefore names only a script. The script sends its process and session through one FIFO, reads
+ * environment and arguments through a second one (they never touch the disk), and becomes the launch script.
  */
-export async function putDown(request: SpawnRequest): Promise<Handover> {
+export async function prepareHandover(request: SpawnRequest): Promise<Handover> {
   const { runtime } = request.paths;
   const [script, hello, words] = ["iterm2.sh", "hello", "words"].map((name) => join(runtime, name)) as [
     string,
@@ -56,26 +56,26 @@ export async function putDown(request: SpawnRequest): Promise<Handover> {
     string,
   ];
   const removeAll = (): void => [script, hello, words].forEach(removeFile);
-  // What an earlier start left there is nobody's any more.
+  // Left over from an earlier start.
   removeAll();
-  replaceFile(script, takingScript(request.agentId, hello, words), { mode: 0o700, sync: false });
+  replaceFile(script, handoverScript(request.agentId, hello, words), { mode: 0o700, sync: false });
   await makeFifos([hello, words]);
-  // Both before anything runs: the script's first word is not lost, and it finds a writer.
-  const ear = new Socket({ fd: openOwnFifo(hello).fd, readable: true, writable: false });
-  const mouth = new Socket({ fd: openOwnFifo(words).fd, readable: false, writable: true });
+  // Open both before the script runs: its first line is not lost, and its read finds a writer.
+  const incoming = new Socket({ fd: openOwnFifo(hello).fd, readable: true, writable: false });
+  const outgoing = new Socket({ fd: openOwnFifo(words).fd, readable: false, writable: true });
   const close = (): void => {
-    ear.destroy();
-    mouth.destroy();
+    incoming.destroy();
+    outgoing.destroy();
     removeAll();
   };
   return {
-    words: ["/bin/sh", script],
-    async taken() {
+    command: ["/bin/sh", script],
+    async accepted() {
       const late = deadline(request.name);
       try {
-        const taker = await Promise.race([hear(ear, request.name), late.passed]);
-        await Promise.race([say(mouth, startWords(request)), late.passed]);
-        return taker;
+        const process = await Promise.race([readHello(incoming, request.name), late.passed]);
+        await Promise.race([writeAll(outgoing, startText(request)), late.passed]);
+        return process;
       } finally {
         late.cancel();
         close();
@@ -85,67 +85,67 @@ export async function putDown(request: SpawnRequest): Promise<Handover> {
   };
 }
 
-/** POSIX sh. The reading end is open before it says a word, so that what is written then is not lost. */
-function takingScript(agentId: string, hello: string, words: string): string {
+/** POSIX sh. It opens its reading end before it sends its first line, so that the answer is not lost. */
+function handoverScript(agentId: string, hello: string, words: string): string {
   return `#!/bin/sh
-# Run by iTerm2: says which process and session it is, and takes what it is to run.
+# Run by iTerm2: reports its process and session, then receives the command to run.
 printf '\\033]0;%s\\007' ${shellQuote(agentId)}
 exec 3<${shellQuote(words)} || exit 1
 printf '%s %s\\n' "$$" "$ITERM_SESSION_ID" 1<>${shellQuote(hello)} || exit 1
 words=$(cat <&3)
 exec 3<&-
-# Half of it is worth nothing: whoever wrote it is gone.
+# Incomplete if the writer was killed; then do not run it.
 case $words in
-  *${shellQuote(`${NEWLINE}${WHOLE}`)}) eval "$words" ;;
+  *${shellQuote(`${NEWLINE}${END_MARK}`)}) eval "$words" ;;
 esac
 exit 1
 `;
 }
 
-/** The caller's environment but for names that no shell can set, then the launch script. */
-function startWords({ env, paths, instance, argv }: SpawnRequest): string {
+/** The environment, without names that no shell can set, and the command of the launch script, as POSIX sh. */
+function startText({ env, paths, instance, argv }: SpawnRequest): string {
   const own = new Set<string>(SESSION_VARIABLES);
   const exports = Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined || own.has(name) || belongsToPane(name)) return [];
     return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? [`export ${name}=${shellQuote(value)}`] : [];
   });
   const command = ["exec", ...launchArgv(paths, instance, argv).map(shellQuote)].join(" ");
-  return ["unset words", ...exports, command, WHOLE, ""].join(NEWLINE);
+  return ["unset words", ...exports, command, END_MARK, ""].join(NEWLINE);
 }
 
-function hear(ear: Socket, name: string): Promise<Taker> {
+function readHello(incoming: Socket, name: string): Promise<HandoverProcess> {
   return new Promise((resolve, reject) => {
     let text = "";
-    ear.on("error", (cause) => reject(silent(name, cause)));
-    ear.on("data", (bytes: Buffer) => {
+    incoming.on("error", (cause) => reject(notAccepted(name, cause)));
+    incoming.on("data", (bytes: Buffer) => {
       text += bytes.toString("latin1");
       const [, pid, session] = /^([1-9][0-9]{0,9}) (\S*)\n/.exec(text) ?? [];
       if (pid !== undefined) resolve({ pid: Number(pid), session: sessionIdOf(session) });
-      else if (text.includes("\n") || text.length > LONGEST_HELLO) reject(silent(name));
+      else if (text.includes("\n") || text.length > MAX_HELLO) reject(notAccepted(name));
     });
   });
 }
 
-/** Resolves once all of it is in the pipe: whoever has that open for reading gets it, also when we are gone. */
-function say(mouth: Socket, text: string): Promise<void> {
+/** Resolves once the whole text is in the pipe: the reader gets it even if this process dies now. */
+function writeAll(outgoing: Socket, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    mouth.once("error", reject);
-    mouth.write(text, () => resolve());
+    outgoing.once("error", reject);
+    outgoing.write(text, () => resolve());
   });
 }
 
 function deadline(name: string): { readonly passed: Promise<never>; cancel(): void } {
   let cancel = (): void => undefined;
   const passed = new Promise<never>((_, reject) => {
-    cancel = after(TAKE_MS, () => reject(silent(name)));
+    cancel = after(ACCEPT_MS, () => reject(notAccepted(name)));
   });
   return { passed, cancel };
 }
 
-function silent(name: string, cause?: unknown): TeamError {
-  const message = `iTerm2 opened a window for ${name}, but what it was to run in it did not begin within ${TAKE_MS / 1000} s.`;
+function notAccepted(name: string, cause?: unknown): TeamError {
+  const message = `iTerm2 opened a window for ${name}, but its command did not start within ${ACCEPT_MS / 1000} s.`;
   return new TeamError("SPAWN_FAILED", message, {
-    hint: "Look at that window; it can be closed. Nothing else was left.",
+    hint: "Check that window for an error and close it. Nothing else was left behind.",
     cause,
   });
 }

@@ -7,46 +7,46 @@ import { livenessOf, startTimeOf } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { launchScriptOf } from "../../team/members/judge-liveness.ts";
-import { settleStart, withInstanceMarker } from "../await-start.ts";
+import { awaitStart, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
-import { sightRows } from "../visible-rows.ts";
-import { putDown, SESSION_VARIABLES, type Taker } from "./handover.ts";
+import { rowsFrom } from "../visible-rows.ts";
+import { type HandoverProcess, prepareHandover, SESSION_VARIABLES } from "./handover.ts";
 import { type It2, it2Driver } from "./it2-cli.ts";
 
 interface Iterm2Options {
   readonly env: Env;
-  /** Milliseconds within which a teammate has to announce itself. */
+  /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
   readonly it2?: It2;
 }
 
-/** What a launch that never said a word may have begun ends at once. */
+/** Milliseconds for the processes of a start that did not become ready. */
 const GRACE_MS = 500;
 
 /**
- * Teammates in windows of iTerm2, one for each: it2 can hand a command to a new window and to nothing else; into a split
- * it could only be typed, and nothing is typed into a shell to start it. A place is known by its process, not by a
- * window's id, so that who is there is told without asking iTerm2.
+ * Creates the backend for teammates in iTerm2 windows, one for each. it2 can run a command only in a new window; in a split it
+ * would have to type the command into a shell, and teams never does that. A place is identified by its process, not by the
+ * id of a window, so that `present` needs no call of iTerm2.
  */
 export function iterm2Backend(options: Iterm2Options): Backend {
   const { env, clock = systemClock } = options;
   const it2 = options.it2 ?? it2Driver({ env });
 
   const open = async (request: SpawnRequest): Promise<PlaceRecord> => {
-    const handover = await putDown(request);
+    const handover = await prepareHandover(request);
     try {
-      await it2.openWindow(handover.words);
-      return placeOf(request, await handover.taken(), clock.now());
+      await it2.openWindow(handover.command);
+      return placeOf(request, await handover.accepted(), clock.now());
     } finally {
       handover.close();
     }
   };
 
   const settle = (request: SpawnRequest, place: PlaceRecord): Promise<SpawnOutcome> =>
-    settleStart(request, place, {
+    awaitStart(request, place, {
       timeoutMs: options.readyTimeoutMs,
-      // First the processes: iTerm2 asks the person before it closes what still runs.
+      // End the processes first: iTerm2 asks the user before it closes a running session.
       close: async () => {
         const root = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
         await endTree({ root, marker: request.instance }, { graceMs: GRACE_MS });
@@ -54,11 +54,11 @@ export function iterm2Backend(options: Iterm2Options): Backend {
       },
     });
 
-  /** A session ends with its program, but where its profile keeps it; that one is closed. */
+  /** Closes the sessions that remain: some profiles keep a session after its program has ended. */
   const closeAll = async (places: readonly PlaceRecord[]): Promise<void> => {
     const ids = places.flatMap(({ paneId }) => paneId ?? []);
     if (ids.length === 0) return;
-    // From elsewhere iTerm2 may be out of reach; what ran there has ended, and an empty window harms nobody.
+    // iTerm2 may be unreachable from here. The programs have ended, and an empty window does no harm.
     await ifReachable(async () => {
       const there = await it2.sessions();
       for (const id of ids) if (there.has(id)) await it2.close(id);
@@ -77,11 +77,11 @@ export function iterm2Backend(options: Iterm2Options): Backend {
       if (wanted.length === 0) return [];
       if (placement.kind === "here") throw noSplit();
       const requests = withInstanceMarker(wanted);
-      // Who has the keyboard gets it back: a new window takes it. This also says early when iTerm2 cannot be driven.
+      // A new window takes the keyboard focus; it is restored below. This call also fails early if iTerm2 is not reachable.
       const focused = await it2.focused();
       await prepareLaunches(requests.map(scriptOf));
       const outcomes: Promise<SpawnOutcome>[] = [];
-      // One after the other, so that the windows are in order; nobody waits for another's agent.
+      // Open the windows one by one to keep their order, but do not wait for the agents in between.
       for (const request of requests) {
         const place = await open(request).catch((error: Error) => error);
         if (!(place instanceof Error)) outcomes.push(settle(request, place));
@@ -90,7 +90,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
           outcomes.push(Promise.resolve({ ok: false, name: request.name, error: place }));
         }
       }
-      // The agents are worth more than the keyboard.
+      // The start does not fail if only the focus cannot be restored.
       if (focused !== undefined) await ifReachable(() => it2.focus(focused));
       return Promise.all(outcomes);
     },
@@ -101,11 +101,11 @@ export function iterm2Backend(options: Iterm2Options): Backend {
 
     capture: read,
 
-    async sight(place) {
+    async visibleRows(place) {
       const rows = await read(place, Number.POSITIVE_INFINITY);
-      // it2 tells no history: like an alternate screen it is compared with what was there.
-      const screen = { surface: "alternate", settled: 0, most: Number.POSITIVE_INFINITY } as const;
-      return rows && { ...screen, rows: sightRows(rows, 0) };
+      // it2 does not return the history, so compare the rows as those of an alternate screen.
+      const screen = { surface: "alternate", settled: 0, maxSettled: Number.POSITIVE_INFINITY } as const;
+      return rows && { ...screen, rows: rowsFrom(rows, 0) };
     },
 
     close: closeAll,
@@ -116,7 +116,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
   };
 }
 
-function placeOf(request: SpawnRequest, { pid, session }: Taker, spawnedAt: number): PlaceRecord {
+function placeOf(request: SpawnRequest, { pid, session }: HandoverProcess, spawnedAt: number): PlaceRecord {
   return {
     instance: request.instance,
     backend: "iterm2",
@@ -139,7 +139,7 @@ function scriptOf(request: SpawnRequest): LaunchScriptInput {
   };
 }
 
-/** For what may be left undone. */
+/** Runs an optional step: a TeamError means that iTerm2 is not reachable, and is ignored. */
 async function ifReachable(act: () => Promise<unknown>): Promise<void> {
   try {
     await act();
@@ -154,7 +154,11 @@ function isThere(place: PlaceRecord): boolean {
 }
 
 function noSplit(): TeamError {
-  return new TeamError("INVALID_INPUT", "iTerm2 runs a program only in a new window, not beside this pane.", {
-    hint: "Nothing was started. Leave --here out; or run in tmux, whose panes can be split.",
-  });
+  return new TeamError(
+    "INVALID_INPUT",
+    "iTerm2 can run a program only in a new window, not next to this pane.",
+    {
+      hint: "Nothing was started. Omit --here, or run the command in tmux.",
+    },
+  );
 }

@@ -1,30 +1,30 @@
 interface Coalesced<Item, How, Result> {
   enqueue(items: readonly Item[], how: How): Promise<Result>;
-  /** Says that somebody is about to come with items. @returns to be called once they have come, or come no more */
+  /** Announces items: the next round waits for them. @returns a function to call once they are enqueued, or will not be */
   announce(): () => void;
 }
 
 /**
- * Work of which one round is done at a time: what is asked for while one is under way waits, and is done together in the
- * next, with what was expected by then. Each caller hears how its own round went.
- * @param kind what may be done together; rounds of different kinds do not wait for each other
+ * Batches work: only one round of a kind runs at a time. Items that arrive during a round, or are announced by then, form the next
+ * round. Each caller gets the result or the error of the round with its items.
+ * @param kind key of the items that may share a round; rounds of different kinds do not wait for each other
  */
 export function coalesce<Item, How, Result>(
   work: (items: readonly Item[], how: How) => Promise<Result>,
   kind: (items: readonly Item[], how: How) => string,
 ): Coalesced<Item, How, Result> {
-  const underWay = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<void>>();
   const waiting = new Map<string, { readonly items: Item[]; readonly result: Promise<Result> }>();
 
-  const expected = new Set<Promise<void>>();
+  const announced = new Set<Promise<void>>();
 
   const begin = (key: string, round: () => Promise<Result>): Promise<Result> => {
     const result = round();
-    const over = (): void => {
-      if (underWay.get(key) === ended) underWay.delete(key);
+    const finish = (): void => {
+      if (running.get(key) === ended) running.delete(key);
     };
-    const ended: Promise<void> = result.then(over, over);
-    underWay.set(key, ended);
+    const ended: Promise<void> = result.then(finish, finish);
+    running.set(key, ended);
     return result;
   };
 
@@ -36,10 +36,10 @@ export function coalesce<Item, How, Result>(
         next.items.push(...items);
         return next.result;
       }
-      const before = underWay.get(key);
-      if (before === undefined && expected.size === 0) return begin(key, () => work(items, how));
+      const before = running.get(key);
+      if (before === undefined && announced.size === 0) return begin(key, () => work(items, how));
       const together = [...items];
-      const others = [...expected];
+      const others = [...announced];
       const result = begin(key, async () => {
         await Promise.all([before, ...others]);
         waiting.delete(key);
@@ -50,9 +50,9 @@ export function coalesce<Item, How, Result>(
     },
     announce() {
       const { promise, resolve } = settleable();
-      expected.add(promise);
+      announced.add(promise);
       return () => {
-        expected.delete(promise);
+        announced.delete(promise);
         resolve();
       };
     },

@@ -1,16 +1,16 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import { all, equals } from "../../tmux/command.ts";
+import { allOf, equals, ifElse, MISS } from "../../tmux/command.ts";
+import type { TmuxCaller } from "../../tmux/current-client.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
-import { either, MISS } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
-import type { TmuxAround, TmuxServer } from "../../tmux/server.ts";
+import type { TmuxCaller, TmuxServer } from "../../tmux/server.ts";
 import { TAG } from "./pane-tags.ts";
 
 export type FocusOutcome =
   | { readonly kind: "switched" }
   /**
-   * Nothing here can be switched: the exact words that show the pane in a terminal.
-   * @param why no tmux around the caller, another server's, or nobody who looks at the caller's session
+   * No client can be switched; `argv` is the command that shows the pane in a terminal.
+   * @param why the caller is outside tmux, its pane is on another server, or no client shows its session
    */
   | {
       readonly kind: "command";
@@ -20,15 +20,15 @@ export type FocusOutcome =
   | { readonly kind: "gone" };
 
 /**
- * Shows an agent's pane: the one with its tag; a lead's has none, being its caller's. From inside of the same server the
- * client that looks at the caller's session is switched to the pane's session, window and pane, and a zoom of another pane
- * there ends; from elsewhere, or with nobody looking, the answer is the command to attach.
+ * Shows the pane of an agent. If the caller is on the same server, this switches the client that shows the caller's session to the
+ * session, window and pane of the agent, and unzooms another pane there. Otherwise it returns the command to attach.
+ * @param place without `instance` for a lead, whose pane has no tag because it is the user's own
  * @throws TeamError TMUX_ERROR
  */
 export async function focusPane(
   server: TmuxServer,
   place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
-  viewer?: TmuxAround,
+  viewer?: TmuxCaller,
 ): Promise<FocusOutcome> {
   const seen = await listPanes(server, [TAG.agent]);
   const targets = seen.panes.filter((pane) => isMeant(pane, place));
@@ -37,12 +37,12 @@ export async function focusPane(
   const command = attachCommand(server, first);
   if (viewer === undefined) return { kind: "command", argv: command, why: "outside" };
   if (viewer.serverPid !== seen.serverPid) {
-    // tmux refuses to be attached inside another one, unless it is not told.
+    // tmux refuses to attach inside another tmux if $TMUX is set.
     return { kind: "command", argv: ["env", "-u", "TMUX", ...command], why: "elsewhere" };
   }
   const client = await clientOf(server, sessionsOf(seen, viewer));
   if (client === undefined) return { kind: "command", argv: command, why: "unseen" };
-  // A window can be linked into several sessions: the client stays in its own where that one has it.
+  // A window can be linked into several sessions: prefer the session that the client already shows.
   const target = targets.find(({ session }) => session === client.session) ?? first;
   return switchTo(server, client.name, target, place);
 }
@@ -55,7 +55,7 @@ function isMeant(pane: TmuxPane, place: Parameters<typeof focusPane>[1]): boolea
   );
 }
 
-/** Exact by ids; the name is for people, and `=` keeps it from matching another session's beginning. */
+/** The ids make the target exact. The session goes by its name, which users can read; `=` excludes prefix matches. */
 function attachCommand(server: TmuxServer, { sessionName, window, id }: TmuxPane): string[] {
   return ["tmux", ...server.socketArgs, "attach-session", "-t", `=${sessionName}:${window}.${id}`];
 }
@@ -67,7 +67,7 @@ async function switchTo(
   { instance }: Parameters<typeof focusPane>[1],
 ): Promise<FocusOutcome> {
   const { session, window, id, pid } = target;
-  const isStill = all(
+  const isStill = allOf(
     equals("pane_id", id),
     equals("pane_pid", String(pid)),
     ...(instance === undefined ? [] : [equals(TAG.agent, instance)]),
@@ -79,23 +79,23 @@ async function switchTo(
     ["select-pane", "-t", id],
     ["display-message", "-p", "-t", id, SWITCHED],
   ];
-  const { lines } = await server.batch([either(id, isStill, switching, [["display-message", "-p", MISS]])]);
+  const { lines } = await server.batch([ifElse(id, isStill, switching, [["display-message", "-p", MISS]])]);
   if (lines.includes(SWITCHED)) return { kind: "switched" };
-  // The pane went, or the client did.
+  // With a line, the pane is gone; without one, the client is.
   if (lines.length > 0) return { kind: "gone" };
   return { kind: "command", argv: attachCommand(server, target), why: "unseen" };
 }
 
 const SWITCHED = "SWITCHED";
 
-/** Those in which the caller's pane stands, which may have been moved since it began. */
-function sessionsOf(seen: PaneList, { pane, session }: TmuxAround): ReadonlySet<SessionId> {
+/** The sessions of the caller's pane, which may have been moved since it was created. */
+function sessionsOf(seen: PaneList, { pane, session }: TmuxCaller): ReadonlySet<SessionId> {
   const own = paneId(pane);
   const sessions = seen.panes.filter(({ id }) => id === own).map((found) => found.session);
   return new Set(own === undefined && session !== undefined ? [session] : sessions);
 }
 
-/** Of the clients that show one of some sessions the one that was used last. */
+/** The most recently used client of those that show one of the sessions. */
 async function clientOf(
   server: TmuxServer,
   sessions: ReadonlySet<SessionId>,

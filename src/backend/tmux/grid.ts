@@ -5,29 +5,30 @@ export interface PaneSize {
   readonly height: number;
 }
 
-/** No teammate's pane is smaller, as long as a further window can be had (product.md, "In tmux"). */
+/** Smallest pane of a teammate; a spawn that would go below it opens another window (product.md, "In tmux"). */
 export const MIN_PANE: PaneSize = { width: 40, height: 10 };
 
-/** Width to height at which a pane of text reads best: that of a terminal of 80×24. */
+/** Best ratio of columns to rows for text: that of a terminal of 80×24. */
 const PLEASANT = 80 / 24;
 
 /**
- * How many panes of at least the minimum a window holds. Between two panes is a border of one; with a border line
- * that shows names there is one more above the first row.
+ * Returns how many panes of at least the minimum size fit into a window. One column or line is the border between two panes;
+ * a border line with names takes one more line above the first row.
  */
 export function capacity(window: PaneSize, min: PaneSize = MIN_PANE): number {
   return columnsIn(window, min) * rowsIn(window, min);
 }
 
-/** How many panes of at least the minimum stand one above the other in a pane's place, without a line on top. */
+/** Returns how many panes of at least the minimum height fit above each other in one pane, without a line on top. */
 export function stackCapacity(height: number, min: PaneSize = MIN_PANE): number {
   return Math.max(0, Math.floor((height + 1) / (min.height + 1)));
 }
 
 /**
- * Parts `count` panes among windows: what is free in the first ones, then new windows of `size`, each filled before
+ * Distributes `count` panes: first into the free room of existing windows, then into new windows of `size`, each filled before
  * the next.
- * @returns how many go into each of `free`, and how many into each new window
+ * @param free number of further panes for each existing window
+ * @returns the number of panes for each existing window, and for each new window
  */
 export function distribute(
   count: number,
@@ -41,14 +42,14 @@ export function distribute(
     left -= taken;
     return taken;
   });
-  // A window too small for even one still takes one: there is no better place.
+  // A window that is too small even for one pane still gets one.
   const each = Math.max(1, capacity(size, min));
   const fresh: number[] = [];
   for (; left > 0; left -= each) fresh.push(Math.min(left, each));
   return { existing, fresh };
 }
 
-/** A window's panes as rows of columns, in window order; the last row may have fewer, wider ones. */
+/** Arranges the panes of a window in rows, in window order; the last row may have fewer, wider panes. */
 export function gridLayout(count: number, window: PaneSize, min: PaneSize = MIN_PANE): LayoutCell {
   const columns = bestColumns(count, window, min);
   const rows = Math.ceil(count / columns);
@@ -76,7 +77,7 @@ function bestColumns(count: number, window: PaneSize, min: PaneSize): number {
   return best;
 }
 
-/** A length parted into `n` with a border of one between them; the first ones take what is left over. */
+/** Divides a length into `n` parts with a border of one in between; the first parts take the remainder. */
 function shares(length: number, n: number): number[] {
   const inside = length - (n - 1);
   const share = Math.floor(inside / n);
@@ -91,7 +92,7 @@ function line(kind: "columns", widths: readonly number[], size: PaneSize): Layou
   );
 }
 
-/** One cell alone is itself: tmux refuses a group of one. */
+/** Groups cells; a single cell stays ungrouped, because tmux refuses a group of one. */
 function wrap(kind: "columns" | "rows", cells: readonly LayoutCell[], size: PaneSize): LayoutCell {
   const [only] = cells;
   return cells.length === 1 && only !== undefined ? only : { kind, ...size, cells };

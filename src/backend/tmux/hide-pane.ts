@@ -1,28 +1,28 @@
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { literal, type TmuxCommand } from "../../tmux/command.ts";
+import { escapeFormat, MISS, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
-import { MISS, onlyIf } from "../../tmux/keys.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { capacity } from "./grid.ts";
-import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./layout-commands.ts";
+import { type LayoutName, layoutCommands, layoutOf, removeLayoutHook } from "./layout-commands.ts";
 import { identityCondition, isInOurWindow, TAG } from "./pane-tags.ts";
-import { isApart, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
+import { hasOwnWindow, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
 import { restoreUserLayout } from "./stack.ts";
-import { freeWindowName, leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
+import { freeWindowName, nameWindow, releaseWindow, windowOptions } from "./team-window.ts";
 import { keepZoom } from "./zoom.ts";
 
 /**
- * What became of a pane that was to be hidden or shown: `stood` was so already, `apart` has its window for itself and is
- * neither hidden nor in anybody's way, `gone` is not ours any more.
+ * The result of hiding or showing a pane. `unchanged`: it was hidden or shown already. `own-window`: it was spawned into a window of
+ * its own and is never moved. `gone`: the pane is closed or belongs to another start.
  */
-export type MoveOutcome = "moved" | "stood" | "apart" | "gone";
+export type MoveOutcome = "moved" | "unchanged" | "own-window" | "gone";
 
 /**
- * Puts a teammate's pane into a window of its own, with its name, that no spawn fills; those that stood beside it get
- * its room. Nobody's focus moves.
+ * Moves a teammate's pane into a separate window, which no spawn fills; its former neighbours get the room. Keeps every
+ * client's focus.
+ * @param name the name of that window
  * @throws TeamError TMUX_ERROR
  */
 export async function hidePane(server: TmuxServer, place: PlaceRecord, name: string): Promise<MoveOutcome> {
@@ -37,13 +37,13 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
     };
     const commands = [
       ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
-      ["rename-window", "-t", pane.id, literal(name)],
+      ["rename-window", "-t", pane.id, escapeFormat(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
-      forgetArrangement(pane.id),
-      ...(isInOurWindow(pane) && others.some(isTeammates) ? arrange(rest) : []),
-      leaveWindow(pane.window, seen.serverPid ?? 0),
-      // The last one beside the caller leaves the user's window as it was.
+      removeLayoutHook(pane.id),
+      ...(isInOurWindow(pane) && others.some(isTeammatePane) ? layoutCommands(rest) : []),
+      releaseWindow(pane.window, seen.serverPid ?? 0),
+      // After the last teammate next to the caller, restore the user's window.
       ...restoreUserLayout(seen, [place], new Set([pane.id])),
     ];
     return keepZoom(pane.window, commands);
@@ -51,15 +51,15 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
 }
 
 interface ShowOptions {
-  /** Panes of the members that follow this one: it stands before them. */
+  /** Panes of the members that follow this one; it is inserted before the first of them. */
   readonly later?: readonly string[];
-  /** Told which window it stands in. */
+  /** Receives the window that the pane is in now. */
   readonly moved?: (window: WindowId) => void;
 }
 
 /**
- * Puts a hidden pane back among those of its team, never into a window of the user's; where none of the team's windows
- * has room for it, its own becomes one.
+ * Moves a hidden pane back into a window of its team, never into a window of the user's. If no team window has room, the window of
+ * the pane becomes one.
  * @throws TeamError TMUX_ERROR
  */
 export async function showPane(
@@ -80,7 +80,7 @@ export async function showPane(
       return [
         ...windowOptions(pane.id, team),
         ...nameWindow(pane.id, freeWindowName(team.teamTitle, namesOf(windows))),
-        ...arrange(own),
+        ...layoutCommands(own),
       ];
     }
     const next = target.find(({ id }) => later.includes(id));
@@ -91,10 +91,10 @@ export async function showPane(
       layout: layoutIn(target),
     };
     const commands = [
-      // Room for the join, however the user has parted the window.
+      // Make room for the join, whatever layout the user has chosen.
       ["select-layout", "-t", last.window, "tiled"],
       ["join-pane", "-d", ...(next ? ["-b"] : []), "-s", pane.id, "-t", (next ?? last).id],
-      ...arrange(joined),
+      ...layoutCommands(joined),
     ];
     return keepZoom(last.window, commands);
   });
@@ -102,19 +102,19 @@ export async function showPane(
   return outcome;
 }
 
-function isTeammates({ options }: TmuxPane): boolean {
+function isTeammatePane({ options }: TmuxPane): boolean {
   return options[TAG.agent] !== "";
 }
 
-/** Alone in a window that is not one of its team's. */
+/** True if the pane is alone in a window that is not one of its team's. */
 function isHidden(seen: PaneList, pane: TmuxPane): boolean {
   const alone = countOf(seen.panes.filter(({ window }) => window === pane.window)) === 1;
   return alone && !isInOurWindow(pane);
 }
 
 /**
- * Looks, plans, and does it in one batch, each command only while the pane is the one of the record.
- * @param plan undefined when there is nothing to do
+ * Lists the panes, plans, and runs the plan in one batch. Each command runs only while the pane still matches its record.
+ * @param plan returns undefined if there is nothing to do
  */
 async function movePane(
   server: TmuxServer,
@@ -127,25 +127,21 @@ async function movePane(
     ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
   );
   if (identity === undefined || pane === undefined) return "gone";
-  if (isApart(pane)) return "apart";
+  if (hasOwnWindow(pane)) return "own-window";
   const commands = plan(seen, pane);
-  if (commands === undefined) return "stood";
+  if (commands === undefined) return "unchanged";
   const { lines, errors } = await server.batch(
     commands.map((command) => onlyIf(identity.pane, identity.condition, command)),
   );
   if (lines.includes(MISS)) return "gone";
   if (errors.length === 0) return "moved";
-  throw new TeamError(
-    "TMUX_ERROR",
-    `tmux did not move the pane ${pane.id} as it should: ${errors.join("; ")}.`,
-    {
-      hint: "The agent in it keeps running. `teams attach` shows where it is now.",
-      details: { kind: "refused", errors },
-    },
-  );
+  throw new TeamError("TMUX_ERROR", `tmux did not fully move the pane ${pane.id}: ${errors.join("; ")}.`, {
+    hint: "The agent keeps running. Show its pane with `teams attach`.",
+    details: { kind: "refused", errors },
+  });
 }
 
-/** How many panes; one of a window that is linked into two sessions is listed twice. */
+/** Counts panes; a pane of a window that is linked into two sessions is listed twice. */
 function countOf(panes: readonly TmuxPane[]): number {
   return new Set(panes.map(({ id }) => id)).size;
 }

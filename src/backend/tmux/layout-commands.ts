@@ -1,10 +1,10 @@
-import { all, commandLine, equals, sequence, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, commandLine, equals, sequence, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { layoutString } from "../../tmux/layout-string.ts";
 import { gridLayout, type PaneSize } from "./grid.ts";
 import { TAG } from "./pane-tags.ts";
 
-/** How a window of ours can be laid out: by our own planner, or as tmux itself does by that name. */
+/** Layouts of a team window: `grid` is planned by teams, the others are tmux's own. */
 export const LAYOUTS = [
   "grid",
   "tiled",
@@ -15,34 +15,35 @@ export const LAYOUTS = [
 ] as const;
 export type LayoutName = (typeof LAYOUTS)[number];
 
-/** The layout that a window's tag names; the grid for none. */
+/** Returns the layout that a window's tag names; grid without a tag. */
 export function layoutOf(tag: string | undefined): LayoutName {
   return LAYOUTS.find((name) => name === tag) ?? "grid";
 }
 
-/** A window of ours as it will be when the commands run. */
-interface ArrangedWindow {
+/** A team window at the time the commands run. */
+interface LaidOutWindow {
   readonly id: WindowId;
   readonly size: PaneSize;
+  /** Number of its panes. */
   readonly panes: number;
   readonly layout: LayoutName;
 }
 
 /**
- * For how many panes less than now a window knows its grid; below that tmux's own proportions stand until the next command.
- * A window of 200×50 holds as many, and a hook of each is a line of the batch.
+ * Number of pane counts (the current one and below) for which a window gets a layout hook. With fewer panes, tmux's own proportions
+ * apply until the next command. A window of 200×50 holds this many panes, and each hook is one line of the batch.
  */
 const KNOWN_GRIDS = 16;
 
-/** For which number of panes and which size a window was last laid out. */
+/** Format of the number of panes and the size for which a window was last laid out. */
 const FITTED = "#{window_panes}.#{window_width}x#{window_height}";
 
 /**
- * The commands that lay out a window of ours now, and by a hook of its own, which forks nothing, whenever a pane of it ends
- * or its client has another size: what it looks like depends on these two alone, and not on the sizes before. What a
- * person parts otherwise stays so until then. What joins the window later is laid out alike, by its tag.
+ * Returns the commands that lay out a team window now, and set hooks that lay it out again whenever a pane of it ends or its size
+ * changes. The result depends only on the number of panes and the size. The hooks fork nothing. A layout that the user changes
+ * by hand stays until the next such event. The window's tag gives panes that join later the same layout.
  */
-export function arrange(window: ArrangedWindow): TmuxCommand[] {
+export function layoutCommands(window: LaidOutWindow): TmuxCommand[] {
   const { id, size, panes, layout } = window;
   const select = (count: number): TmuxCommand => [
     ...["select-layout", "-t", id],
@@ -52,34 +53,34 @@ export function arrange(window: ArrangedWindow): TmuxCommand[] {
   return [
     select(panes),
     ["set-option", "-w", "-t", id, TAG.layout, layout],
-    fitted(id),
-    forgetArrangement(id),
-    ...counts.map((count, i) => onChange(id, count, i, select(count))),
+    recordFit(id),
+    removeLayoutHook(id),
+    ...counts.map((count, i) => layoutHook(id, count, i, select(count))),
   ];
 }
 
-/** Takes the hook off a window: it is a user's, or somebody's who hides in it, from now on. */
-export function forgetArrangement(window: string): TmuxCommand {
+/** Returns the command that removes the layout hooks of a window that is no longer a team window. */
+export function removeLayoutHook(window: string): TmuxCommand {
   return ["set-hook", "-u", "-w", "-t", window, "window-layout-changed"];
 }
 
 /**
- * Once for each number and size: a layout of another size than the window's has the window made as large for a moment, and
- * then everything in it as large as its client again, which calls the hook once more. Not while a pane is zoomed, as that
- * would end, nor with a pane of the user's among ours, for which there is no place.
+ * A hook that acts once for each number of panes and size: a layout for another size briefly resizes the window, and its return
+ * to the size of the client calls the hook again. It does not act while a pane is zoomed, which a layout would undo, nor if the
+ * window holds a pane of the user's, which the layout has no cell for.
  */
-function onChange(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
-  const isNew = all(
+function layoutHook(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
+  const isNew = allOf(
     equals("window_panes", String(count)),
     `#{!=:#{${TAG.fitted}},${FITTED}}`,
     equals("window_zoomed_flag", "0"),
     `#{==:#{P:#{?${TAG.agent},,x}},}`,
   );
-  const act = sequence([fitted(id), select]);
+  const act = sequence([recordFit(id), select]);
   const hook = commandLine(["if-shell", "-F", "-t", id, isNew, act]);
   return ["set-hook", "-w", "-t", id, `window-layout-changed[${index}]`, hook];
 }
 
-function fitted(id: WindowId): TmuxCommand {
+function recordFit(id: WindowId): TmuxCommand {
   return ["set-option", "-w", "-F", "-t", id, TAG.fitted, FITTED];
 }

@@ -1,18 +1,17 @@
-import { all, drawable, equals, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, equals, escapeDrawnText, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { paneId } from "../../tmux/ids.ts";
-import { onlyIf } from "../../tmux/keys.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { isInstance, isOfStart, TAG } from "./pane-tags.ts";
 
 interface PaneState {
   readonly state: string;
-  /** What it works on: `#3 #5`; empty for nothing. */
+  /** The tasks it works on, as `#3 #5`; may be empty. */
   readonly task: string;
 }
 
 /**
- * Shows an agent's state and task in the border of its pane, if the pane still is the one of that start. A server that
- * is gone shows nothing, and is no failure.
+ * Shows an agent's state and tasks in the border of its pane, if the pane still belongs to that start. A missing server is not an
+ * error.
  */
 export async function showPaneState(
   server: TmuxServer,
@@ -22,11 +21,11 @@ export async function showPaneState(
 ): Promise<void> {
   const id = paneId(pane);
   if (id === undefined || !isInstance(instance)) return;
-  const ours = all(equals("pane_id", id), isOfStart(instance));
+  const ours = allOf(equals("pane_id", id), isOfStart(instance));
   const set = (option: string, value: string): TmuxCommand =>
-    onlyIf(id, ours, ["set-option", "-p", "-t", id, option, drawable(value)]);
+    onlyIf(id, ours, ["set-option", "-p", "-t", id, option, escapeDrawnText(value)]);
   try {
-    // Its mark too: whoever made the pane may have been killed before it was there.
+    // Set the tag too: the spawning process may have been killed before it did.
     await server.batch([set(TAG.agent, instance), set(TAG.state, state), set(TAG.task, task)]);
   } catch (error) {
     if (!isNoServer(error)) throw error;

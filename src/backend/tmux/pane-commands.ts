@@ -3,15 +3,15 @@ import { launchArgv } from "../../launch/launch-script.ts";
 import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../../tmux/ids.ts";
 import type { SpawnRequest } from "../backend.ts";
-import { arrange, layoutOf } from "./layout-commands.ts";
+import { layoutCommands, layoutOf } from "./layout-commands.ts";
 import { newSession, ownerTag, paneTags, TAG } from "./pane-tags.ts";
 import type { Host, PanePlan } from "./plan-panes.ts";
 import { stackCommands } from "./stack.ts";
 import { freeWindowName, nameWindow, windowOptions } from "./team-window.ts";
-import { noteZoom, restoreZoom } from "./zoom.ts";
+import { recordZoom, restoreZoom } from "./zoom.ts";
 
-/** A pane that a batch has made. */
-export interface MadePane {
+/** A pane that a batch has created. */
+export interface CreatedPane {
   readonly instance: string;
   readonly pane: PaneId;
   readonly pid: number;
@@ -23,7 +23,7 @@ export interface MadePane {
   readonly socket: string;
 }
 
-/** The requests of each host, in order. */
+/** Splits the requests among the hosts of the plan, in order. */
 function assign(plan: PanePlan, requests: readonly SpawnRequest[]): readonly (readonly SpawnRequest[])[] {
   let next = 0;
   return plan.hosts.map(({ count }) => {
@@ -34,11 +34,11 @@ function assign(plan: PanePlan, requests: readonly SpawnRequest[]): readonly (re
 }
 
 /**
- * The commands that make all panes of a plan. Ids of what a batch makes are unknown inside of it, so a new window
- * has a name that nobody else has until it gets its own.
- * @param batchId of word characters and `-`
+ * Returns the commands that create all panes of a plan. A batch cannot use the ids of what it creates, so a new window has a
+ * unique temporary name until {@link finishCommands} names it.
+ * @param batchId unique; word characters and `-` only
  */
-export function makeCommands(
+export function createCommands(
   plan: PanePlan,
   requests: readonly SpawnRequest[],
   batchId: string,
@@ -47,44 +47,44 @@ export function makeCommands(
   return plan.hosts.flatMap(({ host }, i) => {
     const [first, ...others] = parts[i] ?? [];
     if (first === undefined) return [];
-    const gap = gapName(batchId, i);
+    const temporary = temporaryName(batchId, i);
     if (host.kind === "window") {
       const splits = [first, ...others].reverse();
-      // Restored once it is laid out.
+      // finishCommands restores the zoom.
       return [
-        noteZoom(host.window),
+        recordZoom(host.window),
         ...splits.flatMap((request) => splitInto(host.anchor, host.window, request)),
       ];
     }
-    const target = `${sessionTarget(host)}=${gap}`;
+    const target = `${sessionTarget(host)}=${temporary}`;
     return [
-      openHost(host, gap, i === 0 ? undefined : gapName(batchId, i - 1), first),
+      hostCommand(host, temporary, i === 0 ? undefined : temporaryName(batchId, i - 1), first),
       ...windowOptions(target, first),
-      ...(plan.apart ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
-      // Each split stands right behind the first pane: backwards, so that the window's order is the requests'.
+      ...(plan.ownWindows ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
+      // Each split is inserted right after the first pane: split in reverse, so that the panes are in the order of the requests.
       ...others.reverse().flatMap((request) => splitInto(target, target, request)),
     ];
   });
 }
 
-/** The commands that tag what was made, name and lay out its windows, and stack what goes beside the caller. */
-export function settleCommands(
+/** Returns the commands that tag the created panes, name and lay out their windows, and stack panes next to the caller. */
+export function finishCommands(
   plan: PanePlan,
   requests: readonly SpawnRequest[],
-  made: ReadonlyMap<string, MadePane>,
+  created: ReadonlyMap<string, CreatedPane>,
 ): TmuxCommand[] {
   const commands: TmuxCommand[] = requests.flatMap((request) => {
-    const pane = made.get(request.instance);
+    const pane = created.get(request.instance);
     return pane === undefined ? [] : paneTags(pane.pane, request);
   });
   const parts = assign(plan, requests);
   const names = new Set(plan.names);
   plan.hosts.forEach(({ host }, i) => {
-    const panes = (parts[i] ?? []).flatMap((request) => made.get(request.instance) ?? []);
+    const panes = (parts[i] ?? []).flatMap((request) => created.get(request.instance) ?? []);
     const [first] = panes;
     const request = parts[i]?.[0];
     if (first === undefined || request === undefined) return;
-    if (plan.apart) {
+    if (plan.ownWindows) {
       commands.push(...nameWindow(first.window, `${request.name}@${request.teamTitle}`));
       return;
     }
@@ -98,23 +98,24 @@ export function settleCommands(
       names.add(name);
       commands.push(...nameWindow(first.window, name));
     }
-    const { standing, layout } = host.kind === "window" ? host : { standing: 0, layout: layoutOf(undefined) };
+    const { panes: existing, layout } =
+      host.kind === "window" ? host : { panes: 0, layout: layoutOf(undefined) };
     const size = { width: first.windowWidth, height: first.windowHeight };
-    commands.push(...arrange({ id: first.window, size, panes: standing + panes.length, layout }));
+    commands.push(...layoutCommands({ id: first.window, size, panes: existing + panes.length, layout }));
     if (host.kind === "window") commands.push(restoreZoom(host.window));
   });
   return commands;
 }
 
-/** Reads what {@link makeCommands} printed; lines of anything else are not ours. */
-export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePane> {
-  const made = new Map<string, MadePane>();
+/** Parses what the commands of {@link createCommands} printed, by instance; ignores all other lines. */
+export function parseCreatedPanes(lines: readonly string[]): ReadonlyMap<string, CreatedPane> {
+  const created = new Map<string, CreatedPane>();
   for (const line of lines) {
     const [mark, instance, id, pid, window, session, width, height, serverPid, ...socket] = line.split(" ");
     const [pane, win, sess] = [paneId(id), windowId(window), sessionId(session)];
-    if (mark !== MADE || instance === undefined) continue;
+    if (mark !== CREATED || instance === undefined) continue;
     if (pane === undefined || win === undefined || sess === undefined) continue;
-    made.set(instance, {
+    created.set(instance, {
       instance,
       pane,
       pid: Number(pid),
@@ -126,21 +127,21 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
       socket: socket.join(" "),
     });
   }
-  return made;
+  return created;
 }
 
-const MADE = "teams-made";
+const CREATED = "teams-created";
 
-function printMade(instance: string): string[] {
+function printCreated(instance: string): string[] {
   const variables = "pane_id pane_pid window_id session_id window_width window_height pid socket_path";
   const format = variables
     .split(" ")
     .map((name) => `#{${name}}`)
     .join(" ");
-  return ["-P", "-F", `${MADE} ${instance} ${format}`];
+  return ["-P", "-F", `${CREATED} ${instance} ${format}`];
 }
 
-function gapName(batchId: string, index: number): string {
+function temporaryName(batchId: string, index: number): string {
   return `teams-${batchId}-${index}`;
 }
 
@@ -148,16 +149,16 @@ function sessionTarget(host: Exclude<Host, { kind: "window" }>): string {
   return host.kind === "new-window" ? `${host.session}:` : `=${host.name}:`;
 }
 
-/** @param before the name of the window that the batch has made before this one */
-function openHost(
+/** @param before the temporary name of the previous window of the batch */
+function hostCommand(
   host: Exclude<Host, { kind: "window" }>,
-  gap: string,
+  temporary: string,
   before: string | undefined,
   request: SpawnRequest,
 ): BatchLine {
-  const words = ["-n", gap, ...startWords(request)];
+  const words = ["-n", temporary, ...startWords(request)];
   if (host.kind === "new-window") return ["new-window", "-d", "-t", sessionTarget(host), ...words];
-  // Only in the session that the batch has made: the name may have become somebody else's since the look.
+  // The previous window identifies the session of this batch: another session may have got the name by now.
   if (host.kind === "same-session")
     return ["new-window", "-d", "-a", "-t", `${sessionTarget(host)}=${before}`, ...words];
   const { name, size } = host;
@@ -167,7 +168,7 @@ function openHost(
 function splitInto(target: string, window: string, request: SpawnRequest): TmuxCommand[] {
   return [
     ["split-window", "-d", "-t", target, ...startWords(request)],
-    // Room for the next split; the final layout follows once sizes are known.
+    // Make room for the next split; the final layout follows once sizes are known.
     ["select-layout", "-t", window, "tiled"],
   ];
 }
@@ -175,7 +176,7 @@ function splitInto(target: string, window: string, request: SpawnRequest): TmuxC
 function startWords(request: SpawnRequest): string[] {
   const env = Object.entries(request.env).filter(([name]) => !belongsToPane(name));
   return [
-    ...printMade(request.instance),
+    ...printCreated(request.instance),
     ...env.flatMap(([name, value]) => (value === undefined ? [] : ["-e", `${name}=${value}`])),
     "--",
     ...launchArgv(request.paths, request.instance, request.argv),

@@ -1,55 +1,63 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import { all, any, type BatchLine, drawable, equals, literal, type TmuxCommand } from "../../tmux/command.ts";
+import {
+  allOf,
+  anyOf,
+  type BatchLine,
+  equals,
+  escapeDrawnText,
+  escapeFormat,
+  type TmuxCommand,
+} from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
 import type { TmuxPane } from "../../tmux/list-panes.ts";
 import type { SpawnRequest } from "../backend.ts";
 import type { PaneSize } from "./grid.ts";
 
-/** User options of a teammate's pane. */
+/** The tmux user options that teams sets, mostly on the panes of teammates. */
 export const TAG = {
   team: "@teams_team",
   root: "@teams_root",
-  /** The uuid of this very start: a pane is ours only with it. */
+  /** The uuid of the start; it identifies the pane as a teammate's. */
   agent: "@teams_agent",
   agentId: "@teams_agent_id",
   color: "@teams_color",
   state: "@teams_state",
   task: "@teams_task",
-  /** On panes that we put beside a caller's: how the user's window was laid out before. */
+  /** On panes next to the caller's pane, and on the sidebar: the earlier layout of the user's window. */
   before: "@teams_before",
   /**
-   * On windows that we made, `<window>/<root>/<team>`: it names its own window, so that a copy of it makes no other one ours.
-   * Panes never have it, so that what a pane shows is its window's.
+   * On team windows, `<window>/<root>/<team>`. It names its own window, so that a copy of the option does not mark another window.
+   * Panes never have it, so a pane always shows the value of its window.
    */
   window: "@teams_window",
-  /** On a window that one teammate has for itself: no spawn fills it, no layout is for it. */
+  /** On a window of a single teammate (`--window`): no spawn fills it, and it has no layout. */
   apart: "@teams_apart",
-  /** On windows that we made: the layout that was chosen for them. */
+  /** On team windows: the chosen layout. */
   layout: "@teams_layout",
-  /** On windows that we made: the name that we gave them. */
+  /** On team windows: the name that teams gave them. */
   name: "@teams_name",
-  /** On windows that we made: for how many panes and which size they were last laid out. */
+  /** On team windows: the number of panes and the size of the last layout. */
   fitted: "@teams_fitted",
-  /** On any window, while a batch runs that would end its zoom: the zoomed pane. */
+  /** On any window, during a batch that would undo its zoom: the zoomed pane. */
   zoomed: "@teams_zoomed",
-  /** On sessions that we made, `<session>/<root>/<team>`, for the same reason. */
+  /** On team sessions, `<session>/<root>/<team>`; it names its own session for the same reason. */
   session: "@teams_session",
   /** On a sidebar's pane, `<root>/<team>`. */
   sidebar: "@teams_sidebar",
 } as const;
 
-/** Whether a pane stands in a window that we made: for a team (its {@link ownerTag}), or for any. */
+/** True if a pane is in a window that teams created, for the team with this {@link ownerTag} or, without it, for any team. */
 export function isInOurWindow({ window, options }: TmuxPane, owner?: string): boolean {
   const tag = options[TAG.window] ?? "";
   return owner === undefined ? tag.startsWith(`${window}/`) : tag === `${window}/${owner}`;
 }
 
-/** Whether a pane stands in a session that we made for a team, by its {@link ownerTag}. */
+/** True if a pane is in a session that teams created for the team with this {@link ownerTag}. */
 export function isInOurSession({ session, options }: TmuxPane, owner: string): boolean {
   return options[TAG.session] === `${session}/${owner}`;
 }
 
-/** A member's colour as tmux names it; pink, orange and purple are not among its sixteen. */
+/** tmux's names of the members' colours; pink, orange and purple are not among its 16 basic colours. */
 const TMUX_COLORS: Readonly<Record<string, string>> = {
   blue: "blue",
   green: "green",
@@ -61,17 +69,17 @@ const TMUX_COLORS: Readonly<Record<string, string>> = {
   red: "red",
 };
 
-/** Whose a window or session is, as its tag says. */
+/** Returns the part of a window or session tag that names the team. */
 export function ownerTag(request: { readonly rootTag: string; readonly team: string }): string {
   return `${request.rootTag}/${request.team}`;
 }
 
 /**
- * A detached session of ours: it stays although nobody looks at it, and is tagged. All of it or nothing, since its name may
- * have become somebody else's meanwhile.
- * @param words further ones of `new-session`
- * @param variables what it is started with: `-e` of a new session is the session's, and what belongs to one agent
- * must not reach the user's panes there
+ * Returns the commands that create and tag a detached session of a team; it stays without a client. They form one chain: if the
+ * name has been taken meanwhile, nothing happens to the session that has it.
+ * @param words further arguments of `new-session`
+ * @param variables variables to unset in the session: `-e` of `new-session` applies to the whole session, and the variables of one
+ * agent must not reach the user's panes there
  */
 export function newSession(
   name: string,
@@ -91,34 +99,34 @@ export function newSession(
   };
 }
 
-/** What makes a pane a teammate's. */
+/** Returns the commands that mark a pane as a teammate's. */
 export function paneTags(pane: PaneId, request: SpawnRequest): TmuxCommand[] {
   const set = (name: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, name, value];
   return [
     set(TAG.agent, request.instance),
     set(TAG.team, request.team),
     set(TAG.root, request.rootTag),
-    set(TAG.agentId, drawable(request.agentId)),
+    set(TAG.agentId, escapeDrawnText(request.agentId)),
     set(TAG.color, TMUX_COLORS[request.color] ?? "default"),
     set(TAG.state, "starting"),
     set("remain-on-exit", "off"),
-    ["select-pane", "-t", pane, "-T", literal(request.agentId)],
+    ["select-pane", "-t", pane, "-T", escapeFormat(request.agentId)],
   ];
 }
 
-/** The condition that a pane is of this start: by its tag or, before it was tagged, by the start's own words. */
+/** The condition that a pane belongs to this start: by its tag or, if it is not tagged yet, by its start command. */
 export function isOfStart(instance: string): string {
-  return any(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
+  return anyOf(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
 }
 
-/** Whether it may stand in a format. */
+/** True if the instance is safe to use in a format. */
 export function isInstance(instance: string): boolean {
   return /^[\w-]+$/.test(instance);
 }
 
 /**
- * The condition under which a pane is the one of the record: same server, same pane, same process, and the tag of
- * that start (or, before it was tagged, the start's own words). Undefined for a record that names no pane.
+ * Returns the condition under which a pane matches its record: same server, same pane, same process, and the tag of that start
+ * (or, if it is not tagged yet, its start command). Undefined for a record without a pane.
  */
 export function identityCondition(
   place: PlaceRecord,
@@ -127,7 +135,7 @@ export function identityCondition(
   if (pane === undefined || place.panePid === undefined || !isInstance(place.instance)) return undefined;
   return {
     pane,
-    condition: all(
+    condition: allOf(
       equals("pane_id", pane),
       equals("pane_pid", String(place.panePid)),
       isOfStart(place.instance),

@@ -1,45 +1,45 @@
 import type { PaneId, SessionId, WindowId } from "../../tmux/ids.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
-import type { NotHere, Placement, SpawnRequest } from "../backend.ts";
+import type { NotHereReason, Placement, SpawnRequest } from "../backend.ts";
 import { capacity, distribute, MIN_PANE, type PaneSize, stackCapacity } from "./grid.ts";
 import { type LayoutName, layoutOf } from "./layout-commands.ts";
 import { isInOurSession, isInOurWindow, ownerTag, TAG } from "./pane-tags.ts";
 import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
 import { WINDOW_ZOOMED } from "./zoom.ts";
 
-/** Size of a session that nobody looks at. */
+/** Size of a session without a client, in cells. */
 export const DETACHED_SIZE: PaneSize = { width: 200, height: 50 };
 
-/** Where one window's worth of new panes is made. */
+/** A window, existing or new, for a part of the new panes. */
 export type Host =
   | {
       readonly kind: "window";
       readonly window: WindowId;
       readonly anchor: PaneId;
-      /** How many panes stand there, and how they are laid out. */
-      readonly standing: number;
+      /** Number of panes that it already has. */
+      readonly panes: number;
       readonly layout: LayoutName;
     }
   | { readonly kind: "new-window"; readonly session: SessionId }
   | { readonly kind: "new-session"; readonly name: string; readonly size: PaneSize }
-  /** A further window of the session that the plan makes. */
+  /** A further window of the session that the plan creates. */
   | { readonly kind: "same-session"; readonly name: string };
 
 export interface PanePlan {
   readonly hosts: readonly { readonly host: Host; readonly count: number }[];
   readonly stack: Stack | undefined;
-  /** Why those that are not stacked stand elsewhere, where the caller's side was asked for. */
-  readonly notHere?: NotHere;
-  /** What the windows that the team shares are called, as tmux has it. */
+  /** Why some panes are not next to the caller; meaningful only if that was requested. */
+  readonly notHere?: NotHereReason;
+  /** Names of the shared windows of the team, as tmux reports them. */
   readonly names: ReadonlySet<string>;
-  /** Each new window is one teammate's own. */
-  readonly apart?: boolean;
+  /** Each new window belongs to a single teammate. */
+  readonly ownWindows?: boolean;
 }
 
-/** A window's name, as {@link look} reads it among user options. */
+/** tmux's variable for a window's name; `listPanes` reads it among the user options. */
 const WINDOW_NAME = "window_name";
 
-/** User options that the plan reads of a look. */
+/** The options that {@link planPanes} needs from `listPanes`. */
 export const PLAN_OPTIONS = [
   TAG.agent,
   TAG.team,
@@ -63,16 +63,16 @@ export function planPanes(
   min: PaneSize = MIN_PANE,
 ): PanePlan {
   const caller = seen.panes.find((pane) => pane.id === placement.callerPane);
-  const beside = placement.kind === "here" ? planStack(seen, caller, team, count, min) : undefined;
-  const stack = typeof beside === "string" ? undefined : beside;
-  const notHere = typeof beside === "string" ? beside : "no room";
+  const stackOrReason = placement.kind === "here" ? planStack(seen, caller, team, count, min) : undefined;
+  const stack = typeof stackOrReason === "string" ? undefined : stackOrReason;
+  const notHere = typeof stackOrReason === "string" ? stackOrReason : "no room";
   const windows = teamWindows(seen, team, placement);
   const session = sessionFor(seen, caller, team, placement);
   const size = sizeFor(seen, session, caller);
   const names = namesOf(windows);
   if (placement.kind === "window") {
     const hosts = Array.from({ length: count }, (_, i) => newHost(seen, session, team, i, size));
-    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, names, apart: true };
+    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, names, ownWindows: true };
   }
   const stacked = stack?.count ?? 0;
   const { existing, fresh } = distribute(
@@ -86,10 +86,16 @@ export function planPanes(
     const taken = existing[i] ?? 0;
     if (last === undefined || taken === 0) return [];
     const layout = layoutOf(last.options[TAG.layout]);
-    const place = { window: last.window, anchor: last.id, standing: panes.length, layout };
-    return [{ host: { kind: "window", ...place } as const, count: taken }];
+    const host = {
+      kind: "window",
+      window: last.window,
+      anchor: last.id,
+      panes: panes.length,
+      layout,
+    } as const;
+    return [{ host, count: taken }];
   });
-  // What is stacked is made in a window of its own first: a batch cannot name panes that it has yet to make.
+  // Stacked panes are first created in a new window: a batch cannot name panes that it has not created yet.
   const counts = stacked > 0 ? [stacked, ...fresh] : fresh;
   const intoNew = counts.map((taken, i) => ({ host: newHost(seen, session, team, i, size), count: taken }));
   return stacked > 0
@@ -98,8 +104,8 @@ export function planPanes(
 }
 
 /**
- * Windows that the team shares, in index order, as their panes; with a session of its own only those in it. A window
- * that one teammate has for itself is none of them.
+ * Returns the panes of each shared window of the team, in index order. With placement `session`, only windows of the team's own
+ * session count. The window of a single teammate is not shared.
  */
 export function teamWindows(
   seen: PaneList,
@@ -110,7 +116,7 @@ export function teamWindows(
   const known = new Set<PaneId>();
   for (const pane of seen.panes) {
     // A window that is linked into two sessions is listed twice.
-    if (!isInOurWindow(pane, ownerTag(team)) || isApart(pane) || known.has(pane.id)) continue;
+    if (!isInOurWindow(pane, ownerTag(team)) || hasOwnWindow(pane) || known.has(pane.id)) continue;
     if (placement.kind === "session" && !isInOurSession(pane, ownerTag(team))) continue;
     known.add(pane.id);
     windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
@@ -118,13 +124,13 @@ export function teamWindows(
   return [...windows.values()];
 }
 
-/** What windows are called, each as its panes. */
+/** Returns the names of windows, each given by its panes. */
 export function namesOf(windows: readonly (readonly TmuxPane[])[]): ReadonlySet<string> {
   return new Set(windows.flatMap(([pane]) => pane?.options[WINDOW_NAME] ?? []));
 }
 
-/** Whether a pane is in a window that one teammate has for itself. */
-export function isApart(pane: TmuxPane): boolean {
+/** True if a pane is in the window of a single teammate. */
+export function hasOwnWindow(pane: TmuxPane): boolean {
   return pane.options[TAG.apart] === "1";
 }
 
@@ -155,7 +161,7 @@ function newHost(
   return index === 0 ? { kind: "new-session", name, size } : { kind: "same-session", name };
 }
 
-/** A session of that name that is not ours is somebody else's. */
+/** Returns the name, with a number appended if a session has it already. */
 export function freeSessionName(seen: PaneList, wanted: string): string {
   const taken = new Set(seen.panes.map((pane) => pane.sessionName));
   if (!taken.has(wanted)) return wanted;
@@ -170,10 +176,10 @@ function planStack(
   team: Pick<SpawnRequest, "team" | "rootTag">,
   count: number,
   min: PaneSize,
-): Stack | NotHere {
+): Stack | NotHereReason {
   if (caller === undefined) return "no pane";
   if (caller.options[WINDOW_ZOOMED] === "1") return "zoomed";
-  const standing = seen.panes.filter(
+  const existing = seen.panes.filter(
     (pane) =>
       pane.window === caller.window &&
       pane.session === caller.session &&
@@ -181,16 +187,16 @@ function planStack(
       pane.options[TAG.team] === team.team &&
       pane.options[TAG.root] === team.rootTag,
   );
-  const wideEnough = standing.length > 0 || caller.width >= 2 * min.width;
-  const room = wideEnough ? stackCapacity(caller.height, min) - standing.length : 0;
+  const wideEnough = existing.length > 0 || caller.width >= 2 * min.width;
+  const room = wideEnough ? stackCapacity(caller.height, min) - existing.length : 0;
   const fits = Math.min(count, Math.max(0, room));
   if (fits === 0) return "no room";
-  const lines = standing.length === 0 ? caller.height : standing.reduce((sum, { height }) => sum + height, 0);
+  const lines = existing.length === 0 ? caller.height : existing.reduce((sum, { height }) => sum + height, 0);
   return {
     caller: caller.id,
     window: caller.window,
-    before: standing[0]?.options[TAG.before] || (caller.options[WINDOW_LAYOUT] ?? ""),
-    standing: standing.map(({ id }) => id),
+    before: existing[0]?.options[TAG.before] || (caller.options[WINDOW_LAYOUT] ?? ""),
+    existing: existing.map(({ id }) => id),
     lines,
     count: fits,
   };

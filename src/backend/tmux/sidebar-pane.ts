@@ -1,8 +1,7 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
-import { all, equals, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, equals, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
-import { onlyIf } from "../../tmux/keys.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { MIN_PANE } from "./grid.ts";
@@ -12,44 +11,45 @@ import { WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
-/** Columns in which it still works; its neighbour keeps as many. */
-const NARROWEST = 20;
+/** Fewest columns of the sidebar, and of the pane that it splits. */
+const MIN_WIDTH = 20;
 
 export interface SidebarRequest {
-  /** The pane at whose right it opens; it keeps the focus. */
-  readonly beside: string;
+  /** The pane on whose right it opens; that pane keeps the focus. */
+  readonly neighbour: string;
   readonly argv: readonly string[];
-  /** Variables besides those that the tmux server has. */
+  /** Variables in addition to those of the tmux server. */
   readonly env?: Env;
   readonly team: string;
   readonly rootTag: string;
 }
 
 /**
- * Opens the sidebar at the right of a pane; in a narrow one it takes less.
- * @returns its pane
- * @throws TeamError TMUX_ERROR when there is no room, or no such pane
+ * Opens the sidebar on the right of a pane; it gets fewer columns if that pane is narrow.
+ * @returns the sidebar's pane
+ * @throws TeamError TMUX_ERROR if there is no room, or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
   const { panes, serverPid } = await listPanes(server, [WINDOW_LAYOUT]);
-  const beside = panes.find((pane) => pane.id === request.beside);
-  if (beside === undefined) throw refused(`there is no pane ${request.beside}`, []);
-  const width = Math.min(SIDEBAR_WIDTH, Math.max(NARROWEST, beside.width - 1 - MIN_PANE.width));
-  if (beside.width < 2 * NARROWEST + 1) throw refused(`${beside.width} columns are too few for two`, []);
+  const neighbour = panes.find((pane) => pane.id === request.neighbour);
+  if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
+  const width = Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, neighbour.width - 1 - MIN_PANE.width));
+  if (neighbour.width < 2 * MIN_WIDTH + 1)
+    throw refused(`${neighbour.width} columns are too few for two`, []);
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],
   );
   const split = [
-    ...["split-window", "-d", "-h", "-l", String(width), "-t", beside.id],
+    ...["split-window", "-d", "-h", "-l", String(width), "-t", neighbour.id],
     ...["-P", "-F", "#{pane_id}", ...env, "--", ...request.argv],
   ];
-  const made = await server.batch([split], { serverPid });
-  const pane = paneId(made.lines[0]);
-  if (pane === undefined) throw refused(made.errors.join("; "), made.errors);
+  const created = await server.batch([split], { serverPid });
+  const pane = paneId(created.lines[0]);
+  if (pane === undefined) throw refused(created.errors.join("; "), created.errors);
   const set = (option: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, option, value];
   const tags = [
     set(TAG.sidebar, ownerTag(request)),
-    set(TAG.before, beside.options[WINDOW_LAYOUT] ?? ""),
+    set(TAG.before, neighbour.options[WINDOW_LAYOUT] ?? ""),
     set("remain-on-exit", "off"),
   ];
   await server.batch(tags, { serverPid });
@@ -57,20 +57,20 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
 }
 
 /**
- * Closes the sidebar of a team that stands in the same window as a pane; the window is as it was before.
- * @returns whether there was one
+ * Closes the sidebar of a team in the window of a pane, and restores the earlier layout of that window.
+ * @returns whether there was a sidebar
  */
 export async function closeSidebarPane(
   server: TmuxServer,
-  { beside, team, rootTag }: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
+  { neighbour, team, rootTag }: Pick<SidebarRequest, "neighbour" | "team" | "rootTag">,
 ): Promise<boolean> {
   const seen = await listPanes(server, [TAG.sidebar, TAG.before, TAG.agent]);
-  const window = seen.panes.find((pane) => pane.id === beside)?.window;
+  const window = seen.panes.find((pane) => pane.id === neighbour)?.window;
   const sidebar = seen.panes.find(
     (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
   );
   if (sidebar === undefined) return false;
-  const condition = all(
+  const condition = allOf(
     equals("pane_id", sidebar.id),
     equals("pane_pid", String(sidebar.pid)),
     `#{!=:#{${TAG.sidebar}},}`,
@@ -87,41 +87,42 @@ export async function closeSidebarPane(
 /** Columns of a window, and of the sidebar's pane in it. */
 export interface SidebarWidths {
   readonly window: number;
-  /** What the pane is to have where there is room. */
+  /** Preferred columns of the sidebar. */
   readonly pane: number;
-  /** What it was left with. */
+  /** Columns that it got last. */
   readonly shown: number;
 }
 
 /**
- * Gives the sidebar its width back where its window got another one, which tmux shares among the panes in proportion. A
- * width that a person has given the pane is its width from then on; a zoomed window is left alone.
- * @param had as it was returned last; undefined at the first look
- * @returns undefined where the pane is no sidebar that we opened
+ * Restores the sidebar's width after its window was resized, which tmux distributes among all panes. A width that the user has set
+ * becomes the preferred one. Does nothing in a zoomed window.
+ * @param previous the last result; undefined in the first call
+ * @returns the widths now; undefined if the pane is not a sidebar of this team
  */
 export async function keepSidebarWidth(
   server: TmuxServer,
   { pane, team, rootTag }: { readonly pane: string } & Pick<SidebarRequest, "team" | "rootTag">,
-  had: SidebarWidths | undefined,
+  previous: SidebarWidths | undefined,
 ): Promise<SidebarWidths | undefined> {
   const { panes, serverPid } = await listPanes(server, [TAG.sidebar, WINDOW_ZOOMED]);
   const own = panes.find(({ id }) => id === pane);
   if (own === undefined || own.options[TAG.sidebar] !== ownerTag({ rootTag, team })) return undefined;
-  if (own.options[WINDOW_ZOOMED] === "1") return had;
+  if (own.options[WINDOW_ZOOMED] === "1") return previous;
   const { windowWidth: window, width: now } = own;
-  if (had === undefined) return { window, pane: now, shown: now };
-  if (had.window === window) return had.shown === now ? had : { window, pane: now, shown: now };
-  // In a window that has no room for two of them, as much as there was room for when it opened.
-  const width = Math.min(had.pane, Math.max(NARROWEST, window - 1 - MIN_PANE.width));
+  if (previous === undefined) return { window, pane: now, shown: now };
+  if (previous.window === window)
+    return previous.shown === now ? previous : { window, pane: now, shown: now };
+  // In a narrow window, use the same limit as when it opened.
+  const width = Math.min(previous.pane, Math.max(MIN_WIDTH, window - 1 - MIN_PANE.width));
   if (width !== now) {
     const resize = ["resize-pane", "-t", own.id, "-x", String(width)];
     await server.batch([onlyIf(own.id, equals(WINDOW_ZOOMED, "0"), resize)], { serverPid });
   }
-  return { window, pane: had.pane, shown: width };
+  return { window, pane: previous.pane, shown: width };
 }
 
 function refused(why: string, errors: readonly string[]): TeamError {
-  return new TeamError("TMUX_ERROR", `tmux made no pane for the sidebar: ${why}.`, {
+  return new TeamError("TMUX_ERROR", `tmux created no pane for the sidebar: ${why}.`, {
     hint: "Make the window wider, or run `teams sidebar` in a pane of its own.",
     details: { kind: "refused", errors },
   });

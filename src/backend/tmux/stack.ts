@@ -1,34 +1,33 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import { all, equals, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, equals, ifElse, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import type { PaneId, WindowId } from "../../tmux/ids.ts";
-import { either, onlyIf } from "../../tmux/keys.ts";
 import { readLayout } from "../../tmux/layout-string.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import { isInOurWindow, TAG } from "./pane-tags.ts";
 
-/** A stack of teammates at the right of the caller's pane. */
+/** A column of teammates on the right of the caller's pane. */
 export interface Stack {
   readonly caller: PaneId;
   readonly window: WindowId;
-  /** How the window was laid out before any of the team stood in it, as tmux prints it. */
+  /** The layout of the window before the first teammate, as tmux prints it. */
   readonly before: string;
-  /** The teammates that stand there already, the highest first. */
-  readonly standing: readonly PaneId[];
-  /** Lines of their panes, of the caller's where nobody stands there. */
+  /** The teammates' panes that are already there, from top to bottom. */
+  readonly existing: readonly PaneId[];
+  /** Lines of their panes together; without any, lines of the caller's pane. */
   readonly lines: number;
-  /** How many of the first host's new panes are moved there. */
+  /** Number of the first host's new panes to move there. */
   readonly count: number;
 }
 
-/** User options that {@link evenStacks} reads of a look. */
+/** The options that {@link evenOutStacks} needs from `listPanes`. */
 export const STACK_OPTIONS = [TAG.agent, TAG.window] as const;
 
-/** The layout of a pane's window, as {@link look} reads it among user options. */
+/** tmux's variable for the layout of a window; `listPanes` reads it among the user options. */
 export const WINDOW_LAYOUT = "window_layout";
 
-/** The commands that move panes to a stack's end, each with as much room as the others: the caller's pane keeps its own. */
+/** Returns the commands that move panes to the end of a stack and share its lines evenly; the caller's pane keeps its size. */
 export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxCommand[] {
-  const column = [...stack.standing];
+  const column = [...stack.existing];
   let { lines } = stack;
   return panes.flatMap((pane) => {
     const below = column.at(-1);
@@ -36,18 +35,18 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxComma
     const tag = ["set-option", "-p", "-t", pane, TAG.before, stack.before];
     if (below === undefined)
       return [tag, ["join-pane", "-d", "-h", "-l", "50%", "-s", pane, "-t", stack.caller]];
-    // The border between the two.
+    // The border takes one line.
     lines -= 1;
-    return [tag, ["join-pane", "-d", "-v", "-s", pane, "-t", below], ...shareOut(column, lines)];
+    return [tag, ["join-pane", "-d", "-v", "-s", pane, "-t", below], ...shareLines(column, lines)];
   });
 }
 
 /**
- * The commands that share out evenly what is left of the stacks beside callers when some panes of them have closed; nothing
- * else in the user's window moves.
+ * Returns the commands that share the lines of each stack evenly after some of its panes have closed. Nothing else in the user's
+ * window changes.
  * @param closing panes that are gone when the commands run
  */
-export function evenStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
+export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
   const columns = new Map<string, TmuxPane[]>();
   for (const pane of seen.panes) {
     const place = `${pane.session} ${pane.window} ${pane.left} ${pane.width}`;
@@ -57,14 +56,15 @@ export function evenStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCo
     if (!column.every(isStacked)) return [];
     const left = column.filter(({ id }) => !closing.has(id)).map(({ id }) => id);
     const lines = column.reduce((sum, { height }) => sum + height, 0) + column.length - left.length;
-    return shareOut(left, lines);
+    return shareLines(left, lines);
   });
 }
 
 /**
- * The commands that lay the users' windows out as they were, once the last teammate has left them: tmux gives the room of a
- * pane to its neighbour, which is not where it came from when the window was small meanwhile. Not where a pane of the user's
- * came or went, nor at another size.
+ * Returns the commands that restore the layout of the users' windows after the last teammate has left them. tmux gives
+ * the room of a closed pane to its neighbour, but the room came from another pane if the window was smaller in between. A window
+ * that has other panes or another size than before is not changed.
+ * @param places records of the closed panes; those without `beside` are skipped
  * @param closing panes that are gone when the commands run
  */
 export function restoreUserLayout(
@@ -82,30 +82,30 @@ export function restoreUserLayout(
     const others = seen.panes.filter((pane) => pane.window === window && pane.options[TAG.agent] === "");
     const now = new Set(others.map(({ id }) => id).filter((id) => !closing.has(id)));
     if (now.size !== was.panes.length || !was.panes.every((id) => now.has(id))) return [];
-    const isFree = all(
+    const isFree = allOf(
       equals("window_id", window),
       equals("window_panes", String(was.panes.length)),
       equals("window_width", String(was.width)),
       equals("window_height", String(was.height)),
       equals("window_zoomed_flag", "0"),
     );
-    return [either(first, isFree, [["select-layout", "-t", window, layout]], [])];
+    return [ifElse(first, isFree, [["select-layout", "-t", window, layout]], [])];
   });
 }
 
-/** A teammate's pane in a window that is not one of its team's. */
+/** True for a teammate's pane in a window of the user's. */
 function isStacked(pane: TmuxPane): boolean {
   return pane.options[TAG.agent] !== "" && !isInOurWindow(pane);
 }
 
 /**
- * Gives each pane of a column as many of its lines. Not by `select-layout -E`: where they are even already that goes on with
- * what stands around them, the caller's pane first.
+ * Resizes the panes of a column to equal heights. `select-layout -E` is no alternative: if the panes are already even, it resizes
+ * their surroundings, beginning with the caller's pane.
  */
-function shareOut(column: readonly PaneId[], lines: number): TmuxCommand[] {
+function shareLines(column: readonly PaneId[], lines: number): TmuxCommand[] {
   const share = Math.floor(lines / column.length);
   const more = lines - share * column.length;
-  // The last one has what is left.
+  // The last pane gets the remaining lines.
   return column
     .slice(0, -1)
     .map((pane, i) =>

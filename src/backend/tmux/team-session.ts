@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import { belongsToPane } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
-import { literal } from "../../tmux/command.ts";
+import { escapeFormat } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
@@ -14,26 +14,26 @@ export interface TeamSessionRequest {
   readonly team: string;
   readonly teamTitle: string;
   readonly rootTag: string;
-  /** What runs in its first pane: the lead. */
+  /** The command of its first pane: the lead. */
   readonly argv: readonly string[];
   readonly env: Env;
-  /** The terminal's, when one is about to attach. */
+  /** Size of the terminal that is about to attach; 200×50 without it. */
   readonly size?: PaneSize;
 }
 
 export interface TeamSession {
   readonly name: string;
   readonly id: SessionId;
-  /** Of its server, where alone its id means it. */
+  /** The process of its server; the id is valid only there. */
   readonly serverPid: number;
   readonly pane: PaneId;
-  /** The words that show it in a terminal. */
+  /** The command that shows it in a terminal. */
   readonly attach: readonly string[];
 }
 
 /**
  * Opens a detached session of the team with the lead in its first pane.
- * @throws TeamError TMUX_ERROR when tmux refuses
+ * @throws TeamError TMUX_ERROR if tmux refuses
  */
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
   const seen = await listPanes(server);
@@ -43,7 +43,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
     request.env[key] === undefined ? [] : ["-e", `${key}=${request.env[key]}`],
   );
   const words = [
-    ...["-P", "-F", "#{pane_id} #{session_id} #{pid}", "-n", literal(request.teamTitle)],
+    ...["-P", "-F", "#{pane_id} #{session_id} #{pid}", "-n", escapeFormat(request.teamTitle)],
     ...[...env, "--", ...request.argv],
   ];
   const opened = newSession(name, request.size ?? DETACHED_SIZE, words, ownerTag(request), variables);
@@ -53,9 +53,9 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
   if (pane === undefined || id === undefined) {
     throw new TeamError(
       "TMUX_ERROR",
-      `tmux made no session for ${request.team}: ${result.errors.join("; ")}.`,
+      `tmux created no session for ${request.team}: ${result.errors.join("; ")}.`,
       {
-        hint: "Nothing was started. `teams doctor` looks at tmux.",
+        hint: "Nothing was started. Check tmux with `teams doctor`.",
         details: { kind: "refused", errors: result.errors },
       },
     );
@@ -65,7 +65,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
 }
 
 /**
- * Ends a session of the team with all that runs in it, and no other that has its name by now.
+ * Ends a session of the team and all processes in it. Another session that has its name by now is not touched.
  * @throws TmuxError
  */
 export async function closeTeamSession(
@@ -73,7 +73,7 @@ export async function closeTeamSession(
   { id, serverPid }: Pick<TeamSession, "id" | "serverPid">,
 ): Promise<void> {
   try {
-    // That it has ended by itself is an error of the command, and fine.
+    // The batch does not throw if the session has already ended.
     await server.batch([["kill-session", "-t", id]], { serverPid });
   } catch (error) {
     if (!isNoServer(error)) throw error;

@@ -1,19 +1,18 @@
-import { all, equals, literal, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, equals, escapeFormat, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
-import { either } from "../../tmux/keys.ts";
 import type { SpawnRequest } from "../backend.ts";
-import { forgetArrangement } from "./layout-commands.ts";
+import { removeLayoutHook } from "./layout-commands.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";
 
 /**
- * The line above each pane of our windows. Only user options stand in it: what a foreign name holds is shown and
- * never expanded.
+ * The line above each pane of a team window. It contains names only through user options, so that a name is shown and never
+ * expanded.
  */
 const BORDER_FORMAT =
   ` #[fg=#{${TAG.color}}]#{?pane_active,#[bold],}#{s/@.*//:${TAG.agentId}}#[default]` +
   `#{?${TAG.state}, #{${TAG.state}},}#{?${TAG.task}, #{${TAG.task}},} `;
 
-/** What makes a window ours; all of them window options, nothing global. {@link leaveWindow} takes them back. */
+/** Returns the commands that make a window a team window, with window options only. {@link releaseWindow} undoes them. */
 export function windowOptions(
   target: string,
   request: Pick<SpawnRequest, "team" | "rootTag">,
@@ -31,8 +30,8 @@ export function windowOptions(
   ];
 }
 
-/** The options that {@link leaveWindow} takes off whatever they say by then; the window's name goes by what it is. */
-const TAKEN_BACK = [
+/** The options that {@link releaseWindow} always unsets. It resets the window's name only if teams has set it. */
+const OUR_WINDOW_OPTIONS = [
   "allow-rename",
   "remain-on-exit",
   "pane-border-status",
@@ -47,36 +46,36 @@ const TAKEN_BACK = [
   TAG.zoomed,
 ];
 
-/** The name of one more window that a team shares: its title, then title-2, … It is for people; nothing is found by it. */
+/** Returns a free name for another shared window: the title, then title-2, … Names are for people; teams finds windows by tags. */
 export function freeWindowName(title: string, taken: ReadonlySet<string>): string {
   for (let n = 1; ; n += 1) {
     const name = n === 1 ? title : `${title}-${n}`;
-    // tmux keeps the doubled signs of a literal, or not, as its version has it.
-    if (!taken.has(name) && !taken.has(literal(name))) return name;
+    // Some versions of tmux keep the doubled `#` of a literal in the name, others do not.
+    if (!taken.has(name) && !taken.has(escapeFormat(name))) return name;
   }
 }
 
 /**
- * Gives a window its name, and writes down how tmux has it: only that name is ours to take back.
+ * Returns the commands that name a window and record the name as tmux reports it: {@link releaseWindow} resets only that name.
  * @param target a pane or window
  */
 export function nameWindow(target: string, name: string): TmuxCommand[] {
   return [
-    ["rename-window", "-t", target, literal(name)],
+    ["rename-window", "-t", target, escapeFormat(name)],
     ["set-option", "-w", "-F", "-t", target, TAG.name, "#{window_name}"],
   ];
 }
 
-/** A pane of a teammate's, also in the gap before it is tagged: it has a start's own words then. */
+/** Condition for a teammate's pane: it is tagged or, just after its creation, has the start command of a launch script. */
 const IS_OURS = `#{||:#{${TAG.agent}},#{m:*outer ????????-????-????-????-????????????*,#{pane_start_command}}}`;
 
 /**
- * The command that gives a window that we made to the user, once none of ours stands in it: our options and hooks go, and
- * our name unless the user gave it another. Of a window that is gone, or never was ours, nothing is touched.
- * @param serverPid of the server that the window's id is of
+ * Returns the command that turns a team window into a normal window if it holds no teammate: it removes the options, the hooks
+ * and, unless the user has renamed the window, the name. A window that is gone or is not a team window is not touched.
+ * @param serverPid the server on which the window's id is valid
  */
-export function leaveWindow(window: WindowId, serverPid: number): TmuxCommand {
-  const isLeft = all(
+export function releaseWindow(window: WindowId, serverPid: number): TmuxCommand {
+  const isLeft = allOf(
     equals("window_id", window),
     equals("pid", String(serverPid)),
     `#{m:${window}/*,#{${TAG.window}}}`,
@@ -84,17 +83,17 @@ export function leaveWindow(window: WindowId, serverPid: number): TmuxCommand {
   );
   const isNamedByUs = `#{==:#{window_name},#{${TAG.name}}}`;
   const automatic: TmuxCommand[] = [
-    // At once: tmux itself looks at the name again only when the pane shows something.
+    // Rename it now: tmux updates an automatic name only after new output.
     ["rename-window", "-t", window, "#{E:automatic-rename-format}"],
     ["set-option", "-w", "-u", "-t", window, "automatic-rename"],
   ];
-  return either(
+  return ifElse(
     window,
     isLeft,
     [
-      either(window, isNamedByUs, automatic, []),
-      forgetArrangement(window),
-      ...TAKEN_BACK.map((name): TmuxCommand => ["set-option", "-w", "-u", "-t", window, name]),
+      ifElse(window, isNamedByUs, automatic, []),
+      removeLayoutHook(window),
+      ...OUR_WINDOW_OPTIONS.map((name): TmuxCommand => ["set-option", "-w", "-u", "-t", window, name]),
     ],
     [],
   );

@@ -8,48 +8,48 @@ import type { Env } from "../../os/env.ts";
 import { startTimeOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { withLock } from "../../store/lock.ts";
-import { captureEach } from "../../tmux/capture.ts";
+import { capturePanes } from "../../tmux/capture.ts";
+import { onlyIf } from "../../tmux/command.ts";
 import { type WindowId, windowId } from "../../tmux/ids.ts";
-import { onlyIf } from "../../tmux/keys.ts";
 import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { readScreen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { requireSupported } from "../../tmux/version.ts";
-import { settleStart, withInstanceMarker } from "../await-start.ts";
-import type { Backend, NotHere, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
+import { awaitStart, withInstanceMarker } from "../await-start.ts";
+import type { Backend, NotHereReason, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
+import { HISTORY_ROWS, visibleRowsOfScreen } from "../visible-rows.ts";
 import { coalesce } from "./coalesce.ts";
 import type { PaneSize } from "./grid.ts";
-import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-commands.ts";
-import { SIGHT_ROWS, sightOfScreen } from "./pane-rows.ts";
+import { type CreatedPane, createCommands, finishCommands, parseCreatedPanes } from "./pane-commands.ts";
 import { identityCondition, TAG } from "./pane-tags.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
 import { serverAt } from "./server-for.ts";
-import { evenStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
-import { leaveWindow } from "./team-window.ts";
-import { noteZoom, restoreZoom } from "./zoom.ts";
+import { evenOutStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
+import { releaseWindow } from "./team-window.ts";
+import { recordZoom, restoreZoom } from "./zoom.ts";
 
 interface TmuxPaneOptions {
-  /** The server that new panes go to; existing ones are looked for on the server of their record. */
+  /** The server for new panes; existing panes are found on the server of their record. */
   readonly server: TmuxServer;
   readonly env: Env;
-  /** Smallest pane of a teammate, as long as a further window can be had. */
+  /** Smallest pane of a teammate, in cells; a spawn that would go below it opens another window. */
   readonly minPane?: PaneSize | undefined;
-  /** Milliseconds within which a teammate has to announce itself. */
+  /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
-  /** The driver of another server, by its socket; for a caller that counts or replaces calls. */
+  /** Returns the driver of another server, by its socket; for tests that count or replace calls. */
   readonly serverAt?: (socket: string) => TmuxServer;
 }
 
-/** Teammates in panes of the user's tmux. Three forked calls for a spawn of any number, one for anything else. */
+/** Creates the backend for teammates in tmux panes. A spawn of any size forks tmux three times, another operation mostly once. */
 export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const { server, env, minPane, clock = systemClock } = options;
   const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
 
-  // Spawns of one turn of a lead come one behind the other.
+  // A lead spawns several teammates in one turn, one after the other.
   const panes = coalesce(
     (requests: readonly SpawnRequest[], placement: Placement) =>
-      makePanes(server, requests, placement, minPane),
+      createPanes(server, requests, placement, minPane),
     ([first], { kind, callerPane = "" }) =>
       `${first?.paths.run && dirname(first.paths.run)} ${kind} ${callerPane}`,
   );
@@ -57,19 +57,19 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   return {
     type: "tmux",
 
-    expect: panes.announce,
+    announceSpawn: panes.announce,
 
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = withInstanceMarker(wanted);
-      const { made, stacked, notHere, errors } = await panes.enqueue(requests, placement);
+      const { created, stacked, notHere, errors } = await panes.enqueue(requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
-          const pane = made.get(request.instance);
+          const pane = created.get(request.instance);
           if (pane === undefined) {
             discardLaunch(request.paths);
-            return { ok: false, name: request.name, error: notMade(request, errors) };
+            return { ok: false, name: request.name, error: notCreated(request, errors) };
           }
           const beside = stacked.get(request.instance);
           const place = placeOf(
@@ -78,7 +78,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
             { placement: placement.kind, ...(beside && { beside }) },
             spawnedAt,
           );
-          const outcome = await settleStart(request, place, {
+          const outcome = await awaitStart(request, place, {
             timeoutMs: options.readyTimeoutMs,
             close: () => closePanes(server, [place]),
           });
@@ -99,16 +99,16 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async capture(place, lines) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
-      const [rows] = await captureEach(at(place.server.socket), [identity], lines);
+      const [rows] = await capturePanes(at(place.server.socket), [identity], lines);
       return rows && lastRows(rows, lines);
     },
 
-    async sight(place) {
+    async visibleRows(place) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
       const server = at(place.server.socket);
-      const screen = await readScreen(server, identity.pane, identity.condition, SIGHT_ROWS);
-      return screen && sightOfScreen(screen);
+      const screen = await readScreen(server, identity.pane, identity.condition, HISTORY_ROWS);
+      return screen && visibleRowsOfScreen(screen);
     },
 
     async close(places) {
@@ -117,58 +117,58 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   };
 }
 
-interface Made {
-  readonly made: ReadonlyMap<string, MadePane>;
-  /** Of those that stand beside the caller, by instance: where, and how that window was laid out before. */
+interface CreatedPanes {
+  readonly created: ReadonlyMap<string, CreatedPane>;
+  /** For each pane next to the caller, by instance: its window and the earlier layout of that window. */
   readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
-  /** Why the others do not, where they were to. */
-  readonly notHere?: NotHere | undefined;
+  /** Why other panes are not next to the caller, if that was requested. */
+  readonly notHere?: NotHereReason | undefined;
   readonly errors: readonly string[];
 }
 
 /**
- * The three calls of a spawn: one look, all panes, all tags. Spawns of one team take turns, so that the second finds the
- * window of the first; they do not wait for each other's agents.
- * @throws TeamError with nothing left behind when tmux cannot be had
+ * Makes the three calls of a spawn: list panes, create panes, tag them. A lock serialises the spawns of a team, so that the second
+ * one finds the window of the first; it is released before the agents are ready.
+ * @throws TeamError if tmux does not work; nothing is left behind
  */
-async function makePanes(
+async function createPanes(
   server: TmuxServer,
   requests: readonly SpawnRequest[],
   placement: Placement,
   minPane: PaneSize | undefined,
-): Promise<Made> {
+): Promise<CreatedPanes> {
   const [first] = requests;
-  if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
+  if (first === undefined) return { created: new Map(), stacked: new Map(), errors: [] };
   const preparing = prepareLaunches(requests.map(scriptOf));
-  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<Made> => {
-    // What they fork runs side by side.
+  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
+    // Both fork a program; run them in parallel.
     const [seen] = await Promise.all([listPanes(server, PLAN_OPTIONS), preparing]);
     const plan = planPanes(seen, first, requests.length, placement, minPane);
-    const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
+    const { lines, errors } = await server.batch(createCommands(plan, requests, randomUUID()), {
       start: !seen.running,
       serverPid: seen.serverPid,
     });
-    const made = parseMade(lines);
-    // Of a server that did not run, the version is unknown until it refuses.
-    if (made.size === 0 && !seen.running) requireSupported(await server.version());
-    const [some] = made.values();
+    const created = parseCreatedPanes(lines);
+    // The version of a server that was not running is unknown until now.
+    if (created.size === 0 && !seen.running) requireSupported(await server.version());
+    const [some] = created.values();
     const settled =
       some === undefined
         ? { errors: [] }
-        : await server.batch(settleCommands(plan, requests, made), { serverPid: some.serverPid });
+        : await server.batch(finishCommands(plan, requests, created), { serverPid: some.serverPid });
     const notHere = placement.kind === "here" ? plan.notHere : undefined;
-    return { made, stacked: stackedOf(plan, requests), notHere, errors: [...errors, ...settled.errors] };
+    return { created, stacked: stackedOf(plan, requests), notHere, errors: [...errors, ...settled.errors] };
   });
   const [prepared, panes] = await Promise.allSettled([preparing, making]);
-  // Nothing is taken away there: what is not ours under one of its names was left as it is.
+  // Remove nothing here: the preparation fails if a foreign file has one of its names, and that file must stay.
   if (prepared.status === "rejected") throw prepared.reason;
   if (panes.status === "fulfilled") return panes.value;
   for (const { paths } of requests) discardLaunch(paths);
   throw panes.reason;
 }
 
-/** What is stacked is in the first of the plan's hosts. */
-function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): Made["stacked"] {
+/** The stacked panes belong to the first requests of the plan. */
+function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): CreatedPanes["stacked"] {
   if (stack === undefined) return new Map();
   const beside = { window: stack.window, layout: stack.before };
   return new Map(requests.slice(0, stack.count).map(({ instance }) => [instance, beside]));
@@ -194,30 +194,32 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
   if (commands.length === 0) return;
   try {
     const stacked = places.filter(({ beside }) => beside !== undefined);
-    // A window of ours lays itself out; what stood beside a caller is in one that is not.
+    // A team window lays itself out by its hooks; the user's window of a stack has none.
     const seen = stacked.length > 0 ? await listPanes(server, STACK_OPTIONS) : undefined;
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
     const after =
-      seen === undefined ? [] : [...evenStacks(seen, closing), ...restoreUserLayout(seen, stacked, closing)];
+      seen === undefined
+        ? []
+        : [...evenOutStacks(seen, closing), ...restoreUserLayout(seen, stacked, closing)];
     const windows = windowsOf(places);
     await server.batch(
       [
-        ...windows.map(({ window }) => noteZoom(window)),
+        ...windows.map(({ window }) => recordZoom(window)),
         ...commands,
         ...after,
         ...windows.map(({ window }) => restoreZoom(window)),
-        // Where the user has a pane in one, that lives on.
-        ...windows.map(({ window, serverPid }) => leaveWindow(window, serverPid)),
+        // A window stays if the user has a pane in it.
+        ...windows.map(({ window, serverPid }) => releaseWindow(window, serverPid)),
       ],
       { serverPid: seen?.serverPid },
     );
   } catch (error) {
-    // With the server every pane of it is gone, which is what was asked for.
+    // Without the server, all its panes are closed already.
     if (!isNoServer(error)) throw error;
   }
 }
 
-/** The windows that panes were put into, the users' besides them. */
+/** Returns the windows that the panes were created in, and the users' windows that they were moved to. */
 function windowsOf(
   places: readonly PlaceRecord[],
 ): readonly { readonly window: WindowId; readonly serverPid: number }[] {
@@ -233,7 +235,7 @@ function windowsOf(
 
 function placeOf(
   request: SpawnRequest,
-  pane: MadePane,
+  pane: CreatedPane,
   wanted: Pick<PlaceRecord, "placement" | "beside">,
   spawnedAt: number,
 ): PlaceRecord {
@@ -268,19 +270,19 @@ function bySocket(places: readonly PlaceRecord[]): ReadonlyMap<string, readonly 
   return groups;
 }
 
-/** Without what is blank below the last one that shows something. */
+/** Returns the last rows, without blank rows at the end. */
 function lastRows(rows: readonly string[], count: number): readonly string[] {
   const end = rows.findLastIndex((row) => row.trim() !== "") + 1;
   return rows.slice(Math.max(0, end - count), end);
 }
 
-function notMade(request: SpawnRequest, errors: readonly string[]): TeamError {
+function notCreated(request: SpawnRequest, errors: readonly string[]): TeamError {
   const why = [...new Set(errors)].join("; ") || "it gave no reason";
   const isFull = /no space/.test(why);
-  return new TeamError("TMUX_ERROR", `tmux made no pane for ${request.name}: ${why}.`, {
+  return new TeamError("TMUX_ERROR", `tmux created no pane for ${request.name}: ${why}.`, {
     hint: isFull
-      ? "Nothing was started. Make the window larger, or use --session for a session of its own."
-      : "Nothing was started. Is the tmux server the one that is meant (outside tmux: $TEAMS_TMUX_SOCKET, a name as for tmux -L)?",
+      ? "Nothing was started. Enlarge the window, or use --session for a separate session."
+      : "Nothing was started. Check which tmux server is used (outside tmux: $TEAMS_TMUX_SOCKET, a name as for tmux -L).",
     details: { kind: "refused", errors },
   });
 }

@@ -1,31 +1,30 @@
-import { all, equals, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, equals, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
-import { either } from "../../tmux/keys.ts";
 import { TAG } from "./pane-tags.ts";
 
-/** Whether a pane of a window is zoomed, as {@link look} reads it among user options. */
+/** tmux's variable that is 1 if a pane of the window is zoomed; `listPanes` reads it among the user options. */
 export const WINDOW_ZOOMED = "window_zoomed_flag";
 
 /**
- * Writes down, on the window itself, which of its panes is zoomed: splits, joins, layouts and the end of another pane undo
- * a zoom. {@link restoreZoom} takes the note away.
+ * Returns the command that records, on the window itself, which of its panes is zoomed: splits, joins, layouts and the end of
+ * another pane undo a zoom. {@link restoreZoom} removes the record.
  */
-export function noteZoom(window: WindowId): TmuxCommand {
-  const isZoomed = all(equals("window_id", window), equals(WINDOW_ZOOMED, "1"));
-  const note = ["set-option", "-w", "-F", "-t", window, TAG.zoomed, "#{pane_id}"];
-  return either(window, isZoomed, [note], []);
+export function recordZoom(window: WindowId): TmuxCommand {
+  const isZoomed = allOf(equals("window_id", window), equals(WINDOW_ZOOMED, "1"));
+  const record = ["set-option", "-w", "-F", "-t", window, TAG.zoomed, "#{pane_id}"];
+  return ifElse(window, isZoomed, [record], []);
 }
 
-/** Zooms the pane again that {@link noteZoom} found zoomed, if it is its window's active one and not zoomed by now. */
+/** Returns the command that zooms the pane again that {@link recordZoom} recorded, if it is active and not zoomed. */
 export function restoreZoom(window: WindowId): TmuxCommand {
-  const isNoted = all(equals("window_id", window), `#{!=:#{${TAG.zoomed}},}`);
-  const isLost = all(`#{==:#{${TAG.zoomed}},#{pane_id}}`, equals(WINDOW_ZOOMED, "0"));
+  const isRecorded = allOf(equals("window_id", window), `#{!=:#{${TAG.zoomed}},}`);
+  const isLost = allOf(`#{==:#{${TAG.zoomed}},#{pane_id}}`, equals(WINDOW_ZOOMED, "0"));
   const forget = ["set-option", "-w", "-u", "-t", window, TAG.zoomed];
-  const zoom = either(window, isLost, [["resize-pane", "-Z", "-t", window]], []);
-  return either(window, isNoted, [zoom, forget], []);
+  const zoom = ifElse(window, isLost, [["resize-pane", "-Z", "-t", window]], []);
+  return ifElse(window, isRecorded, [zoom, forget], []);
 }
 
-/** Runs commands that would end a zoom of a window, and has it back behind them. */
+/** Wraps commands that would undo the zoom of a window, so that it is restored afterwards. */
 export function keepZoom(window: WindowId, commands: readonly TmuxCommand[]): TmuxCommand[] {
-  return [noteZoom(window), ...commands, restoreZoom(window)];
+  return [recordZoom(window), ...commands, restoreZoom(window)];
 }

@@ -4,7 +4,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { EVENT_TYPES, type TeamEvent, teamEvent } from "../../schema/event.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
-import { olderLog } from "../../telemetry/event-log.ts";
+import { rotatedPath } from "../../telemetry/event-log.ts";
 import { eventText } from "../../terminal/event-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { follow } from "../follow-team.ts";
@@ -30,7 +30,7 @@ export const command = defineCommand({
       (options.type.length === 0 || options.type.some((one) => one === type)) &&
       (since === undefined || Date.parse(ts) >= since);
     const { events } = ref.paths;
-    const feed = openLineFeed(events, parseJsonLine(teamEvent), olderLog(events));
+    const feed = openLineFeed(events, parseJsonLine(teamEvent), rotatedPath(events));
     if (!options.follow) {
       const found = feed.look().filter(isWanted);
       out.answer({ events: found }, () =>

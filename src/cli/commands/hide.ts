@@ -16,8 +16,9 @@ export const command = defineCommand({
     const open = openAddress(io.env, options, args.agent);
     const { name } = open.member;
     const outcome = await setHidden(await operationContext(call, open), name, true);
-    out.done({ agent: name, hidden: outcome !== "apart", moved: outcome === "moved" }, () => {
-      if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
+    out.done({ agent: name, hidden: outcome !== "own-window", moved: outcome === "moved" }, () => {
+      if (outcome === "own-window")
+        return line`${name} was spawned into a window of its own, and stays there.`;
       return line`${name} is in a window of its own${outcome === "moved" ? "" : " already"}.`;
     });
     return EXIT.done;

@@ -9,7 +9,7 @@ import type { StatusRecord } from "../../schema/status.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { type LineFeed, openLineFeed } from "../../store/tail.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import { olderLog } from "../../telemetry/event-log.ts";
+import { rotatedPath } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
 import { wantsColors } from "../../terminal/paint.ts";
@@ -93,7 +93,7 @@ function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }:
       hint: "Start it with --debug (teams spawn, teams run), or with TEAMS_DEBUG=1 in its environment.",
     });
   }
-  const feed = openLineFeed(file, (text) => [text], olderLog(file));
+  const feed = openLineFeed(file, (text) => [text], rotatedPath(file));
   const print = (text: string): void => out.item({ line: text }, () => stripControls(text));
   return shown(file, feed, print, (lines) => {
     out.answer({ lines }, () => stripControls(lines.join("\n")));

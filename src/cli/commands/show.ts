@@ -17,7 +17,8 @@ export const command = defineCommand({
     const { name } = open.member;
     const outcome = await setHidden(await operationContext(call, open), name, false);
     out.done({ agent: name, hidden: false, moved: outcome === "moved" }, () => {
-      if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
+      if (outcome === "own-window")
+        return line`${name} was spawned into a window of its own, and stays there.`;
       return line`${name} is in its team's window${outcome === "moved" ? "" : " already"}.`;
     });
     return EXIT.done;

@@ -15,7 +15,7 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { line, wantsColors } from "../../terminal/paint.ts";
 import { withStuck } from "../../terminal/status-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
-import { anyBell } from "../../wakeup/merged-bell.ts";
+import { anyBell } from "../../wakeup/bell.ts";
 import { defineCommand } from "../define-command.ts";
 import { goToFirst } from "../focus-member.ts";
 import { teamBell } from "../follow-team.ts";
@@ -94,7 +94,7 @@ async function focus(ctx: OperationContext, member: string): Promise<string | un
 async function hide(ctx: OperationContext, member: string): Promise<string> {
   const wanted = !isRecordedHidden(ctx, member);
   const outcome = await setHidden(ctx, member, wanted);
-  if (outcome === "apart") return `${member} has a window of its own`;
+  if (outcome === "own-window") return `${member} has a window of its own`;
   return wanted ? `${member} is hidden; h shows it` : `${member} is shown again`;
 }
 

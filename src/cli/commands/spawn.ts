@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
 import { isInside } from "../../agent/permissions/protected-paths.ts";
-import type { NotHere } from "../../backend/backend.ts";
+import type { NotHereReason } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
@@ -182,8 +182,8 @@ function wantedWorktree({
 }
 
 /** Says where one is that --here did not put beside the caller, and why. */
-function notBeside(why: NotHere, { columns, rows }: Settings["teams"]["minPane"]): string {
-  const reasons: Readonly<Record<NotHere, string>> = {
+function notBeside(why: NotHereReason, { columns, rows }: Settings["teams"]["minPane"]): string {
+  const reasons: Readonly<Record<NotHereReason, string>> = {
     "no pane": "this is not a pane of the tmux that it is in",
     zoomed: "a pane of this window is zoomed, which a split would end",
     "no room": `there is no room to the right of this pane (${2 * columns} columns for the two, ${rows} lines for each teammate)`,

@@ -173,7 +173,7 @@ function placementOf({ last }: ClearedMember): Placement["kind"] {
 }
 
 function recordingPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
-  return { ...request, placed: (place) => writePlace(ref, request.name, place) };
+  return { ...request, onPlaced: (place) => writePlace(ref, request.name, place) };
 }
 
 /** Spawns on one backend. If that fails as a whole, each member of the call fails, and other backends still start theirs. */

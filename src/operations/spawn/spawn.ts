@@ -1,4 +1,4 @@
-import type { Backend, NotHere, Placement, SpawnOutcome } from "../../backend/backend.ts";
+import type { Backend, NotHereReason, Placement, SpawnOutcome } from "../../backend/backend.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
@@ -59,7 +59,7 @@ export interface SpawnedTeammate {
   /** Why this backend was chosen. */
   readonly why: string;
   /** Why it is not next to the caller's pane although that was requested; null otherwise. */
-  readonly notHere: NotHere | null;
+  readonly notHere: NotHereReason | null;
 }
 
 /**
@@ -87,7 +87,7 @@ export async function spawnTeammates(
   await removeInterruptedStarts(ctx, drafts);
   // Announce only batches without worktrees: creating a worktree is slow, and other spawns would wait for it.
   const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
-  const arrived = (isReadySoon ? backend.expect?.() : undefined) ?? (() => undefined);
+  const arrived = (isReadySoon ? backend.announceSpawn?.() : undefined) ?? (() => undefined);
   try {
     return await startDrafts(ctx, { config, drafts, inputs, backend, why, arrived }, options);
   } finally {
@@ -213,7 +213,7 @@ async function launch(
     starts.map(({ request }) => ({
       ...request,
       signal,
-      placed: (place) => {
+      onPlaced: (place) => {
         writePlace(ctx.ref, request.name, place);
         panes.placed(request.name, place);
       },

@@ -3,9 +3,8 @@ import { pause } from "../../os/clock.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import type { Bell } from "../../wakeup/bell.ts";
+import { type Bell, ManualBell } from "../../wakeup/bell.ts";
 import { type Lifeline, watchLifeline } from "../../wakeup/lifeline.ts";
-import { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { OperationContext } from "../context.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { anyBell } from "../../wakeup/merged-bell.ts";
+import { anyBell } from "../../wakeup/bell.ts";
 import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";

@@ -5,8 +5,7 @@ import type { PlaceRecord, ServerWatchRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import { type ServerWatch, watchServer } from "../../tmux/server-exit.ts";
-import type { Bell } from "../../wakeup/bell.ts";
-import { ManualBell } from "../../wakeup/manual-bell.ts";
+import { type Bell, ManualBell } from "../../wakeup/bell.ts";
 import type { OperationContext } from "../context.ts";
 
 export interface TmuxServerExitsOptions {

@@ -1,6 +1,6 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { GitError, withoutRepository } from "../../git/git.ts";
-import { addWorktree, takeBackWorktree, type Worktree } from "../../git/worktree.ts";
+import { addWorktree, rollBackWorktree, type Worktree } from "../../git/worktree.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
 import { agentFileName } from "../../protocol/paths.ts";
@@ -61,10 +61,10 @@ export async function createWorktree(
       branchIsGiven: request.branch !== undefined,
       directory: settings.directory?.replace(/^~(?=\/|$)/, () => env.HOME ?? "~"),
       withChanges: request.withChanges ?? false,
-      announce,
+      onPlanned: announce,
       env,
     });
-    const rollback = (): Promise<readonly string[]> => takeBackWorktree(worktree, env);
+    const rollback = (): Promise<readonly string[]> => rollBackWorktree(worktree, env);
     try {
       await runSetup(worktree, settings, ctx);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { GitError } from "../../git/git.ts";
-import { forgetMissing } from "../../git/prune-worktree.ts";
+import { pruneWorktree } from "../../git/prune-worktree.ts";
 import {
   changesInWorktree,
   commitsOnNoBranch,
@@ -57,7 +57,7 @@ async function forgetMissingWorktree(worktree: WorktreeRecord, env: Env): Promis
   const { path, branch, madeBranch, repository } = worktree;
   const gone = "its directory had already been deleted";
   try {
-    const forgotten = await forgetMissing(
+    const forgotten = await pruneWorktree(
       path,
       { repository, madeBranch: madeBranch ? branch : undefined },
       env,

@@ -21,7 +21,7 @@ import { line } from "../../terminal/paint.ts";
 import { optionWords as shellOption, shellWord } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
-import { openWatchBell } from "../../wakeup/file-bell.ts";
+import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { LeadPlan } from "./lead.ts";
 import { newResultFile, readReport, resultVariable } from "./run-result.ts";
 
@@ -131,7 +131,7 @@ async function giveUp(server: TmuxServer, session: TeamSession, ref: TeamRef): P
 /** @throws the failure that the lead reported; TeamError SPAWN_FAILED when it said nothing in time, INTERRUPTED */
 async function leadStarted(file: string, session: TeamSession, signal: AbortSignal): Promise<void> {
   const there = session.attach.map(shellWord).join(" ");
-  const bell = openWatchBell(file);
+  const bell = openFileBell(file);
   const deadline = systemClock.now() + START_TIMEOUT;
   try {
     while (readReport(file) === undefined) {

@@ -11,7 +11,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { TypingRow } from "../../terminal/input-row.ts";
 import type { PaneView } from "../../terminal/pane-view.ts";
-import type { ManualBell } from "../../wakeup/manual-bell.ts";
+import type { ManualBell } from "../../wakeup/bell.ts";
 import type { LeadScreen } from "./team-screen.ts";
 
 /** What a run was asked to be; everything in it has been checked. */

@@ -16,8 +16,8 @@ import { typingRow } from "../../terminal/input-row.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane-view.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
-import { argsOf } from "../../tmux/server.ts";
-import { ManualBell } from "../../wakeup/manual-bell.ts";
+import { socketArguments } from "../../tmux/server.ts";
+import { ManualBell } from "../../wakeup/bell.ts";
 import { debugged } from "../debug-view.ts";
 import { notifier } from "../notifier.ts";
 import { notifying } from "../notifying-view.ts";
@@ -209,7 +209,7 @@ function notePlace(
   }
   if (call.io.env.TMUX) return;
   // tmux's own words: they hold wherever they are typed, also where another root is the default.
-  const attach = `${["tmux", ...argsOf(callersSocket(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;
+  const attach = `${["tmux", ...socketArguments(callersSocket(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;
   const where = backend.type === "tmux" ? `watch them: ${attach}` : "see teams peek <name>";
   view.note(`teammates: ${why} · ${where}`);
 }

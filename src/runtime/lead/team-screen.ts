@@ -238,7 +238,7 @@ class Screen implements LeadScreen {
 
   #facts(): ViewFacts {
     const { ref } = this.#options;
-    const agents = this.#agents().map(({ name, color, state, shown }) => ({
+    const agents = this.#agents().map(({ name, color, state, output: shown }) => ({
       name,
       color,
       state,

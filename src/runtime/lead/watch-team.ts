@@ -54,7 +54,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       onEnd: () => undefined,
       onChange: () => {
         followMode();
-        inside.lookForWishes();
+        inside.handleEndRequests();
         worker.recheck();
       },
       onProblem: (text) => view.error(text),

@@ -19,7 +19,7 @@ import { openWorkerBell } from "../worker-bell.ts";
 import { paneBorderUpdater } from "./pane-border.ts";
 
 /** What a teammate in its lead's process has instead of a terminal and a process of its own. */
-export interface Inside extends Pick<WorkerStart, "write" | "said" | "reach" | "isOver"> {
+export interface Inside extends Pick<WorkerStart, "write" | "reportState" | "connect" | "isOver"> {
   /** Columns of the terminal that shows it. */
   width(): number;
   /** No colours. */
@@ -133,5 +133,5 @@ function openStatus({ io, ref, name, sessionId, last, inside }: StatusInput): St
   };
   return inside === undefined
     ? createStatusKeeper(ref, name, facts, last, systemClock, paneBorderUpdater(io.env))
-    : createStatusKeeper(ref, name, facts, last, systemClock, inside.said, inside.isOver);
+    : createStatusKeeper(ref, name, facts, last, systemClock, inside.reportState, inside.isOver);
 }

@@ -17,8 +17,8 @@ interface InsideScreen {
 export function runInside(call: AnyCall, screen: InsideScreen): RunWorker {
   return async (start) => {
     const io = ioOf(call.io, start);
-    const { write, said, reach, isOver } = start;
-    const ready = await prepareTeammate(io, { ...screen, write, said, reach, isOver });
+    const { write, reportState, connect, isOver } = start;
+    const ready = await prepareTeammate(io, { ...screen, write, reportState, connect, isOver });
     announceReady(ready.ref.paths.agent(ready.name));
     return runTeammate({ ...call, io }, ready);
   };

@@ -110,7 +110,7 @@ function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): 
       ? readTypedLines(io.err, handlers)
       : readTypedLines(typing.echo, handlers, typing.editor);
   }
-  inside.reach({ typed: (line) => worker.handleTypedLine(line), interrupt: () => worker.interrupt() });
+  inside.connect({ typed: (line) => worker.handleTypedLine(line), interrupt: () => worker.interrupt() });
   return () => undefined;
 }
 

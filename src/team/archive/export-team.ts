@@ -8,7 +8,7 @@ import { ARCHIVE_VERSION, type ArchiveManifest } from "../../schema/archive.ts";
 import { task, watermarkOf } from "../../schema/task.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { corruptFile, readJsonFile } from "../../store/json-file.ts";
-import { olderLog } from "../../telemetry/event-log.ts";
+import { rotatedPath } from "../../telemetry/event-log.ts";
 import { readTeam } from "../config/config.ts";
 import { readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
@@ -100,7 +100,7 @@ function sourcesOf(ref: TeamRef): Source[] {
       path: transcriptPath(home.root, id),
       grows: true,
     })),
-    { name: IN_ARCHIVE.olderEvents, path: olderLog(paths.events), grows: true },
+    { name: IN_ARCHIVE.olderEvents, path: rotatedPath(paths.events), grows: true },
     { name: IN_ARCHIVE.events, path: paths.events, grows: true },
     { name: IN_ARCHIVE.journal, path: paths.journal, grows: true },
   ].filter(({ name, path }) => placeInArchive(name) !== undefined && entryOf(path)?.isFile());

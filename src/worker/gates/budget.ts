@@ -11,7 +11,7 @@ import {
 } from "../../team/members/budget.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import { ManualBell } from "../../wakeup/manual-bell.ts";
+import { ManualBell } from "../../wakeup/bell.ts";
 import type { WorkerContext } from "../context.ts";
 
 /** Checks the budgets of an agent, and notifies lead and person once when one is nearly and once when it is fully used up. */

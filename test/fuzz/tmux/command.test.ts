@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { literal, type TmuxCommand } from "../../../src/tmux/command.ts";
+import { escapeFormat, type TmuxCommand } from "../../../src/tmux/command.ts";
 import { cases } from "../../support/random/arbitraries.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -148,7 +148,7 @@ describe("random names reach a tmux server as far as tmux accepts them,", () => 
     const target = verb === "rename-session" ? session : pane;
     const property = fc.asyncProperty(names, async (wanted) => {
       const commands = wanted.flatMap((text): TmuxCommand[] => [
-        [verb, "-t", target, literal(text)],
+        [verb, "-t", target, escapeFormat(text)],
         ["display-message", "-p", "-t", pane, format],
       ]);
       const { lines, errors } = await t.server.batch(commands);

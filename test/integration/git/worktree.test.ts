@@ -16,7 +16,7 @@ import {
   commitsOnNoBranch,
   discardWorktree,
   removeWorktree,
-  takeBackWorktree,
+  rollBackWorktree,
   unsavedIn,
   type WorktreeRequest,
 } from "../../../src/git/worktree.ts";
@@ -136,7 +136,7 @@ describe("creating a worktree", () => {
         throw new Error("not now");
       };
     const isThere = (path: string): void => expect(existsSync(path)).toBe(false);
-    await expect(add({ announce: announce(isThere) })).rejects.toThrow("not now");
+    await expect(add({ onPlanned: announce(isThere) })).rejects.toThrow("not now");
     expect(seen).toBe(`${join(repository, ".worktrees/ada")} `);
     expect(existsSync(join(repository, ".worktrees"))).toBe(false);
   });
@@ -150,7 +150,7 @@ describe("creating a worktree", () => {
     expect(existsSync(join(outside, ".gitignore"))).toBe(false);
     symlinkSync(outside, join(repository, "link"));
     await expect(add({ directory: "link", name: "cem", branch: "c" })).rejects.toThrow(
-      /out of the repository/,
+      /outside the repository/,
     );
     expect(existsSync(join(outside, "cem"))).toBe(false);
   });
@@ -168,12 +168,12 @@ describe("creating a worktree", () => {
   test("rolls back an unused worktree, but keeps a branch with new commits", async () => {
     const first = await add();
     writeFileSync(join(first.path, "left.txt"), "by a set-up command\n");
-    expect(await takeBackWorktree(first, ENV)).toEqual([]);
+    expect(await rollBackWorktree(first, ENV)).toEqual([]);
     expect([existsSync(first.path), git(repository, "branch", "--list", MADE)]).toEqual([false, ""]);
     const second = await add();
     writeFileSync(join(second.path, "new.txt"), "new\n");
     commit(second.path, "second");
-    expect(await takeBackWorktree(second, ENV)).toEqual([expect.stringContaining(`branch ${MADE} stays`)]);
+    expect(await rollBackWorktree(second, ENV)).toEqual([expect.stringContaining(`branch ${MADE} stays`)]);
     expect(git(repository, "log", "--format=%s", "-1", MADE)).toBe("second");
   });
 

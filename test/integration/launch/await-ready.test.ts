@@ -35,7 +35,7 @@ describe("awaitReady", () => {
 
   test("fails if the launch script was killed, which rings no bell", async () => {
     const paths = await prepared();
-    await expect(awaitReady(paths, { ...OURS, alive: () => false })).rejects.toMatchObject({
+    await expect(awaitReady(paths, { ...OURS, isAlive: () => false })).rejects.toMatchObject({
       code: "SPAWN_FAILED",
       message: expect.stringContaining("was killed"),
     });

@@ -74,7 +74,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     run.type("exit 3");
     await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
     run.type("what now?");
-    await eventually("the second prompt", () => run.screen().includes("r or q, and Enter."));
+    await eventually("the second prompt", () => run.screen().includes("Type r or q, then Enter."));
     // One Ctrl-C more than was needed to end it.
     run.tmux("send-keys", "-t", run.pane, "C-c", "r", "Enter");
     await eventually("another start", () => run.program() !== first);

@@ -23,7 +23,7 @@ describe("debug log", () => {
     open(ON, "s-2", root).log?.note("second");
     const file = join(root, "debug", "s-1.txt");
     expect(readFileSync(file, "utf8")).toMatch(
-      /^\S+Z an agent begins with session s-1\n\d{4}-\d\d-\d\dT[\d:.]+Z first of two lines\n$/,
+      /^\S+Z agent started with session s-1\n\d{4}-\d\d-\d\dT[\d:.]+Z first of two lines\n$/,
     );
     expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
     expect(readlinkSync(join(root, "debug", "latest"))).toBe("s-2.txt");
@@ -50,6 +50,6 @@ describe("debug log", () => {
     const events = join(root, "events.jsonl");
     mkdirSync(events);
     recordEvent({ team: "crew", paths: { events } }, { type: "idle", reason: "available" });
-    expect(readFileSync(join(root, "debug", "s.txt"), "utf8")).toContain("events are not written: EISDIR");
+    expect(readFileSync(join(root, "debug", "s.txt"), "utf8")).toContain("events cannot be written: EISDIR");
   });
 });

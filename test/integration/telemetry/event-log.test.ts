@@ -11,7 +11,7 @@ import { addMembers, patchMember, removeMember, toFormer } from "../../../src/te
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
-import { olderLog, recordEvent, tellEventFailure } from "../../../src/telemetry/event-log.ts";
+import { onEventFailure, recordEvent, rotatedPath } from "../../../src/telemetry/event-log.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { testTeam } from "../../support/team/test-team.ts";
 
@@ -47,7 +47,7 @@ describe("recordEvent", () => {
     const log = logIn(temporaryDirectory());
     mkdirSync(log.paths.events);
     const said: string[] = [];
-    tellEventFailure((text) => said.push(text));
+    onEventFailure((text) => said.push(text));
     recordEvent(log, IDLE);
     recordEvent(log, IDLE);
     expect(said).toEqual([expect.stringContaining("EISDIR")]);
@@ -55,7 +55,7 @@ describe("recordEvent", () => {
 
   it("creates nothing for a deleted team", () => {
     const said: string[] = [];
-    tellEventFailure((text) => said.push(text));
+    onEventFailure((text) => said.push(text));
     const directory = join(temporaryDirectory(), "gone");
     recordEvent(logIn(directory), IDLE);
     expect([existsSync(directory), said]).toEqual([false, []]);
@@ -68,7 +68,7 @@ describe("recordEvent", () => {
     expect(existsSync(log.paths.events)).toBe(false);
     recordEvent(log, IDLE);
     expect(readFileSync(log.paths.events, "utf8").split("\n")).toHaveLength(2);
-    expect(statSync(olderLog(log.paths.events)).size).toBeGreaterThan(9 * 1024 * 1024);
+    expect(statSync(rotatedPath(log.paths.events)).size).toBeGreaterThan(9 * 1024 * 1024);
   });
 });
 

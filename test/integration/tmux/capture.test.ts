@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { run } from "../../../src/os/process/run.ts";
-import { captureEach } from "../../../src/tmux/capture.ts";
+import { capturePanes } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/command.ts";
 import { type PaneId, paneId } from "../../../src/tmux/ids.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
@@ -36,7 +36,7 @@ test("captureEach › captures 64 panes in one tmux call, each with its empty ro
       return run(...words);
     },
   });
-  const screens = await captureEach(server, panes.map(itself), 10);
+  const screens = await capturePanes(server, panes.map(itself), 10);
   expect(calls).toBe(1);
   expect(screens.map((rows) => rows?.slice(0, 3))).toEqual(
     panes.map((_, i) => [`first ${i}`, "", `last ${i}`]),
@@ -51,7 +51,7 @@ test("captureEach › returns no rows for a pane that is gone or fails its condi
   await shown(t, other, "other");
   t.tmux("kill-pane", "-t", gone);
   const targets = [itself(gone), { pane: other, condition: equals("pane_id", one) }, itself(one)];
-  const [first, second, third] = await captureEach(t.server, targets, 0);
+  const [first, second, third] = await capturePanes(t.server, targets, 0);
   expect([first, second, third?.[0]]).toEqual([undefined, undefined, "one"]);
 });
 
@@ -69,12 +69,12 @@ test("captureEach › is not confused by a screen that shows its separator", asy
   };
   const pane = showing(t, "calm");
   await shown(t, pane, "calm");
-  await captureEach(server, [itself(pane)], 0);
+  await capturePanes(server, [itself(pane)], 0);
   const [mark = ""] = seen;
   expect(mark).toMatch(/ 0$/);
   const liar = showing(t, mark);
   await shown(t, liar, mark);
-  const [lies, truth] = await captureEach(server, [itself(liar), itself(pane)], 0);
+  const [lies, truth] = await capturePanes(server, [itself(liar), itself(pane)], 0);
   expect([lies?.[0], truth?.[0]]).toEqual([mark, "calm"]);
 });
 
@@ -82,5 +82,5 @@ test("captureEach › returns no rows without a server", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   await t.killServer();
-  expect(await captureEach(t.server, [itself(pane as PaneId)], 0)).toEqual([undefined]);
+  expect(await capturePanes(t.server, [itself(pane as PaneId)], 0)).toEqual([undefined]);
 });

@@ -2,8 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { run } from "../../../src/os/process/run.ts";
+import { MISS, onlyIf } from "../../../src/tmux/command.ts";
 import { paneId } from "../../../src/tmux/ids.ts";
-import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
+import { paste } from "../../../src/tmux/keys.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/timing/eventually.ts";

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, statSync
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Bell } from "../../../src/wakeup/bell.ts";
-import { openLastingBell } from "../../../src/wakeup/durable-bell.ts";
+import { openDurableBell } from "../../../src/wakeup/durable-bell.ts";
 import { makeFifos, ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
@@ -85,7 +85,7 @@ test("durable bell › refuses to open if something else is in the way", async (
   chmodSync(directory, 0o700);
   const [bell, lifeline] = [join(directory, "bell"), join(directory, "life")];
   mkdirSync(bell);
-  const opening = openLastingBell({
+  const opening = openDurableBell({
     bell,
     lifeline,
     make: () => makeFifos([bell, lifeline]),
@@ -115,7 +115,7 @@ async function lasting(
       return makeFifos([bell, lifeline]);
     },
   };
-  const opened = await openLastingBell({ bell, lifeline, make: () => paths.make(), problem });
+  const opened = await openDurableBell({ bell, lifeline, make: () => paths.make(), problem });
   onTestFinished(() => opened.close());
   return { bell: opened, paths };
 }

@@ -2,13 +2,13 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bell } from "../../../src/wakeup/bell.ts";
-import { openWatchBell } from "../../../src/wakeup/file-bell.ts";
+import { openFileBell } from "../../../src/wakeup/file-bell.ts";
 import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 /** Each watches a file in a directory that may appear later, be replaced or disappear. */
 const WATCHES: Record<string, (file: string) => Bell> = {
-  "file bell": openWatchBell,
+  "file bell": openFileBell,
   "tree bell": (file) => openTreeBell([dirname(file)]),
 };
 

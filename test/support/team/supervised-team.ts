@@ -78,7 +78,7 @@ export async function supervisedTeam(
   const watched = supervise(ctx, {
     signal: watching.signal,
     onEnd: () => undefined,
-    onChange: () => inside.lookForWishes(),
+    onChange: () => inside.handleEndRequests(),
     onProblem: (text) => problems.push(text),
   });
   onTestFinished(async () => {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
-import { changesSince, type Seen, sightRows, type VisibleRows } from "../../../src/backend/visible-rows.ts";
+import {
+  changesSince,
+  type LastSeen,
+  rowsFrom,
+  type VisibleRows,
+  visibleRowsOfScreen,
+} from "../../../src/backend/visible-rows.ts";
 import { seeded } from "../../support/random/seeded-random.ts";
 
 /** A screen of three rows and a history of at most twenty rows; a read returns ten history rows. */
@@ -32,7 +37,7 @@ describe("changesSince for a screen", () => {
     const first = numbered(1, 5);
     const burst = screenOf([...first, ...numbered(6, 17)]);
     // Rows are counted by position until the history is full; 30 rows of history exceed what one read returns.
-    const wide = (all: string[]): VisibleRows => ({ ...screenOf(all), most: Number.POSITIVE_INFINITY });
+    const wide = (all: string[]): VisibleRows => ({ ...screenOf(all), maxSettled: Number.POSITIVE_INFINITY });
     const { seen } = changesSince({}, wide(first));
     expect(changesSince(seen, burst).changes).toEqual({ rows: numbered(6, 17), leftOut: 0 });
     const { changes } = changesSince(seen, wide([...first, ...numbered(6, 22)]));
@@ -87,7 +92,7 @@ describe("changesSince for a screen", () => {
   test("returns each row of a long random run once, or says that rows were left out", () => {
     const random = seeded(7);
     const tmux = scrolling();
-    let seen: Seen = {};
+    let seen: LastSeen = {};
     let printed: string[] = [];
     for (let look = 0; look < 400; look += 1) {
       tmux.print(random() < 0.1 ? 40 : Math.floor(random() * 6));
@@ -111,7 +116,7 @@ describe("changesSince for a log", () => {
       surface: "log",
       rows: rows.map(([at, text]) => ({ at, text })),
       settled: (rows.at(-1)?.[0] ?? 0) + (rows.at(-1)?.[1].length ?? 0) + 1,
-      most: Number.POSITIVE_INFINITY,
+      maxSettled: Number.POSITIVE_INFINITY,
     });
     const { seen } = changesSince({}, log([0, "one"], [4, "two"]));
     expect(changesSince(seen, log([0, "one"], [4, "two"], [8, "two"])).changes).toEqual({
@@ -124,7 +129,7 @@ describe("changesSince for a log", () => {
 });
 
 function watch(looks: readonly string[][]): (readonly string[])[] {
-  let seen: Seen = {};
+  let seen: LastSeen = {};
   return looks.map((all) => {
     const step = changesSince(seen, screenOf(all));
     seen = step.seen;
@@ -157,14 +162,14 @@ function sight(all: readonly string[], history: number): VisibleRows {
     Math.max(0, all.length - HEIGHT - ABOVE),
     Math.max(all.length, HEIGHT),
   );
-  return sightOfScreen({
+  return visibleRowsOfScreen({
     ...{ rows, width: 80, height: HEIGHT, history, historyLimit: LIMIT, alternate: false },
     ...{ cursor: { x: 0, y: 0 }, mode: "", dead: false, inputOff: false, brackets: "unknown" as const },
   });
 }
 
 function alternate(rows: readonly string[]): VisibleRows {
-  return { surface: "alternate", rows: sightRows(rows, 0), settled: 0, most: Number.POSITIVE_INFINITY };
+  return { surface: "alternate", rows: rowsFrom(rows, 0), settled: 0, maxSettled: Number.POSITIVE_INFINITY };
 }
 
 function numbered(from: number, to: number): string[] {

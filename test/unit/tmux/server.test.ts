@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { tmuxAround } from "../../../src/tmux/server.ts";
+import { tmuxCaller } from "../../../src/tmux/server.ts";
 
-test("tmuxAround reads $TMUX and $TMUX_PANE, even if the socket's path contains commas", () => {
-  expect(tmuxAround({ TMUX: "/tmp/a,1,2/sock,12,3", TMUX_PANE: "%4" })).toEqual({
+test("tmuxCaller reads $TMUX and $TMUX_PANE, even if the socket's path contains commas", () => {
+  expect(tmuxCaller({ TMUX: "/tmp/a,1,2/sock,12,3", TMUX_PANE: "%4" })).toEqual({
     socket: { path: "/tmp/a,1,2/sock" },
     serverPid: 12,
     session: "$3",
@@ -11,8 +11,8 @@ test("tmuxAround reads $TMUX and $TMUX_PANE, even if the socket's path contains 
 });
 
 test.each([{}, { TMUX: "" }, { TMUX: "/tmp/sock" }, { TMUX_PANE: "%4" }])(
-  "tmuxAround: %j is outside of tmux",
+  "tmuxCaller: %j is outside tmux",
   (env) => {
-    expect(tmuxAround(env)).toBeUndefined();
+    expect(tmuxCaller(env)).toBeUndefined();
   },
 );

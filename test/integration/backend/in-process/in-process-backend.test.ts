@@ -143,7 +143,7 @@ it("in-process backend › records a hangup for every teammate when the terminal
   await backend.close(places);
 });
 
-it("in-process backend › reports a teammate as failed when its ending cannot be recorded", async () => {
+it("in-process backend › reports an ending that cannot be recorded, and marks the agent as failed", async () => {
   const t = privateTmux();
   let end = (_code: number): void => undefined;
   const problems: string[] = [];
@@ -156,9 +156,9 @@ it("in-process backend › reports a teammate as failed when its ending cannot b
   mkdirSync(t.paths("audit").agent("odd").exit);
   end(3);
   await eventually("the problem", () => problems.length > 0);
-  expect(problems.join()).toContain("the end of odd could not be written down");
+  expect(problems.join()).toContain("the ending of odd could not be recorded");
   expect(stateOf(backend, "odd")).toBe("failed");
-  expect(backend.agents()[0]?.shown.lines().join()).toContain("could not be written down");
+  expect(backend.agents()[0]?.output.lines().join()).toContain("could not be recorded");
   await backend.close(places);
 });
 
@@ -181,11 +181,11 @@ it("whenAllIdle › resolves when all teammates are idle, and not before", async
     ["one", "running"],
     ["two", "idle"],
   ] as const) {
-    starts.get(name)?.said(state);
+    starts.get(name)?.reportState(state);
     await new Promise((resolve) => setImmediate(resolve));
     expect(resolved).toEqual([]);
   }
-  starts.get("one")?.said("idle");
+  starts.get("one")?.reportState("idle");
   await waiting;
   await Promise.all(places.map((place) => backend.end?.(place, 1_000)));
   await backend.whenAllIdle();
@@ -203,12 +203,12 @@ it("in-process backend › another process can end a teammate through a file, an
   expect(await elsewhere.end?.(place, 50)).toEqual([process.pid]);
   expect(stateOf(backend, "one")).toBe("pending");
   const ending = elsewhere.end?.(place, 5_000);
-  backend.lookForWishes();
+  backend.handleEndRequests();
   expect(await ending).toEqual([]);
   expect(stateOf(backend, "one")).toBe("killed");
   expect(await elsewhere.present([place])).toEqual(new Set());
   await elsewhere.close([place]);
   expect(existsSync(place.logFile ?? "")).toBe(false);
-  backend.lookForWishes();
+  backend.handleEndRequests();
   expect(backend.agents()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { putDown } from "../../../../src/backend/iterm2/handover.ts";
+import { prepareHandover } from "../../../../src/backend/iterm2/handover.ts";
 import { it2Driver } from "../../../../src/backend/iterm2/it2-cli.ts";
 import { iterm2Backend } from "../../../../src/backend/iterm2/iterm2-backend.ts";
 import { checkIterm2 } from "../../../../src/doctor/terminal.ts";
@@ -104,7 +104,7 @@ describe("spawning in iTerm2", () => {
     const { t, terminal, backend } = subject();
     terminal.fail("strange");
     const [outcome] = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
-    const error = { code: "SPAWN_FAILED", message: "it2 window new answered what it does not answer: ok" };
+    const error = { code: "SPAWN_FAILED", message: "it2 window new printed unexpected output: ok" };
     expect(outcome).toMatchObject({ ok: false, name: "ada", error });
     await expect(it2Driver({ env: terminal.env }).sessions()).rejects.toMatchObject({ code: "SPAWN_FAILED" });
     const { run: directory, runtime } = t.paths("audit").agent("ada");
@@ -118,7 +118,7 @@ describe("spawning in iTerm2", () => {
     terminal.fail("other-program");
     await expect(driver.version()).rejects.toMatchObject({
       code: "SPAWN_FAILED",
-      message: "it2 --version answered what it does not answer: it2 version v0.0.1",
+      message: "it2 --version printed unexpected output: it2 version v0.0.1",
     });
   });
 
@@ -212,9 +212,9 @@ describe("the iTerm2 launch line", () => {
     const request = requestFor(t, "ada");
     await prepareLaunches([{ ...request, keptVariables: [], surface: "pane" }]);
     for (const words of [`export A=1\nexec touch ${t.home}/run-by-half\n`, ""]) {
-      const handover = await putDown(request);
+      const handover = await prepareHandover(request);
       const { runtime } = request.paths;
-      const [shell = "", ...args] = handover.words;
+      const [shell = "", ...args] = handover.command;
       const ended = run(shell, args, { env: t.env });
       // Now it has opened the FIFO and waits for the rest.
       await eventually("its reading", () =>

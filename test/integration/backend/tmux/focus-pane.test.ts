@@ -8,7 +8,7 @@ import {
 } from "../../../../src/backend/tmux/sidebar-pane.ts";
 import { openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
-import { tmuxAround } from "../../../../src/tmux/server.ts";
+import { tmuxCaller } from "../../../../src/tmux/server.ts";
 import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
@@ -24,7 +24,7 @@ describe("focusPane", () => {
     const [one, two] = await spawnTwo(t, { kind: "session" });
     // A zoom of the neighbour would hide the pane.
     t.tmux("resize-pane", "-Z", "-t", one.paneId ?? "");
-    expect(await focusPane(t.server, two, tmuxAround(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    expect(await focusPane(t.server, two, tmuxCaller(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     await eventually("the pane on the person's screen", () =>
       person.screen().includes(`ready: ${two.instance}`),
     );
@@ -42,12 +42,12 @@ describe("focusPane", () => {
     t.tmux("link-window", "-d", "-s", two.windowId ?? "", "-t", "=work:9");
     const person = await t.attach("=work");
     t.tmux("resize-pane", "-Z", "-t", two.paneId ?? "");
-    expect(await focusPane(t.server, two, tmuxAround(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    expect(await focusPane(t.server, two, tmuxCaller(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     await eventually("the pane", () => person.screen().includes(`ready: ${two.instance}`));
     const shown = () =>
       t.tmux("list-clients", "-F", "#{session_name}:#{window_index} #{pane_id} #{window_zoomed_flag}");
     expect(shown()).toBe(`work:9 ${two.paneId} 1`);
-    expect(await focusPane(t.server, one, tmuxAround(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    expect(await focusPane(t.server, one, tmuxCaller(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     expect(shown()).toBe(`work:9 ${one.paneId} 0`);
   });
 
@@ -58,7 +58,7 @@ describe("focusPane", () => {
     const [one] = await spawnTwo(t, { kind: "session" });
     const session = t.tmux("display-message", "-p", "-t", pane, "#{s/[$]//:session_id}");
     const { TMUX = "" } = t.inside(pane);
-    const popup = tmuxAround({ TMUX: TMUX.replace(/,0$/, `,${session}`) });
+    const popup = tmuxCaller({ TMUX: TMUX.replace(/,0$/, `,${session}`) });
     expect(await focusPane(t.server, one, popup)).toEqual({ kind: "switched" });
     expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(one.paneId);
   });
@@ -70,7 +70,7 @@ describe("focusPane", () => {
     expect(outside.pane).toBe(pane);
     await t.attach("=work");
     const [one] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
-    const outcome = await focusPane(t.server, one, tmuxAround(other.inside(outside.pane)));
+    const outcome = await focusPane(t.server, one, tmuxCaller(other.inside(outside.pane)));
     const argv = ["env", "-u", "TMUX", "tmux", ...t.server.socketArgs, "attach-session"];
     expect(outcome).toEqual({
       kind: "command",
@@ -92,7 +92,7 @@ describe("focusPane", () => {
     const { pane } = t.session("work");
     const [one, two] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
     for (const caller of [undefined, pane, "%999"]) {
-      const viewer = caller === undefined ? undefined : tmuxAround({ ...t.inside(pane), TMUX_PANE: caller });
+      const viewer = caller === undefined ? undefined : tmuxCaller({ ...t.inside(pane), TMUX_PANE: caller });
       const outcome = await focusPane(t.server, two, viewer);
       expect(outcome).toEqual({
         kind: "command",
@@ -140,7 +140,7 @@ describe("sidebar pane", () => {
     const { pane } = t.session("work");
     t.tmux("split-window", "-d", "-v", "-t", pane, "env", "cat");
     const before = t.tmux("display-message", "-p", "-t", pane, "#{window_layout}");
-    const request = { ...TEAM, beside: pane, argv: ["env", "cat"], env: { SIDE: "bar" } };
+    const request = { ...TEAM, neighbour: pane, argv: ["env", "cat"], env: { SIDE: "bar" } };
     const sidebar = await openSidebarPane(t.server, request);
     const [left, width, height] = t
       .tmux("display-message", "-p", "-t", sidebar, "#{pane_left} #{pane_width} #{pane_height}")
@@ -162,10 +162,10 @@ describe("sidebar pane", () => {
     const { pane } = t.session("work", { width: 20, height: 10 });
     const before = t.tmux("list-panes", "-a");
     await expect(
-      openSidebarPane(t.server, { ...TEAM, beside: pane, argv: ["env", "cat"] }),
+      openSidebarPane(t.server, { ...TEAM, neighbour: pane, argv: ["env", "cat"] }),
     ).rejects.toMatchObject({ code: "TMUX_ERROR" });
     await expect(
-      openSidebarPane(t.server, { ...TEAM, beside: "work", argv: ["env", "cat"] }),
+      openSidebarPane(t.server, { ...TEAM, neighbour: "work", argv: ["env", "cat"] }),
     ).rejects.toMatchObject({ code: "TMUX_ERROR" });
     expect(t.tmux("list-panes", "-a")).toBe(before);
   });

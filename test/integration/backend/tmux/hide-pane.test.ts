@@ -13,7 +13,7 @@ test("hidePane › moves a pane to its own window, and showPane back to its plac
   const [a, b, c] = await spawn("team-window", "a", "b", "c");
   const before = layout(t, a);
   expect(await hidePane(t.server, b, "b #(x)")).toBe("moved");
-  expect(await hidePane(t.server, b, "b #(x)")).toBe("stood");
+  expect(await hidePane(t.server, b, "b #(x)")).toBe("unchanged");
   expect(show(t, b, "#{session_name} #{window_panes}")).toBe("work 1");
   expect(show(t, b, "#{window_name}").replace("##", "#")).toBe("b #(x)");
   expect(panes(t, a)).toEqual([a.paneId, c.paneId]);
@@ -23,7 +23,7 @@ test("hidePane › moves a pane to its own window, and showPane back to its plac
   expect(panes(t, a)).toEqual([a.paneId, c.paneId, d.paneId]);
   expect(await hidePane(t.server, d, "d")).toBe("moved");
   expect(await showPane(t.server, b, TEAM)).toBe("moved");
-  expect(await showPane(t.server, b, TEAM)).toBe("stood");
+  expect(await showPane(t.server, b, TEAM)).toBe("unchanged");
   expect(panes(t, a)).toEqual([a.paneId, c.paneId, b.paneId]);
   expect(
     layout(t, a)
@@ -71,8 +71,8 @@ test("hidePane and showPane › leave a pane in its own window alone", async () 
   const [a] = await spawn("window", "a");
   await spawn("team-window", "b");
   const before = t.tmux("list-panes", "-a", "-F", "#{window_name} #{pane_id} #{@teams_window}");
-  expect(await hidePane(t.server, a, "a")).toBe("apart");
-  expect(await showPane(t.server, a, TEAM)).toBe("apart");
+  expect(await hidePane(t.server, a, "a")).toBe("own-window");
+  expect(await showPane(t.server, a, TEAM)).toBe("own-window");
   expect(t.tmux("list-panes", "-a", "-F", "#{window_name} #{pane_id} #{@teams_window}")).toBe(before);
 });
 

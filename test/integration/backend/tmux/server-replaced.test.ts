@@ -42,7 +42,7 @@ describe("another tmux server with the same ids takes over between check and act
     const again = disturbed(t.server, 1, async () => {
       mine.now = await replaced(t);
     });
-    const sidebar = openSidebarPane(again, { ...TEAM, beside: pane, argv: ["env", "cat"] });
+    const sidebar = openSidebarPane(again, { ...TEAM, neighbour: pane, argv: ["env", "cat"] });
     await expect(sidebar).rejects.toMatchObject({ kind: "lost-server" });
     expect(everything(t)).toBe(mine.now);
   });

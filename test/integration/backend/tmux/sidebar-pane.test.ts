@@ -11,7 +11,7 @@ const OURS = { team: "crew", rootTag: "0123456789ab" };
 async function opened() {
   const t = privateTmux();
   const { pane: beside } = t.session("work", { width: 160, height: 40 });
-  const pane = await openSidebarPane(t.server, { ...OURS, beside, argv: ["cat"] });
+  const pane = await openSidebarPane(t.server, { ...OURS, neighbour: beside, argv: ["cat"] });
   let widths: SidebarWidths | undefined;
   return {
     t,

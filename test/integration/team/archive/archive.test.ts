@@ -31,7 +31,7 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
 import { changeTask, createTask, deleteTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
-import { olderLog } from "../../../../src/telemetry/event-log.ts";
+import { rotatedPath } from "../../../../src/telemetry/event-log.ts";
 import {
   allOf,
   described,
@@ -96,7 +96,7 @@ const bring = (ref: TeamRef, archive: Buffer, options: { name?: string; unique?:
 describe("exporting, deleting and importing a team", () => {
   test("restores older events, members' start options and notes of their agent types", async () => {
     const ref = await richTeam();
-    const older = olderLog(ref.paths.events);
+    const older = rotatedPath(ref.paths.events);
     writeFileSync(older, '{"ts":"2026-01-01T00:00:00.000Z","type":"idle","team":"my-crew"}\n');
     const newer = readFileSync(ref.paths.events, "utf8");
     const notes = join(ref.home.root, "agent-memory", "reviewer", "MEMORY.md");
@@ -109,7 +109,7 @@ describe("exporting, deleting and importing a team", () => {
     await removeTeamFiles(ref);
     const { ref: copy } = await bring(ref, archive);
     expect(findMember(readTeam(copy), "dev")).toMatchObject({ agentType: "reviewer", metadata: given });
-    expect(readFileSync(olderLog(copy.paths.events), "utf8")).toBe(events[0]);
+    expect(readFileSync(rotatedPath(copy.paths.events), "utf8")).toBe(events[0]);
     expect(readFileSync(copy.paths.events, "utf8").startsWith(events[1] ?? "-")).toBe(true);
     expect(readFileSync(notes, "utf8")).toBe("Look at the edges.");
   });

@@ -30,7 +30,9 @@ test("nextInProcess maps every state and event as the table says", () => {
     });
     return `${state.padEnd(18)} ${row.join(" ")}`;
   });
-  expect(IN_PROCESS_EVENTS.join(" ")).toBe("works rests asks agrees wanted returned threw given-up");
+  expect(IN_PROCESS_EVENTS.join(" ")).toBe(
+    "working resting asking stopping end-requested returned threw given-up",
+  );
   expect(table).toEqual([
     "pending            a i . s x c f k",
     "active             . i w s x c f k",
@@ -59,11 +61,11 @@ test("toInProcessEvent maps the states that an agent reports to events, except t
     toInProcessEvent(state),
   ]);
   expect(Object.fromEntries(reported.filter(([, event]) => event !== undefined))).toEqual({
-    running: "works",
-    idle: "rests",
-    "awaiting-approval": "asks",
-    "needs-input": "asks",
-    throttled: "works",
-    stopping: "agrees",
+    running: "working",
+    idle: "resting",
+    "awaiting-approval": "asking",
+    "needs-input": "asking",
+    throttled: "working",
+    stopping: "stopping",
   });
 });
