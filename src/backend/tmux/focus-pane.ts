@@ -1,6 +1,5 @@
 import type { PlaceRecord } from "../../schema/status.ts";
 import { allOf, equals, ifElse, MISS } from "../../tmux/command.ts";
-import type { TmuxCaller } from "../../tmux/current-client.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxCaller, TmuxServer } from "../../tmux/server.ts";

@@ -1,6 +1,5 @@
 import { withoutAgent } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
-import { tmuxCaller } from "../../tmux/current-client.ts";
 import { type TmuxServer, type TmuxSocket, tmuxCaller, tmuxServer } from "../../tmux/server.ts";
 
 /** Returns the socket of the caller's server: inside tmux, that server; else `-L $TEAMS_TMUX_SOCKET`; else the user's default. */
