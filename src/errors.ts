@@ -105,16 +105,21 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /** What to do about a call that the system refused; for any other code where to look. */
-export function systemHint(error: unknown): string {
+export function systemErrorHint(error: unknown): string {
   return HINTS[systemCode(error) ?? ""] ?? "Is the path this user's, and its file system whole and writable?";
 }
 
 /** Of a file that the system does not let us read, or write. @param rest what is safe, as the end of the sentence */
-export function systemRefusal(path: string, verb: "read" | "written", error: unknown, rest = ""): TeamError {
+export function fileAccessError(
+  path: string,
+  verb: "read" | "written",
+  error: unknown,
+  rest = "",
+): TeamError {
   // Without the call and its paths: they name files that only this program knows (a lock, one beside it).
   const reason = messageOf(error).replace(/, [a-z]+( '.*)?$/s, "");
   return new TeamError("PERMISSION_DENIED", `${path} cannot be ${verb} (${reason})${rest}.`, {
-    hint: systemHint(error),
+    hint: systemErrorHint(error),
     details: { file: path, errno: systemCode(error) },
     cause: error,
   });

@@ -7,18 +7,18 @@ import { filesContext, operationContext } from "../runtime/operation-context.ts"
 import { deciderOf, type OpenTeam, openTeam } from "../runtime/select-team.ts";
 import type { RuleChange } from "../settings/save-rule.ts";
 import { loadSettings } from "../settings/settings.ts";
-import type { SavedIn } from "../settings/settings-files.ts";
+import type { SettingsScope } from "../settings/settings-files.ts";
 import { type RequestRecord, readRequest } from "../team/requests/requests.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 import { textOption } from "./option-values.ts";
 
 /** That what is allowed now is to be allowed always. */
-interface Always {
+interface AlwaysAllow {
   /** In place of those that the request suggests. */
   readonly rules: readonly string[];
   /** The file that they go into; without it the agent alone keeps them, for as long as it runs. */
-  readonly save: SavedIn | undefined;
+  readonly save: SettingsScope | undefined;
 }
 
 /** Answers what waits under an id, as `approve` and `reject` do. @param note as the option has it; `-` reads stdin */
@@ -27,7 +27,7 @@ export async function answerRequest(
   id: string,
   note: string | undefined,
   answer: Pick<ApprovalAnswer, "approve" | "mode">,
-  always?: Always,
+  always?: AlwaysAllow,
 ): Promise<void> {
   const { options, io, out } = call;
   const open = openTeam(io.env, options);
@@ -37,11 +37,11 @@ export async function answerRequest(
   const ctx = isCrash
     ? await operationContext(call, open, loadSettings(open.home.root, io.cwd))
     : filesContext(call, open);
-  if (isCrash && (always !== undefined || answer.mode !== undefined)) throw notOfACrash(id);
+  if (isCrash && (always !== undefined || answer.mode !== undefined)) throw crashOptionsError(id);
   const text = await textOption(io, note, "note");
   const rules = always && rulesFor(readRequest(open.ref, id), always);
   // Looked at before the answer is given, made behind it: somebody else may have been first.
-  const change = rules && (await changeOf(open, id, rules, always?.save));
+  const change = rules && (await ruleChangeFor(open, id, rules, always?.save));
   const approval = await answerApproval(ctx, id, {
     ...answer,
     decider: deciderOf(io.env),
@@ -56,7 +56,7 @@ export async function answerRequest(
   const { approve } = answer;
   const kept = rules && { rules, file: change?.file ?? null };
   out.done({ ...approval, approved: answer.approve, ...(kept && { always: kept }) }, () =>
-    [doneLine(approval, approve), ...(kept ? [keptLine(approval.from, kept)] : [])].join("\n"),
+    [doneLine(approval, approve), ...(kept ? [rulesLine(approval.from, kept)] : [])].join("\n"),
   );
 }
 
@@ -66,7 +66,7 @@ function doneLine({ kind, from }: Approval, approve: boolean): string {
   return line`${word}: ${kind} of ${from}.`;
 }
 
-function notOfACrash(id: string): TeamError {
+function crashOptionsError(id: string): TeamError {
   return new TeamError(
     "INVALID_INPUT",
     `${id} is a crash, which is approved as it is. Nothing was started.`,
@@ -76,7 +76,7 @@ function notOfACrash(id: string): TeamError {
   );
 }
 
-function keptLine(
+function rulesLine(
   from: string,
   { rules, file }: { readonly rules: readonly string[]; readonly file: string | null },
 ): string {
@@ -87,7 +87,7 @@ function keptLine(
 }
 
 /** @throws TeamError INVALID_INPUT where there is nothing to allow always */
-function rulesFor({ id, kind, payload }: RequestRecord, { rules }: Always): readonly string[] {
+function rulesFor({ id, kind, payload }: RequestRecord, { rules }: AlwaysAllow): readonly string[] {
   const refused = (what: string, hint: string): TeamError =>
     new TeamError("INVALID_INPUT", `${what} Nothing was sent.`, { hint });
   if (kind !== "permission") throw refused(`${id} does not ask for a permission.`, "Leave --always out.");
@@ -104,15 +104,15 @@ function rulesFor({ id, kind, payload }: RequestRecord, { rules }: Always): read
   throw refused(`No rule can allow what ${id} asks for.`, "Approve it without --always, each time.");
 }
 
-async function changeOf(
+async function ruleChangeFor(
   { home, config, ref }: OpenTeam,
   id: string,
   rules: readonly string[],
-  save: SavedIn | undefined,
+  save: SettingsScope | undefined,
 ): Promise<RuleChange | undefined> {
   if (save === undefined) return undefined;
-  const { ruleChange } = await import("../settings/save-rule.ts");
+  const { prepareRuleChange } = await import("../settings/save-rule.ts");
   const { from } = readRequest(ref, id);
   const { cwd = "/" } = config.members.find(({ name }) => name === from) ?? {};
-  return ruleChange(home.root, cwd, save, rules);
+  return prepareRuleChange(home.root, cwd, save, rules);
 }

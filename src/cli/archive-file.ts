@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { isSystemError, systemHint, TeamError } from "../errors.ts";
+import { isSystemError, systemErrorHint, TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, fileSize, isDirectory } from "../os/files/fs.ts";
 import { replaceWithBytes } from "../os/files/tar.ts";
@@ -32,12 +32,12 @@ export async function saveTeam(
       hint: `Name a file in it: ${resolve(path, basename(freePath(ref, path)))}`,
     });
   }
-  if (!isDirectory(dirname(path))) throw noDirectory(path);
+  if (!isDirectory(dirname(path))) throw missingDirectoryError(path);
   const archive = await exportTeam(ref);
   try {
     await replaceWithBytes(path, archive.bytes, signal);
   } catch (error) {
-    throw isSystemError(error) ? notSaved(path, error) : error;
+    throw isSystemError(error) ? saveError(path, error) : error;
   }
   return { file: path, bytes: fileSize(path) ?? 0, files: archive.files, isOneMoment: archive.isOneMoment };
 }
@@ -54,7 +54,7 @@ function freePath(ref: TeamRef, directory: string): string {
   }
 }
 
-function noDirectory(path: string): TeamError {
+function missingDirectoryError(path: string): TeamError {
   const directory = dirname(path);
   const message = `There is no directory ${directory} for ${basename(path)}; nothing was saved.`;
   return new TeamError("INVALID_INPUT", message, {
@@ -63,10 +63,10 @@ function noDirectory(path: string): TeamError {
   });
 }
 
-function notSaved(path: string, error: NodeJS.ErrnoException): TeamError {
+function saveError(path: string, error: NodeJS.ErrnoException): TeamError {
   // Not the system's own words: they name a file beside it that nobody knows.
   return new TeamError("PERMISSION_DENIED", `${path} cannot be written (${error.code}); nothing was saved.`, {
-    hint: `${systemHint(error)} Or name another file with -o.`,
+    hint: `${systemErrorHint(error)} Or name another file with -o.`,
     details: { file: path, errno: error.code },
     cause: error,
   });

@@ -8,7 +8,7 @@ import { run } from "../os/process/run.ts";
 export const REPORT_MARK = "<!-- written by teams: audit -->";
 const DEFAULT_REPORT = "AUDIT.md";
 
-interface AuditQuestion {
+interface AuditOptions {
   readonly cwd: string;
   /** `--report`; a path from here. */
   readonly report: string | undefined;
@@ -21,7 +21,7 @@ interface AuditQuestion {
  * @throws TeamError INVALID_INPUT: no git repository, no place for the report, or a file there that is somebody else's;
  * CLI_NOT_FOUND without git
  */
-export async function checkAudit({ cwd, report, env }: AuditQuestion): Promise<string> {
+export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<string> {
   await requireRepository(cwd, env);
   const path = resolve(cwd, report ?? DEFAULT_REPORT);
   if (!isDirectory(dirname(path))) {

@@ -9,7 +9,7 @@ export const BUDGET_OPTIONS = {
 } as const;
 
 /** @throws TeamError INVALID_INPUT */
-export function limitsIn(options: {
+export function budgetLimits(options: {
   readonly maxTokens: string | undefined;
   readonly maxCost: string | undefined;
 }): BudgetLimits {

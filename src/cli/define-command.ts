@@ -16,7 +16,7 @@ interface Declaration<A extends readonly ArgumentSpec[], O extends OptionSpecs> 
   /** Takes its command line as it is, in `io.argv`, unparsed. */
   readonly raw?: boolean;
   /** Is about no team and no member, or about all. */
-  readonly ofNoTeam?: boolean;
+  readonly ignoresTeamOptions?: boolean;
   /** The exit status; nothing is 0. */
   run(call: Call<A, O>): Promise<number | undefined> | Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface Command {
   readonly examples: readonly string[];
   readonly notes?: string;
   readonly raw?: boolean;
-  readonly ofNoTeam?: boolean;
+  readonly ignoresTeamOptions?: boolean;
   run(call: RawCall): Promise<number | undefined> | Promise<void>;
 }
 

@@ -14,10 +14,11 @@ import { tmuxAround } from "../tmux/current-client.ts";
  * Shows the pane of the first of some members that has one.
  * @returns what came of it; `gone` when nobody has a pane
  */
-export async function goToFirst(ctx: OperationContext, names: readonly string[]): Promise<FocusOutcome> {
+export async function focusFirstPane(ctx: OperationContext, names: readonly string[]): Promise<FocusOutcome> {
   for (const name of names) {
     const place = readPlace(ctx.ref, name);
-    const outcome = (await focusOwn(ctx, place)) ?? (await goTo(ctx, shownIn(ctx, name, place)));
+    const outcome =
+      (await focusByBackend(ctx, place)) ?? (await focusTmuxPane(ctx, placeToFocus(ctx, name, place)));
     if (outcome !== undefined && outcome.kind !== "gone") return outcome;
   }
   return { kind: "gone" };
@@ -26,19 +27,23 @@ export async function goToFirst(ctx: OperationContext, names: readonly string[])
 type Place = Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid" | "server">>;
 
 /** One that lives in the lead's process is shown in the lead's pane. */
-function shownIn(ctx: OperationContext, name: string, place: PlaceRecord | undefined): Place | undefined {
-  return place?.within === undefined ? (place ?? placeOfLead(ctx, name)) : placeOfLead(ctx, LEAD_NAME);
+function placeToFocus(
+  ctx: OperationContext,
+  name: string,
+  place: PlaceRecord | undefined,
+): Place | undefined {
+  return place?.within === undefined ? (place ?? leadPlace(ctx, name)) : leadPlace(ctx, LEAD_NAME);
 }
 
 /** Nobody put the lead where it is: it says itself, and while it lives its pane is the one that it says. */
-function placeOfLead(ctx: OperationContext, name: string): Place | undefined {
+function leadPlace(ctx: OperationContext, name: string): Place | undefined {
   const status = name === LEAD_NAME ? readStatus(ctx.ref, name) : undefined;
   if (status === undefined || livenessOf(status.process) !== "alive") return undefined;
   return defined({ paneId: status.paneId, server: status.server });
 }
 
 /** Undefined where that kind of place does not do it itself. */
-async function focusOwn(
+async function focusByBackend(
   ctx: OperationContext,
   place: PlaceRecord | undefined,
 ): Promise<FocusOutcome | undefined> {
@@ -47,13 +52,16 @@ async function focusOwn(
   return { kind: (await backend.focus(place)) ? "switched" : "gone" };
 }
 
-async function goTo(ctx: OperationContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
+async function focusTmuxPane(
+  ctx: OperationContext,
+  place: Place | undefined,
+): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
   return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxAround(ctx.env));
 }
 
 /** Those whose panes stand for a team: its teammates in order, those that are hidden behind them, else its lead. */
-export function panesOfTeam(ctx: OperationContext): string[] {
+export function focusOrder(ctx: OperationContext): string[] {
   const teammates = readTeam(ctx.ref)
     .members.map(({ name }) => name)
     .filter((name) => name !== LEAD_NAME);

@@ -10,7 +10,7 @@ interface FollowOptions {
   /** Milliseconds; without it there is no end but the look's own and the signal's. */
   readonly timeoutMs?: number | undefined;
   /** Directories outside of the team's whose changes count, too. */
-  readonly beside?: readonly string[];
+  readonly alsoWatch?: readonly string[];
 }
 
 /** Rings when anything of a team changes on disk; the slow check is the net for what no watch tells of. */
@@ -25,10 +25,10 @@ export function teamBell({ paths }: TeamRef, beside: readonly string[] = []): Be
 export async function follow(
   ref: TeamRef,
   look: () => Promise<boolean> | boolean,
-  { signal, timeoutMs, beside }: FollowOptions,
+  { signal, timeoutMs, alsoWatch }: FollowOptions,
 ): Promise<"done" | "timeout" | "interrupted"> {
   const deadline = timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs;
-  const bell = teamBell(ref, beside);
+  const bell = teamBell(ref, alsoWatch);
   try {
     for (;;) {
       if (await look()) return "done";

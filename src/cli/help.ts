@@ -9,7 +9,7 @@ import { type ParsedLine, usageError, usageOf } from "./parse-args.ts";
 const WIDTH = 80;
 const COMMON = "Common options:";
 /** What a command that is about no team takes and does not heed. */
-const OF_TEAMS: readonly string[] = ["team", "as"];
+const TEAM_OPTIONS: readonly string[] = ["team", "as"];
 
 /** Help was asked for: its text. */
 interface Help {
@@ -20,7 +20,7 @@ interface Help {
  * The slow way to read a command line, with commander: it knows the help, and says what is wrong.
  * @throws TeamError INVALID_INPUT
  */
-export function explain(command: Command, words: readonly string[]): ParsedLine | Help {
+export function parseWithCommander(command: Command, words: readonly string[]): ParsedLine | Help {
   let help = "";
   const parser = parserOf(command).configureOutput({
     writeOut: (text) => {
@@ -33,7 +33,7 @@ export function explain(command: Command, words: readonly string[]): ParsedLine 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return { help: help.trimEnd() };
-    throw refusal(command, error);
+    throw parseError(command, error);
   }
   const values = parser.opts<Record<string, string | boolean | string[]>>();
   const options = Object.keys(optionsOf(command)).map((key) => [key, optionValue(values, key)] as const);
@@ -41,7 +41,7 @@ export function explain(command: Command, words: readonly string[]): ParsedLine 
 }
 
 /** The list of commands under their headings. */
-export function overview(
+export function commandOverview(
   name: string,
   summary: string,
   groups: readonly { readonly heading: string; readonly commands: readonly Command[] }[],
@@ -80,15 +80,15 @@ function parserOf(command: Command): Commander {
   for (const [key, spec] of Object.entries(command.raw ? {} : COMMON_OPTIONS)) {
     if (Object.hasOwn(command.options, key)) continue;
     const option = optionOf(key, spec).helpGroup(COMMON);
-    parser.addOption(command.ofNoTeam && OF_TEAMS.includes(key) ? option.hideHelp() : option);
+    parser.addOption(command.ignoresTeamOptions && TEAM_OPTIONS.includes(key) ? option.hideHelp() : option);
   }
   const examples = command.examples.map((example) => `  $ ${example}`);
-  const notes = command.notes === undefined ? [] : ["", asWideAsTheRest(command.notes, parser)];
+  const notes = command.notes === undefined ? [] : ["", wrapNotes(command.notes, parser)];
   parser.addHelpText("after", [...notes, "", "Examples:", ...examples].join("\n"));
   return parser;
 }
 
-function asWideAsTheRest(text: string, parser: Commander): string {
+function wrapNotes(text: string, parser: Commander): string {
   return parser.createHelp().boxWrap(text, parser.configureOutput().getOutHelpWidth?.() ?? WIDTH);
 }
 
@@ -118,7 +118,7 @@ function optionValue(
   return values[`${negated[1]?.toLowerCase()}${negated[2]}`] === false ? true : undefined;
 }
 
-function refusal(command: Command, error: CommanderError): TeamError {
+function parseError(command: Command, error: CommanderError): TeamError {
   const flag = /'(--?[^' ,=]*)/.exec(error.message)?.[1];
   if (error.code !== "commander.unknownOption" || flag === undefined) {
     return usageError(command, `refuses it: ${error.message.replace(/^error: /, "")}.`);

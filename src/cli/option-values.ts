@@ -21,7 +21,7 @@ export async function textArgument(
 }
 
 /** Says that a text is not written as it was given: whoever gave it may think that its reader has the secret now. */
-export function noteMasked(text: string, { note }: Pick<Output, "note">): void {
+export function noteRedacted(text: string, { note }: Pick<Output, "note">): void {
   if (maskText(text, ownSecrets()) === text) return;
   note(`A secret of your environment in it was written as ${MASK}; no file of ours holds one.`);
 }
@@ -90,7 +90,7 @@ export function listOption(values: readonly string[]): string[] {
  * A moment: an ISO date or time, or so many seconds ago.
  * @throws TeamError INVALID_INPUT
  */
-export function momentOption(value: string | undefined, option: string, now: number): number | undefined {
+export function timeOption(value: string | undefined, option: string, now: number): number | undefined {
   if (value === undefined) return undefined;
   const at = /^\d+(\.\d+)?$/.test(value) ? now - Number(value) * 1000 : Date.parse(value);
   if (Number.isFinite(at)) return at;
@@ -109,13 +109,13 @@ export function parseTaskId(word: string): string {
 }
 
 /** `1 task`, `12 tasks`. */
-export function counted(count: number, noun: string): string {
+export function pluralized(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** A file's size as people say it: `812 bytes`, `34 kB`, `1.2 MB`. */
-export function byteCount(bytes: number): string {
-  if (bytes < 1000) return counted(bytes, "byte");
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return pluralized(bytes, "byte");
   const [unit, size] = bytes < 999_500 ? ["kB", bytes / 1e3] : ["MB", bytes / 1e6];
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
 }

@@ -7,12 +7,12 @@ import { type AgentExit, exitOf, launchScriptOf } from "../team/members/judge-li
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { teamBell } from "./follow-team.ts";
-import type { PeekPaper } from "./peek-renderer.ts";
+import type { PeekRenderer } from "./peek-renderer.ts";
 
 /** Milliseconds between two looks, each of which forks tmux once: a pane does not say when it changes, and somebody is watching. */
 const POLL_MS = 1_000;
 /** Milliseconds that it takes longer where nothing changed, unless something of the team does meanwhile. */
-const LOOK_LATER = 1_000;
+const QUIET_DELAY_MS = 1_000;
 
 type PeekEnd =
   | { readonly kind: "interrupted" }
@@ -24,14 +24,14 @@ type PeekEnd =
 export async function followScreen(
   ctx: OperationContext,
   name: string,
-  paper: PeekPaper,
+  paper: PeekRenderer,
   { rows, signal }: { readonly rows: number; readonly signal: AbortSignal },
 ): Promise<PeekEnd> {
   const bell = teamBell(ctx.ref);
-  const glance = glancesAt(ctx, name);
+  const glance = screenReader(ctx, name);
   let last: VisibleRows | undefined;
   try {
-    for (let ended: End | undefined; ; ) {
+    for (let ended: ScreenEnd | undefined; ; ) {
       const { sight, changes, end } = await glance();
       if (sight !== undefined) {
         const shown = last === undefined ? { ...changes, rows: changes.rows.slice(-rows) } : changes;
@@ -41,8 +41,8 @@ export async function followScreen(
       if (last === undefined) return { kind: "nowhere" };
       if (ended !== undefined || end !== undefined)
         return { kind: "ended", exit: ended?.exit ?? end?.exit, last };
-      const isEnded = (): End | undefined => endIn(ctx, name, readPlace(ctx.ref, name));
-      ended = await nextLook(bell, isEnded, { news: changes.rows.length > 0, signal });
+      const isEnded = (): ScreenEnd | undefined => findEnd(ctx, name, readPlace(ctx.ref, name));
+      ended = await waitForNextPoll(bell, isEnded, { news: changes.rows.length > 0, signal });
       if (signal.aborted) return { kind: "interrupted" };
     }
   } finally {
@@ -51,15 +51,15 @@ export async function followScreen(
 }
 
 /** Waits until it is time to look again. @returns the agent's end at once, whose records do not stay for long */
-async function nextLook(
+async function waitForNextPoll(
   bell: Bell,
-  isEnded: () => End | undefined,
+  isEnded: () => ScreenEnd | undefined,
   { news, signal }: { readonly news: boolean; readonly signal: AbortSignal },
-): Promise<End | undefined> {
+): Promise<ScreenEnd | undefined> {
   const since = steadyNow();
   for (let isNews = news; !signal.aborted; ) {
     const end = isEnded();
-    const rest = since + POLL_MS + (isNews ? 0 : LOOK_LATER) - steadyNow();
+    const rest = since + POLL_MS + (isNews ? 0 : QUIET_DELAY_MS) - steadyNow();
     if (end !== undefined || rest <= 0) return end;
     if ((await bell.wait({ signal, timeoutMs: rest })) === "rung") isNews = true;
   }
@@ -67,35 +67,39 @@ async function nextLook(
 }
 
 /** Nothing more will change. */
-interface End {
+interface ScreenEnd {
   readonly exit: AgentExit | undefined;
 }
 
-interface Glance {
+interface ScreenReading {
   readonly sight: VisibleRows | undefined;
   readonly changes: ScreenChanges;
-  readonly end: End | undefined;
+  readonly end: ScreenEnd | undefined;
 }
 
 /** One look after the other at wherever the agent is then. */
-function glancesAt(ctx: OperationContext, name: string): () => Promise<Glance> {
+function screenReader(ctx: OperationContext, name: string): () => Promise<ScreenReading> {
   let [seen, instance]: [Seen, string?] = [{}];
   return async () => {
     const place = readPlace(ctx.ref, name);
     // Read before the look, so that what it said at its end is seen.
-    const end = endIn(ctx, name, place);
+    const end = findEnd(ctx, name, place);
     const sight = place && (await ctx.backends.of(place.backend)?.sight(place));
-    if (sight === undefined) return { sight, changes: NOTHING, end: end ?? { exit: undefined } };
+    if (sight === undefined) return { sight, changes: NO_CHANGES, end: end ?? { exit: undefined } };
     const next = changesSince(place?.instance === instance ? seen : {}, sight);
     [seen, instance] = [next.seen, place?.instance];
     return { sight, changes: next.changes, end };
   };
 }
 
-const NOTHING: ScreenChanges = { rows: [], leftOut: 0 };
+const NO_CHANGES: ScreenChanges = { rows: [], leftOut: 0 };
 
 /** The end of what runs in a place: as its launch script wrote it down, or because that is gone. */
-function endIn({ ref }: OperationContext, name: string, place: PlaceRecord | undefined): End | undefined {
+function findEnd(
+  { ref }: OperationContext,
+  name: string,
+  place: PlaceRecord | undefined,
+): ScreenEnd | undefined {
   const record = readExit(ref, name);
   if (record !== undefined && record.instance === place?.instance) return { exit: exitOf(record) };
   const script = launchScriptOf(place);

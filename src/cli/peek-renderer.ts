@@ -6,7 +6,7 @@ import { line, visible } from "../terminal/paint.ts";
 import { cutToWidth, displayWidth, stripControls } from "../text/terminal-text.ts";
 
 /** Where one that watches an agent's screen sees it. */
-export interface PeekPaper {
+export interface PeekRenderer {
   /** @param state what the agent says of itself; empty for nothing */
   show(sight: VisibleRows, changes: ScreenChanges, state: string): void;
   /**
@@ -17,7 +17,7 @@ export interface PeekPaper {
 }
 
 /** Rows as they come, below each other: for a pipe, a file, and a terminal that cannot be drawn on. */
-export function rowRenderer(out: Output, name: string): PeekPaper {
+export function rowRenderer(out: Output, name: string): PeekRenderer {
   return {
     show(_, { rows, leftOut }) {
       if (rows.length === 0) return;
@@ -33,7 +33,7 @@ export function rowRenderer(out: Output, name: string): PeekPaper {
 }
 
 /** A picture that is drawn over in place, on the terminal's other screen, so that nothing of it stays. */
-export function screenRenderer(io: Io, out: Output, name: string): PeekPaper {
+export function screenRenderer(io: Io, out: Output, name: string): PeekRenderer {
   let drawn: string | undefined;
   const giveBack = (): void => {
     if (drawn !== undefined) io.out(CLOSE);
@@ -45,7 +45,7 @@ export function screenRenderer(io: Io, out: Output, name: string): PeekPaper {
       const size = { columns: io.columns ?? 80, rows: io.rows ?? 24 };
       const foot = [name, state, "Ctrl-C stops watching"].filter((word) => word !== "").join(" · ");
       const rows = sight.rows.map(({ text }) => text);
-      const picture = drawing(rows, out.paint(cutToWidth(foot, size.columns - 1), "quiet").painted, size);
+      const picture = drawScreen(rows, out.paint(cutToWidth(foot, size.columns - 1), "quiet").painted, size);
       if (picture === drawn) return;
       io.out(drawn === undefined ? `${OPEN}${picture}` : picture);
       drawn = picture;
@@ -67,7 +67,7 @@ const CLOSE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 const [TOGETHER, END_TOGETHER] = ["\x1b[?2026h", "\x1b[?2026l"];
 
 /** One picture: the last rows that have room, and a line below them. Nothing is cleared before it is drawn over. */
-export function drawing(
+export function drawScreen(
   rows: readonly string[],
   foot: string,
   size: { readonly columns: number; readonly rows: number },

@@ -81,7 +81,7 @@ export async function runProgram(io: Io): Promise<number> {
 }
 
 async function dispatch(io: Io): Promise<number> {
-  const words = behindCommonOptions(io.argv);
+  const words = withCommonOptionsLast(io.argv);
   const first = words[0];
   if (first === undefined || first === "--help" || first === "-h") return help(io, []);
   if (first === "help")
@@ -92,7 +92,7 @@ async function dispatch(io: Io): Promise<number> {
   if (first === "--version" || first === "-V") return printVersion(io);
   const name = commandName(words);
   const entry = name === undefined ? undefined : COMMANDS[name];
-  if (name === undefined || entry === undefined) return unknown(io, words);
+  if (name === undefined || entry === undefined) return unknownCommand(io, words);
   const { command } = await entry.load();
   return runCommand(command, words.slice(name.split(" ").length), io);
 }
@@ -101,9 +101,9 @@ async function dispatch(io: Io): Promise<number> {
 async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
   if (command.raw && !asksForHelp(words)) {
     const out = openOutput(io, { json: false, quiet: false, verbose: false });
-    return (await command.run({ args: {}, options: {}, io: withWords(io, words), out })) ?? EXIT.done;
+    return (await command.run({ args: {}, options: {}, io: withArgv(io, words), out })) ?? EXIT.done;
   }
-  const parsed = parseQuickly(command, words) ?? (await explained(command, words));
+  const parsed = parseQuickly(command, words) ?? (await parseSlowly(command, words));
   if ("help" in parsed) {
     io.out(`${parsed.help}\n`);
     return EXIT.done;
@@ -118,17 +118,17 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
 }
 
 /** Its getters stay getters: to know its columns a process opens its terminal, which most never do. */
-function withWords(io: Io, words: readonly string[]): Io {
+function withArgv(io: Io, words: readonly string[]): Io {
   const parts = Object.getOwnPropertyDescriptors(io);
   return Object.defineProperties({} as Io, { ...parts, argv: { value: words, enumerable: true } });
 }
 
-async function explained(
+async function parseSlowly(
   command: Command,
   words: readonly string[],
 ): Promise<ParsedLine | { readonly help: string }> {
-  const { explain } = await import("./help.ts");
-  return explain(command, words);
+  const { parseWithCommander } = await import("./help.ts");
+  return parseWithCommander(command, words);
 }
 
 /** A raw command's own flags are nobody's but its own, so that only a lone `--help` is ours. */
@@ -145,7 +145,7 @@ function commandName(words: readonly string[]): string | undefined {
 }
 
 /** The words with the options that every command takes moved behind the command: `teams --json ls`. */
-function behindCommonOptions(argv: readonly string[]): readonly string[] {
+function withCommonOptionsLast(argv: readonly string[]): readonly string[] {
   let at = 0;
   while (at < argv.length) {
     const spec = commonOption(argv[at] ?? "");
@@ -174,7 +174,7 @@ function hasFlag(argv: readonly string[], flag: string): boolean {
   return argv.slice(0, end < 0 ? argv.length : end).includes(flag);
 }
 
-async function unknown(io: Io, words: readonly string[]): Promise<number> {
+async function unknownCommand(io: Io, words: readonly string[]): Promise<number> {
   const [first = "", second] = words;
   if (first.startsWith("-")) return unknownOption(first);
   if (FAMILIES.includes(first) && (second === undefined || second === "--help" || second === "-h")) {
@@ -200,7 +200,7 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
   const entry = name === undefined ? undefined : COMMANDS[name];
   if (entry !== undefined) return runCommand((await entry.load()).command, ["--help"], io);
   const family = words.find((word) => FAMILIES.includes(word));
-  if (family === undefined && words.length > 0) return unknown(io, words);
+  if (family === undefined && words.length > 0) return unknownCommand(io, words);
   const listed = Object.entries(COMMANDS).filter(
     ([key]) => family === undefined || key.startsWith(`${family} `),
   );
@@ -211,9 +211,9 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
     heading,
     commands: commands.filter(({ group }) => group === heading).map(({ command }) => command),
   }));
-  const { overview } = await import("./help.ts");
+  const { commandOverview } = await import("./help.ts");
   const title = family === undefined ? "Teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
-  io.out(`${overview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
+  io.out(`${commandOverview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
   return EXIT.done;
 }
 

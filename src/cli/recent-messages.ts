@@ -9,11 +9,11 @@ const TAIL_BYTES = 64 * 1024;
 /** The newest messages of a team, oldest first. Costs the same however long the journal is. */
 export function recentMessages(ref: TeamRef, count: number): MessageLine[] {
   const lines = readTail(ref.paths.journal, TAIL_BYTES)?.split("\n") ?? [];
-  return lines.flatMap(messageOf).slice(-count);
+  return lines.flatMap(parseMessage).slice(-count);
 }
 
 /** A line that does not parse (a torn last one) or only tells of a message's progress is left out. */
-function messageOf(text: string): MessageLine[] {
+function parseMessage(text: string): MessageLine[] {
   if (!text.includes('"message"')) return [];
   let value: unknown;
   try {

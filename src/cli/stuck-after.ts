@@ -4,7 +4,7 @@ import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 
 /** Milliseconds, of the settings; how a team stands is told also where these are broken. */
-export async function stuckAfter({ io, out }: AnyCall, { root }: Home): Promise<number> {
+export async function readStuckAfterMs({ io, out }: AnyCall, { root }: Home): Promise<number> {
   const [{ loadSettings }, { settingsSchema }] = await Promise.all([
     import("../settings/settings.ts"),
     import("../settings/settings-schema.ts"),

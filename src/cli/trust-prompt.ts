@@ -1,6 +1,6 @@
 import { systemClock } from "../os/clock.ts";
 import { loadSettings } from "../settings/settings.ts";
-import { setTrust, trustIn } from "../settings/trust.ts";
+import { setTrust, trustDecision } from "../settings/trust.ts";
 import { teamsHome } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
@@ -13,7 +13,7 @@ export async function askTrust({ io, out, options }: AnyCall): Promise<void> {
   if (out.json || options.quiet || !io.terminal.stdin || !io.terminal.stdout) return;
   const { root } = teamsHome(io.env);
   const { ignored } = loadSettings(root, io.cwd);
-  if (ignored.length === 0 || trustIn(root, io.cwd) !== undefined) return;
+  if (ignored.length === 0 || trustDecision(root, io.cwd) !== undefined) return;
   io.out("This directory brings settings of its own, which can run commands as you:\n");
   for (const one of ignored) io.out(line`  ${one}\n`);
   io.out("Shall they count? Only if you trust whoever made them. [y/N] ");

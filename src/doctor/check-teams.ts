@@ -5,12 +5,12 @@ import { listTeams } from "../team/config/config.ts";
 import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
 import { versionIn } from "../team/repair/repair-config.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Finding, type Flaw, fail, findingOf, mended, ok, warn } from "./finding.ts";
-import { lostMembers, strayFlaws } from "./orphaned-records.ts";
-import { FILE_LOOKS } from "./stale-files.ts";
-import { CONTENT_LOOKS, configFlaw } from "./team-files.ts";
+import { type Finding, fail, ok, type Problem, problemFinding, repairProblem, warn } from "./finding.ts";
+import { lostMemberProblems, strayFileProblems } from "./orphaned-records.ts";
+import { FILE_CHECKS } from "./stale-files.ts";
+import { CONTENT_CHECKS, configProblem } from "./team-files.ts";
 
-interface TeamCare {
+interface TeamCheckOptions {
   /** Whether what can be mended is. */
   readonly fix: boolean;
   /** The one team to look at, whoever made it: somebody has typed its name, and for `fix` said that it may be changed. */
@@ -21,7 +21,7 @@ interface TeamCare {
  * Looks into the files of every team of ours, or of the one that is named, and says of each flaw what to do, or what was
  * done. A config that does not say whose it is any more is named, and mended by its name alone.
  */
-export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<Finding[]> {
+export async function checkTeams(home: Home, { fix, only }: TeamCheckOptions): Promise<Finding[]> {
   const named = only === undefined ? undefined : teamRef(home, only).team;
   const teams = listTeams(home).filter(({ team, ours, flaw }) =>
     named === undefined ? ours || flaw !== undefined : team === named,
@@ -42,19 +42,21 @@ export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<F
 
 const nameOf = (team: string): string => `team ${team}`;
 
-interface Look {
+interface CheckTarget {
   readonly fix: boolean;
   readonly isOurs: boolean;
   readonly isNamed: boolean;
 }
 
-async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<Finding[]> {
+async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: CheckTarget): Promise<Finding[]> {
   const name = nameOf(ref.team);
   const mendWith = isOurs ? "teams doctor --fix" : `teams doctor --fix --force ${operand(ref.team)}`;
   const found: Finding[] = [];
-  const settle = async (flaws: readonly Flaw[]): Promise<void> => {
+  const settle = async (flaws: readonly Problem[]): Promise<void> => {
     for (const flaw of flaws) {
-      found.push(...(fix ? await mended(name, flaw, mendWith) : [findingOf(name, flaw, mendWith)]));
+      found.push(
+        ...(fix ? await repairProblem(name, flaw, mendWith) : [problemFinding(name, flaw, mendWith)]),
+      );
     }
   };
   try {
@@ -63,35 +65,35 @@ async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<
       const text = `was written by a newer version of teams (its form is ${version}); it was not checked`;
       return [warn(name, text, "Install the newest one: npm install -g tmux-teams")];
     }
-    const broken = configFlaw(ref, fix && isNamed);
+    const broken = configProblem(ref, fix && isNamed);
     if (broken !== undefined) await settle([broken]);
     // What stands in the other files can be judged only by who is a member.
-    if (broken !== undefined && !isWhole(ref)) return found;
+    if (broken !== undefined && !isConfigReadable(ref)) return found;
     // Of one that was just mended a member may be lost, so that what is nobody's now may be somebody's.
-    const strays: typeof lostMembers = (of) => strayFlaws(of, broken === undefined);
-    for (const look of [...CONTENT_LOOKS, ...FILE_LOOKS, lostMembers, strays]) {
-      found.push(...(await lookInto(name, async () => settle(look(ref)))));
+    const strays: typeof lostMemberProblems = (of) => strayFileProblems(of, broken === undefined);
+    for (const look of [...CONTENT_CHECKS, ...FILE_CHECKS, lostMemberProblems, strays]) {
+      found.push(...(await guardCheck(name, async () => settle(look(ref)))));
     }
   } catch (error) {
-    found.push(unseen(name, error));
+    found.push(uncheckedFinding(name, error));
   }
   return found;
 }
 
 /** What one look cannot see keeps no other from looking. */
-async function lookInto(name: string, look: () => Promise<void>): Promise<Finding[]> {
+async function guardCheck(name: string, look: () => Promise<void>): Promise<Finding[]> {
   try {
     await look();
     return [];
   } catch (error) {
-    return [unseen(name, error)];
+    return [uncheckedFinding(name, error)];
   }
 }
 
-function unseen(name: string, error: unknown): Finding {
+function uncheckedFinding(name: string, error: unknown): Finding {
   return fail(name, `cannot be checked: ${messageOf(error)}`, "Solve that and run it again.");
 }
 
-function isWhole(ref: TeamRef): boolean {
-  return entryOf(ref.paths.config) !== undefined && configFlaw(ref, false) === undefined;
+function isConfigReadable(ref: TeamRef): boolean {
+  return entryOf(ref.paths.config) !== undefined && configProblem(ref, false) === undefined;
 }

@@ -7,12 +7,12 @@ import { statusRecord } from "../schema/status.ts";
 import { readRecordFile } from "../store/json-file.ts";
 import { ownerLiveness, ownerOf } from "../store/owner-lock.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Finding, fail, ok, some, warn } from "./finding.ts";
+import { type Finding, fail, listSome, ok, warn } from "./finding.ts";
 /** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more, whoever it was. */
-export const IN_WORK_MS = 60 * 60 * 1000;
+export const UNFINISHED_MS = 60 * 60 * 1000;
 
 /** A run that records writes with each turn of its model; what one left that was killed is nobody's after three days without any. */
-const RECORDING_MS = 3 * 24 * 60 * 60 * 1000;
+const RECORDING_RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
 
 export interface TeamsDirectories {
   readonly root: string;
@@ -27,27 +27,27 @@ function findLeftovers({ root, runtime }: TeamsDirectories, now: number): string
   const teams = join(root, "teams");
   const bells = listDir(runtime)
     .filter((team) => entryOf(join(teams, team, "config.json")) === undefined)
-    .filter((team) => livingIn(join(teams, team)).length === 0)
+    .filter((team) => runningAgents(join(teams, team)).length === 0)
     .map((team) => join(runtime, team))
-    .filter((path) => ageOf(path, now) > IN_WORK_MS);
+    .filter((path) => ageOf(path, now) > UNFINISHED_MS);
   const halves = [teams, join(root, "tasks")].flatMap((dir) =>
     listDir(dir)
       .map((name) => join(dir, name))
-      .filter((path) => isLeftHalf(path, now)),
+      .filter((path) => isAbandoned(path, now)),
   );
   const recordings = listDir(join(root, "recordings"))
     .map((name) => join(root, "recordings", name))
-    .filter((path) => listDir(path).every((name) => ageOf(join(path, name), now) > RECORDING_MS))
-    .filter((path) => ageOf(path, now) > RECORDING_MS);
+    .filter((path) => listDir(path).every((name) => ageOf(join(path, name), now) > RECORDING_RETENTION_MS))
+    .filter((path) => ageOf(path, now) > RECORDING_RETENTION_MS);
   return [...bells, ...halves, ...recordings].filter(isDirectory);
 }
 
 /** By who made it, as its name says; where that cannot be judged from here, by its age. */
-function isLeftHalf(path: string, now: number): boolean {
+function isAbandoned(path: string, now: number): boolean {
   const maker = /^\.[^.]+\.(?:new|deleted|leftover)-(.+)$/.exec(basename(path))?.[1];
   if (maker === undefined || (ownerOf(maker) === undefined && !UUID.test(maker))) return false;
   const liveness = ownerLiveness(maker);
-  return liveness === "unknown" ? ageOf(path, now) > IN_WORK_MS : liveness === "dead";
+  return liveness === "unknown" ? ageOf(path, now) > UNFINISHED_MS : liveness === "dead";
 }
 
 /** Of an earlier version, which did not say who made it. */
@@ -73,7 +73,7 @@ export function checkOutputs(now: number, fix: boolean, scratch?: string): Findi
   const found = oldOutputs(now, scratch);
   const [first] = found;
   if (first === undefined) return ok(name, "none older than three days");
-  const text = `${found.length} files of commands older than three days: ${some(found)}`;
+  const text = `${found.length} files of commands older than three days: ${listSome(found)}`;
   if (!fix) return warn(name, text, "Remove them: teams doctor --fix");
   removeOutputs(found);
   return ok(name, `removed ${text}`);
@@ -118,15 +118,15 @@ export function checkTeamDirectories(root: string): Finding {
   );
   const [first] = found;
   if (first === undefined) return ok(name, "none without a config");
-  const text = `${found.length} without a config.json: ${some(found.map((team) => join(teams, team)))}`;
+  const text = `${found.length} without a config.json: ${listSome(found.map((team) => join(teams, team)))}`;
   const remedy = `Put config.json back from a copy of it, or remove what no other program uses: teams delete --force ${operand(first)}`;
-  const living = found.flatMap((team) => livingIn(join(teams, team)));
+  const living = found.flatMap((team) => runningAgents(join(teams, team)));
   if (living.length === 0) return warn(name, text, remedy);
-  return fail(name, `${text}; ${some(living)} may still run there`, `End what is to end. ${remedy}`);
+  return fail(name, `${text}; ${listSome(living)} may still run there`, `End what is to end. ${remedy}`);
 }
 
 /** Who of ours may still run in a team's directory, each with its pid. */
-function livingIn(directory: string): string[] {
+function runningAgents(directory: string): string[] {
   const run = join(directory, "run");
   return listDir(run).flatMap((agent) => {
     const status = readRecordFile(join(run, agent, "status.json"), statusRecord);

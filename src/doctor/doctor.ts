@@ -36,28 +36,28 @@ interface DoctorOptions {
   readonly clock?: Clock;
 }
 
-const REACH_ROOT =
+const ROOT_REMEDY =
   "Make it yours (chown, chmod u+rwx) with all above it, or set TEAMS_HOME to another directory.";
-const REACH_RUNTIME = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
-const REACH_SCRATCH = "Make the directory teams-<your user id> in /tmp yours alone (chmod 700).";
-const REACH_BOTH = `${REACH_ROOT} For the bells: set XDG_RUNTIME_DIR.`;
+const RUNTIME_REMEDY = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
+const SCRATCH_REMEDY = "Make the directory teams-<your user id> in /tmp yours alone (chmod 700).";
+const ROOT_AND_RUNTIME_REMEDY = `${ROOT_REMEDY} For the bells: set XDG_RUNTIME_DIR.`;
 
-const LOOK_AT_TMUX = "Run `tmux -V` and `tmux ls`, and see what is wrong with it.";
+const TMUX_REMEDY = "Run `tmux -V` and `tmux ls`, and see what is wrong with it.";
 
 /** Of a tmux that cannot be used nothing more is asked. */
-async function withOptions(env: Env, tmux: Finding): Promise<readonly Finding[]> {
+async function withTmuxOptions(env: Env, tmux: Finding): Promise<readonly Finding[]> {
   return tmux.level === "ok" ? [tmux, ...(await checkTmuxOptions(env))] : [tmux];
 }
 
 /** Looks at everything that a team needs, and says of each how it is. */
-export async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
+export async function runChecks(options: DoctorOptions): Promise<readonly Finding[]> {
   const { env, root, runtime, clock = systemClock } = options;
   const homeOf = (): TeamsDirectories => {
     const real = realPathOf(root);
     return { root: real, runtime: runtimeOfRoot(runtime, real) };
   };
   const [tmux, iterm2, git, model] = await Promise.all([
-    attempt("tmux", async () => withOptions(env, await checkTmux(env)), LOOK_AT_TMUX),
+    attempt("tmux", async () => withTmuxOptions(env, await checkTmux(env)), TMUX_REMEDY),
     attempt("iTerm2", () => checkIterm2(env), "Run `it2 session list` and see what is wrong with it."),
     attempt("git", () => checkGit(env), "Run `git --version` and see what is wrong with it."),
     options.online ? checkModelOnline(env) : checkModel(env),
@@ -70,13 +70,17 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     ...checkTerminal(env, options.isTerminal),
     await attempt("shell", () => checkShell(env), "Set SHELL to a shell that is there, such as /bin/bash."),
     git,
-    await attempt("root directory", () => checkRoot(realPathOf(root)), REACH_ROOT),
-    await attempt("runtime directory", () => checkRuntime(runtime), REACH_RUNTIME),
+    await attempt("root directory", () => checkRoot(realPathOf(root)), ROOT_REMEDY),
+    await attempt("runtime directory", () => checkRuntime(runtime), RUNTIME_REMEDY),
     model,
-    await attempt("leftovers", () => checkLeftovers(homeOf(), clock.now(), options.fix), REACH_BOTH),
-    await attempt("old output", () => checkOutputs(clock.now(), options.fix), REACH_SCRATCH),
-    await attempt("task lists", () => checkTaskLists(root), REACH_ROOT),
-    await attempt("team directories", () => checkTeamDirectories(root), REACH_ROOT),
-    await attempt("teams", () => checkTeams(homeOf(), { fix: options.fix, only: options.team }), REACH_ROOT),
+    await attempt(
+      "leftovers",
+      () => checkLeftovers(homeOf(), clock.now(), options.fix),
+      ROOT_AND_RUNTIME_REMEDY,
+    ),
+    await attempt("old output", () => checkOutputs(clock.now(), options.fix), SCRATCH_REMEDY),
+    await attempt("task lists", () => checkTaskLists(root), ROOT_REMEDY),
+    await attempt("team directories", () => checkTeamDirectories(root), ROOT_REMEDY),
+    await attempt("teams", () => checkTeams(homeOf(), { fix: options.fix, only: options.team }), ROOT_REMEDY),
   ].flat();
 }

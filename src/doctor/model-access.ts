@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 const NAME = "model access";
 const VENDOR = "https://api.anthropic.com";
 /** Milliseconds for the one request of `--online`. */
-const PATIENCE = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Whether a key is set. Nothing is asked of the network. */
 export function checkModel(env: Env): Finding {
@@ -74,8 +74,8 @@ function headersOf(env: Env): Record<string, string> {
 async function statusOf(url: string, headers: Record<string, string>): Promise<number> {
   const over = new AbortController();
   const answered = new AbortController();
-  void pause(PATIENCE, answered.signal).then((end) => {
-    if (end === "elapsed") over.abort(new Error(`no answer within ${PATIENCE / 1000} s`));
+  void pause(TIMEOUT_MS, answered.signal).then((end) => {
+    if (end === "elapsed") over.abort(new Error(`no answer within ${TIMEOUT_MS / 1000} s`));
   });
   try {
     const response = await fetch(url, { headers, signal: over.signal });

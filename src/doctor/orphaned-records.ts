@@ -13,8 +13,8 @@ import { lockInTeam } from "../team/config/team-lock.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { operand } from "../text/shell-quote.ts";
-import { IN_WORK_MS } from "./deleted-teams.ts";
-import type { Flaw } from "./finding.ts";
+import { UNFINISHED_MS } from "./deleted-teams.ts";
+import type { Problem } from "./finding.ts";
 
 /** Whoever ran here with a status of ours, by the file name of the agent. */
 function statusOf(ref: TeamRef, agent: string): StatusRecord | undefined {
@@ -26,11 +26,11 @@ function isAlive(status: StatusRecord | undefined): status is StatusRecord {
 }
 
 /** What a config that another program wrote over with an older one does not say any more. Nothing here can know the rest of it. */
-export function lostMembers(ref: TeamRef): Flaw[] {
+export function lostMemberProblems(ref: TeamRef): Problem[] {
   const { members } = readTeam(ref);
   const known = new Set(members.map(({ name }) => agentFileName(name)));
   const remedy = `Put the members back into ${ref.paths.config} from a copy of it, or end what still runs: teams kill.`;
-  const lost = listDir(join(ref.paths.dir, "run")).flatMap((agent): Flaw[] => {
+  const lost = listDir(join(ref.paths.dir, "run")).flatMap((agent): Problem[] => {
     const status = known.has(agent) ? undefined : statusOf(ref, agent);
     if (!isAlive(status)) return [];
     const text = `${agent} may still run, as process ${status.process.pid}, and config.json does not name it`;
@@ -45,12 +45,12 @@ export function lostMembers(ref: TeamRef): Flaw[] {
  * config: who is a former one has left for good.
  * @param isCertain whether the config says for certain who is a member
  */
-export function strayFlaws(ref: TeamRef, isCertain: boolean): Flaw[] {
+export function strayFileProblems(ref: TeamRef, isCertain: boolean): Problem[] {
   const { members, former = [] } = readTeam(ref);
   const namesOf = (people: readonly { readonly name: string }[]): Set<string> =>
     new Set(people.map(({ name }) => agentFileName(name)));
   const [here, left] = [namesOf(members), namesOf(former)];
-  const inboxes = listDir(ref.paths.inboxes).flatMap((file): Flaw[] => {
+  const inboxes = listDir(ref.paths.inboxes).flatMap((file): Problem[] => {
     const stem = /^([^.]+)\.json$/.exec(file)?.[1];
     if (stem === undefined || here.has(stem) || left.has(stem)) return [];
     return [strayInbox(ref, stem, isCertain)];
@@ -63,17 +63,17 @@ export function strayFlaws(ref: TeamRef, isCertain: boolean): Flaw[] {
 }
 
 /** Nobody reads it, and nobody can be written to by that name; one that says nothing is put out of the way. */
-function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Flaw {
+function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Problem {
   const path = join(ref.paths.inboxes, `${stem}.json`);
   const text = `${path} belongs to nobody who is or was a member`;
-  const unread = unreadIn(path);
+  const unread = countUnread(path);
   const hasRun = entryOf(join(ref.paths.dir, "run", stem)) !== undefined;
   if (unread === 0 && !hasRun && stem !== LEAD_NAME && isCertain) {
-    const mend = async (): Promise<string> => {
+    const repair = async (): Promise<string> => {
       const kept = await lockInTeam(ref, path, () => setAside(path));
       return `set aside as ${kept}: ${text}`;
     };
-    return { level: "warn", text, mend };
+    return { level: "warn", text, repair };
   }
   const holds = unread === undefined ? "it cannot be read" : `${unread} of its messages are unread`;
   const remedy = `config.json may have lost who it is for. If it is nobody's: rm ${operand(path)}`;
@@ -81,15 +81,15 @@ function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Flaw {
 }
 
 /** How many messages nobody has read; undefined where that cannot be told. */
-function unreadIn(path: string): number | undefined {
+function countUnread(path: string): number | undefined {
   const entries = parseEntries(readText(path) ?? "[]")?.map(readEntry);
   return entries?.every((entry) => entry !== undefined)
     ? entries.filter(({ read }) => !read).length
     : undefined;
 }
 
-/** One that may still run is told of by {@link lostMembers}. */
-function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Flaw[] {
+/** One that may still run is told of by {@link lostMemberProblems}. */
+function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Problem[] {
   const path = join(ref.paths.dir, "run", agent);
   const status = statusOf(ref, agent);
   if (isAlive(status)) return [];
@@ -98,17 +98,17 @@ function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Flaw[] {
     const remedy = `config.json may have lost it. If nobody misses it: rm -r ${operand(path)}`;
     return [{ level: "warn", text: `${text}, and never was`, remedy }];
   }
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     removeTree(path);
     const runtime = join(ref.paths.runtime, agent);
     if (isOwnRuntime(runtime, 3)) removeTree(runtime);
     return `removed ${path}: its agent is not a member and has ended`;
   };
-  return [{ level: "warn", text, mend }];
+  return [{ level: "warn", text, repair }];
 }
 
 /** One that was just made may be a member in a moment. */
 function isOld(path: string): boolean {
   const entry = entryOf(path);
-  return entry !== undefined && systemClock.now() - Number(entry.mtimeMs) > IN_WORK_MS;
+  return entry !== undefined && systemClock.now() - Number(entry.mtimeMs) > UNFINISHED_MS;
 }

@@ -8,7 +8,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 /** Oldest Node.js that the package runs on. */
 const OLDEST_NODE = { major: 20, minor: 19 } as const;
 /** Milliseconds that a program may take to print its version. */
-const PATIENCE = 5_000;
+const VERSION_TIMEOUT_MS = 5_000;
 
 /** @param version as `process.versions.node` has it */
 export function checkNode(version: string): Finding {
@@ -24,7 +24,7 @@ export async function checkTmux(env: Env): Promise<Finding> {
       "Install tmux 3.2 or newer (apt install tmux, brew install tmux); until then teammates run without panes.";
     return fail("tmux", "not found on the PATH", remedy);
   }
-  const { stdout, code } = await run("tmux", ["-V"], { env, timeoutMs: PATIENCE });
+  const { stdout, code } = await run("tmux", ["-V"], { env, timeoutMs: VERSION_TIMEOUT_MS });
   if (code !== 0)
     return fail("tmux", "does not tell its version", "Run `tmux -V` and see what is wrong with it.");
   return judgeTmux(parseVersion(stdout));
@@ -37,7 +37,7 @@ export function judgeTmux(version: TmuxVersion): Finding {
 }
 
 export async function checkGit(env: Env): Promise<Finding> {
-  const { stdout, code } = await run("git", ["--version"], { env, timeoutMs: PATIENCE });
+  const { stdout, code } = await run("git", ["--version"], { env, timeoutMs: VERSION_TIMEOUT_MS });
   if (code === 0) return ok("git", stdout.trim().replace(/^git version /, ""));
   return warn("git", "not found on the PATH", "Install git: worktrees and the built-in audit need it.");
 }

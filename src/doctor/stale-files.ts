@@ -5,16 +5,16 @@ import { clearDeadLock, deadLocks, deadTemporaries, lastingLocks } from "../stor
 import type { TeamRef } from "../team/ref.ts";
 import { removeStaleFifos, staleFifos } from "../team/repair/stale-fifos.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Flaw, some } from "./finding.ts";
+import { listSome, type Problem } from "./finding.ts";
 
 /** What dead processes left in a team's directories, and what others could read there. */
-export const FILE_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
-  closedFlaws,
-  modeFlaws,
-  lockFlaws,
-  lastingLockFlaws,
-  temporaryFlaws,
-  fifoFlaws,
+export const FILE_CHECKS: readonly ((ref: TeamRef) => Problem[])[] = [
+  ownerAccessProblems,
+  otherAccessProblems,
+  staleLockProblems,
+  stuckLockProblems,
+  temporaryFileProblems,
+  staleFifoProblems,
 ];
 
 function directoriesOf({ paths }: TeamRef): string[] {
@@ -38,40 +38,40 @@ function entriesOf(ref: TeamRef): string[] {
 }
 
 /** What its own user may not read or write: no message and no task gets there any more. */
-function closedFlaws(ref: TeamRef): Flaw[] {
+function ownerAccessProblems(ref: TeamRef): Problem[] {
   const closed = entriesOf(ref).filter(isClosedToOwner);
   if (closed.length === 0) return [];
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     const left = closed.filter((path) => entryOf(path) !== undefined);
     for (const path of left) openToOwner(path);
-    return `opened to its own user again: ${some(left)}`;
+    return `opened to its own user again: ${listSome(left)}`;
   };
-  return [{ level: "fail", text: `its own user cannot read and write ${some(closed)}`, mend }];
+  return [{ level: "fail", text: `its own user cannot read and write ${listSome(closed)}`, repair }];
 }
 
-function modeFlaws(ref: TeamRef): Flaw[] {
+function otherAccessProblems(ref: TeamRef): Problem[] {
   const open = entriesOf(ref).filter(isOpenToOthers);
   if (open.length === 0) return [];
-  const text = `other users can look into ${some(open)}`;
-  const mend = async (): Promise<string> => {
+  const text = `other users can look into ${listSome(open)}`;
+  const repair = async (): Promise<string> => {
     const left = open.filter((path) => entryOf(path) !== undefined);
     for (const path of left) closeToOthers(path);
-    return `closed to other users: ${some(left)}`;
+    return `closed to other users: ${listSome(left)}`;
   };
-  return [{ level: "warn", text, mend }];
+  return [{ level: "warn", text, repair }];
 }
 
-function lockFlaws(ref: TeamRef): Flaw[] {
+function staleLockProblems(ref: TeamRef): Problem[] {
   const left = directoriesOf(ref).flatMap(deadLocks);
   if (left.length === 0) return [];
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     for (const path of left) await clearDeadLock(path);
-    return `removed the locks that ended processes left on ${some(left)}`;
+    return `removed the locks that ended processes left on ${listSome(left)}`;
   };
-  return [{ level: "warn", text: `ended processes left locks on ${some(left)}`, mend }];
+  return [{ level: "warn", text: `ended processes left locks on ${listSome(left)}`, repair }];
 }
 
-function lastingLockFlaws(ref: TeamRef): Flaw[] {
+function stuckLockProblems(ref: TeamRef): Problem[] {
   return directoriesOf(ref)
     .flatMap(lastingLocks)
     .map((path) => ({
@@ -81,23 +81,23 @@ function lastingLockFlaws(ref: TeamRef): Flaw[] {
     }));
 }
 
-function temporaryFlaws(ref: TeamRef): Flaw[] {
+function temporaryFileProblems(ref: TeamRef): Problem[] {
   const left = directoriesOf(ref).flatMap(deadTemporaries);
   if (left.length === 0) return [];
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     for (const path of left) removeFile(path);
-    return `removed what ended processes had half written and nobody had seen: ${some(left)}`;
+    return `removed what ended processes had half written and nobody had seen: ${listSome(left)}`;
   };
-  return [{ level: "warn", text: `ended processes left half-written files: ${some(left)}`, mend }];
+  return [{ level: "warn", text: `ended processes left half-written files: ${listSome(left)}`, repair }];
 }
 
-function fifoFlaws(ref: TeamRef): Flaw[] {
+function staleFifoProblems(ref: TeamRef): Problem[] {
   const stale = staleFifos(ref).map(({ path }) => path);
   if (stale.length === 0) return [];
-  const mend = async (): Promise<string | undefined> => {
+  const repair = async (): Promise<string | undefined> => {
     const removed = await removeStaleFifos(ref);
     const paths = removed.map(({ path }) => path);
-    return paths.length === 0 ? undefined : `removed FIFOs of ended processes: ${some(paths)}`;
+    return paths.length === 0 ? undefined : `removed FIFOs of ended processes: ${listSome(paths)}`;
   };
-  return [{ level: "warn", text: `ended processes left FIFOs: ${some(stale)}`, mend }];
+  return [{ level: "warn", text: `ended processes left FIFOs: ${listSome(stale)}`, repair }];
 }

@@ -15,7 +15,7 @@ interface TmuxView {
 
 /** Looks at the user's tmux and says what makes agents' panes worse than they could be. Starts no server, changes nothing. */
 export async function checkTmuxOptions(env: Env): Promise<Finding[]> {
-  const view = await viewOf(callersServer(env));
+  const view = await readTmuxView(callersServer(env));
   return view === undefined
     ? [ok("tmux options", "no server is running; they are checked once one is")]
     : judgeTmuxOptions(view);
@@ -24,7 +24,7 @@ export async function checkTmuxOptions(env: Env): Promise<Finding[]> {
 /** Stands between what the commands of one call print; no option of tmux is called so. */
 const NEXT = "=next=";
 
-async function viewOf(server: TmuxServer): Promise<TmuxView | undefined> {
+async function readTmuxView(server: TmuxServer): Promise<TmuxView | undefined> {
   const next = ["display-message", "-p", NEXT];
   const options = [
     ["show-options", "-s"],
@@ -34,7 +34,7 @@ async function viewOf(server: TmuxServer): Promise<TmuxView | undefined> {
   const clients = ["list-clients", "-F", "#{client_width} #{client_height} #{client_termfeatures}"];
   try {
     const { lines } = await server.batch([...options, next, ["show-hooks", "-g"], next, clients]);
-    return readView(lines);
+    return parseTmuxView(lines);
   } catch (error) {
     if (isNoServer(error)) return undefined;
     throw error;
@@ -42,14 +42,14 @@ async function viewOf(server: TmuxServer): Promise<TmuxView | undefined> {
 }
 
 /** Hooks after which a plugin may put panes elsewhere than we did. */
-const HOOKS = /^(after-(split|new|kill|join|break|resize|select|swap)-|pane-|window-|client-resized)/;
+const LAYOUT_HOOKS = /^(after-(split|new|kill|join|break|resize|select|swap)-|pane-|window-|client-resized)/;
 
 /** Reads what the shows and the list print. Pure. */
-export function readView(lines: readonly string[]): TmuxView {
+export function parseTmuxView(lines: readonly string[]): TmuxView {
   const [first, second] = [lines.indexOf(NEXT), lines.lastIndexOf(NEXT)];
   return {
     options: valuesOf(lines.slice(0, first)),
-    hooks: new Map([...valuesOf(lines.slice(first + 1, second))].filter(([name]) => HOOKS.test(name))),
+    hooks: new Map([...valuesOf(lines.slice(first + 1, second))].filter(([name]) => LAYOUT_HOOKS.test(name))),
     clients: lines.slice(second + 1).map((line) => {
       const [width, height, features = ""] = line.split(" ");
       return { width: Number(width), height: Number(height), features };
@@ -81,28 +81,28 @@ const SMALL = { width: 80, height: 24 } as const;
 /** What follows from it, each with its remedy. Pure. */
 export function judgeTmuxOptions({ options, hooks, clients }: TmuxView): Finding[] {
   return [
-    terminalOf(options.get("default-terminal") ?? ""),
-    colorsOf(options, clients),
-    escapeOf(Number(options.get("escape-time") ?? 0)),
-    mouseOf(options.get("mouse")),
-    clipboardOf(options.get("set-clipboard")),
+    terminalFinding(options.get("default-terminal") ?? ""),
+    colorFinding(options, clients),
+    escapeFinding(Number(options.get("escape-time") ?? 0)),
+    mouseFinding(options.get("mouse")),
+    clipboardFinding(options.get("set-clipboard")),
     ok(
       "tmux numbering",
       `windows from ${options.get("base-index") ?? 0}, panes from ${options.get("pane-base-index") ?? 0}`,
     ),
-    hooksOf(hooks),
-    sizeOf(options.get("window-size"), clients),
+    hookFinding(hooks),
+    sizeFinding(options.get("window-size"), clients),
   ];
 }
 
-function terminalOf(name: string): Finding {
+function terminalFinding(name: string): Finding {
   if (/256color|direct/.test(name)) return ok("tmux default-terminal", name);
   const text = `${name || "not set"}: programs in panes expect few colours`;
   return warn("tmux default-terminal", text, 'In tmux.conf: set -g default-terminal "tmux-256color".');
 }
 
 /** It is the terminal's word, or an option of ours for it, that tmux passes 24 bits of colour on. */
-function colorsOf(options: TmuxView["options"], clients: TmuxView["clients"]): Finding {
+function colorFinding(options: TmuxView["options"], clients: TmuxView["clients"]): Finding {
   const told = `${options.get("terminal-features") ?? ""},${options.get("terminal-overrides") ?? ""}`;
   const all = clients.every(({ features }) => /(^|,)RGB(,|$)/i.test(features));
   if (clients.length > 0 ? all : /:(RGB|Tc)\b/i.test(told)) return ok("tmux true colour", "passed on");
@@ -111,13 +111,13 @@ function colorsOf(options: TmuxView["options"], clients: TmuxView["clients"]): F
   return warn("tmux true colour", "not passed on: colours are rounded to 256", remedy);
 }
 
-function escapeOf(ms: number): Finding {
+function escapeFinding(ms: number): Finding {
   if (ms <= SLOW_ESCAPE) return ok("tmux escape-time", `${ms} ms`);
   const text = `${ms} ms: Esc interrupts an agent that much later`;
   return warn("tmux escape-time", text, "In tmux.conf: set -s escape-time 10.");
 }
 
-function mouseOf(value: string | undefined): Finding {
+function mouseFinding(value: string | undefined): Finding {
   if (value === "on") return ok("tmux mouse", "on");
   return warn(
     "tmux mouse",
@@ -126,7 +126,7 @@ function mouseOf(value: string | undefined): Finding {
   );
 }
 
-function clipboardOf(value: string | undefined): Finding {
+function clipboardFinding(value: string | undefined): Finding {
   if (value === "on" || value === "external") return ok("tmux clipboard", value);
   const text = "off: what you copy in a pane stays in tmux";
   return warn("tmux clipboard", text, "In tmux.conf: set -s set-clipboard on.");
@@ -136,14 +136,14 @@ function clipboardOf(value: string | undefined): Finding {
 const MOVES =
   /\b(select-layout|selectl|next-layout|previous-layout|resize-pane|resizep|swap-pane|swapp|join-pane|joinp|break-pane|breakp|move-pane|movep|rotate-window|rotatew|run-shell|run)\b/;
 
-function hooksOf(hooks: TmuxView["hooks"]): Finding {
+function hookFinding(hooks: TmuxView["hooks"]): Finding {
   const moving = [...hooks].filter(([, command]) => MOVES.test(command)).map(([name]) => name);
   if (moving.length === 0) return ok("tmux hooks", "none that rearranges panes");
   const text = `${moving.join(", ")} may rearrange agents' panes`;
   return warn("tmux hooks", text, "A plugin or tmux.conf set them: `tmux show-hooks -g` shows what they do.");
 }
 
-function sizeOf(rule: string | undefined, clients: TmuxView["clients"]): Finding {
+function sizeFinding(rule: string | undefined, clients: TmuxView["clients"]): Finding {
   const sizes = clients.map(({ width, height }) => `${width}×${height}`).join(", ");
   const small = clients.some(({ width, height }) => width < SMALL.width || height < SMALL.height);
   if (small) {

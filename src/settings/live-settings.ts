@@ -15,7 +15,7 @@ export type LiveSettings = () => LoadedSettings;
  */
 export function liveSettings(root: string, cwd: string, tell: (problem: string) => void): LiveSettings {
   const files = [userFile(root), ...projectFiles(root, cwd), managedFile(), trustPath(root)];
-  const marks = (): string => files.map(markOf).join();
+  const marks = (): string => files.map(fileMark).join();
   // Before the reading: a change in between is then one more reading, and not one too few.
   let seen = marks();
   let settings = loadSettings(root, cwd);
@@ -33,7 +33,7 @@ export function liveSettings(root: string, cwd: string, tell: (problem: string) 
 }
 
 /** What changes with a file; links are followed, since settings often are one. */
-function markOf(file: string): string {
+function fileMark(file: string): string {
   try {
     return JSON.stringify(versionOf(file)) ?? "missing";
   } catch (error) {

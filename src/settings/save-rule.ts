@@ -4,10 +4,10 @@ import { TeamError } from "../errors.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
 import { parseSettingsFile } from "./settings.ts";
-import { localFile, readSettingsText, type SavedIn, userFile } from "./settings-files.ts";
-import { trustIn } from "./trust.ts";
+import { localFile, readSettingsText, type SettingsScope, userFile } from "./settings-files.ts";
+import { trustDecision } from "./trust.ts";
 
-const DESTINATION: Readonly<Record<SavedIn, RuleDestination>> = {
+const DESTINATION: Readonly<Record<SettingsScope, RuleDestination>> = {
   user: "userSettings",
   project: "projectSettings",
   local: "localSettings",
@@ -29,13 +29,18 @@ export interface RuleChange {
  * @param cwd the directory of the agent that asked, whose project it is
  * @throws TeamError CORRUPT_FILE, and PERMISSION_DENIED for a project that nobody trusts, whose rules would not count
  */
-export function ruleChange(root: string, cwd: string, where: SavedIn, rules: readonly string[]): RuleChange {
-  if (where !== "user" && trustIn(root, cwd) !== true) {
+export function prepareRuleChange(
+  root: string,
+  cwd: string,
+  where: SettingsScope,
+  rules: readonly string[],
+): RuleChange {
+  if (where !== "user" && trustDecision(root, cwd) !== true) {
     throw new TeamError("PERMISSION_DENIED", `${cwd} is not trusted, so that a rule in it would not count.`, {
       hint: "Trust it (teams trust <directory>), or keep the rule for yourself: --save user",
     });
   }
-  const file = fileFor(root, cwd, where);
+  const file = scopeFile(root, cwd, where);
   parseSettingsFile(file);
   return {
     file,
@@ -45,18 +50,18 @@ export function ruleChange(root: string, cwd: string, where: SavedIn, rules: rea
     save: () => {
       const text = readSettingsText(file) ?? "{}\n";
       const there = parseSettingsFile(file).permissions.allow;
-      const next = rules.filter((rule) => !there.includes(rule)).reduce(withRule, text);
+      const next = rules.filter((rule) => !there.includes(rule)).reduce(addRule, text);
       if (next !== text) writeUserFile(file, next);
     },
   };
 }
 
-function fileFor(root: string, cwd: string, where: SavedIn): string {
+function scopeFile(root: string, cwd: string, where: SettingsScope): string {
   if (where === "user") return userFile(root);
   return where === "local" ? localFile(cwd) : join(cwd, ".claude", "settings.json");
 }
 
-function withRule(text: string, rule: string): string {
+function addRule(text: string, rule: string): string {
   const formattingOptions = { tabSize: 2, insertSpaces: true };
   const edits = modify(text, ["permissions", "allow", -1], rule, {
     formattingOptions,

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { TypeFiles } from "../agent/prompts/agent-type-files.ts";
-import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
+import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { inMainWorktree } from "../git/repository.ts";
 import { platform } from "../os/env.ts";
 import { entryOf, listDir, readText } from "../os/files/fs.ts";
@@ -28,7 +28,7 @@ export function ownProjectFiles(root: string, cwd: string): string[] {
 }
 
 /** Whether a directory may be in a linked worktree, which has settings in the main one too: the `.git` above it is a file. */
-export function mayBeLinked(cwd: string): boolean {
+export function mayBeLinkedWorktree(cwd: string): boolean {
   for (let at = cwd; ; at = dirname(at)) {
     const git = entryOf(join(at, ".git"));
     if (git !== undefined || at === dirname(at)) return git?.isFile() === true;
@@ -38,10 +38,10 @@ export function mayBeLinked(cwd: string): boolean {
 /** The directory with a project's files for agents; undefined in the home directory, where they are the user's own. */
 function projectDirectory(root: string, cwd: string): string | undefined {
   const directory = join(cwd, ".claude");
-  return isSame(directory, root) ? undefined : directory;
+  return isSameDirectory(directory, root) ? undefined : directory;
 }
 
-function isSame(directory: string, root: string): boolean {
+function isSameDirectory(directory: string, root: string): boolean {
   try {
     return realPathOf(directory) === realPathOf(root);
   } catch (error) {
@@ -63,7 +63,7 @@ export function readSettingsText(file: string): string | undefined {
     const { kind, size } = lookAt(file);
     if (kind === "missing" || (kind === "file" && size <= MAX_FILE)) return readText(file);
   } catch (error) {
-    if (isSystemError(error)) throw systemRefusal(file, "read", error);
+    if (isSystemError(error)) throw fileAccessError(file, "read", error);
     throw error;
   }
   throw new TeamError("CORRUPT_FILE", `${file} is not a file of settings.`, {
@@ -81,11 +81,11 @@ export function projectTypeFiles(root: string, cwd: string): TypeFiles[] {
 
 /** The agent types in a directory, as far as the names of files tell. */
 export function typeFiles(directory: string): TypeFiles[] {
-  const names = entriesOf(directory).filter((name) => name.endsWith(".md"));
+  const names = listOrNothing(directory).filter((name) => name.endsWith(".md"));
   return names.length === 0 ? [] : [{ directory, names }];
 }
 
-function entriesOf(directory: string): readonly string[] {
+function listOrNothing(directory: string): readonly string[] {
   try {
     return listDir(directory);
   } catch (error) {
@@ -102,7 +102,7 @@ export function projectFiles(root: string, cwd: string): string[] {
 }
 
 /** Those that are there. */
-export function presentProjectFiles(root: string, cwd: string): string[] {
+export function existingProjectFiles(root: string, cwd: string): string[] {
   return projectFiles(root, cwd).filter((file) => entryOf(file) !== undefined);
 }
 
@@ -115,5 +115,5 @@ export function localFile(cwd: string): string {
 }
 
 /** Where `approve --save` keeps a rule: the user's settings, those of the agent's project, or its local ones. */
-export const SAVED_IN = ["user", "project", "local"] as const;
-export type SavedIn = (typeof SAVED_IN)[number];
+export const SETTINGS_SCOPES = ["user", "project", "local"] as const;
+export type SettingsScope = (typeof SETTINGS_SCOPES)[number];

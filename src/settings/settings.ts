@@ -8,14 +8,14 @@ import { addSecrets } from "../os/redact.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import {
+  existingProjectFiles,
   managedFile,
-  presentProjectFiles,
   projectTypeFiles,
   readSettingsText,
   userFile,
 } from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
-import { trustIn } from "./trust.ts";
+import { trustDecision } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
   /** What a project's files ask for and do not get, for one line that names it: `/repo/.claude/settings.json: env, hooks`. */
@@ -29,13 +29,13 @@ export interface LoadedSettings extends Settings {
  * @throws TeamError CORRUPT_FILE for a file that counts and is not what it should be
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
-  const files = presentProjectFiles(root, cwd);
-  const others = brought(root, cwd);
-  const isTrusted = files.length + others.length > 0 && trustIn(root, cwd) === true;
-  const project = isTrusted ? files.map(readLayer) : files.map(untrusted);
+  const files = existingProjectFiles(root, cwd);
+  const others = otherProjectFiles(root, cwd);
+  const isTrusted = files.length + others.length > 0 && trustDecision(root, cwd) === true;
+  const project = isTrusted ? files.map(readLayer) : files.map(readUntrusted);
   const layers = [
     readLayer(userFile(root)),
-    ...project.map((raw) => (isTrusted ? raw : narrowing(raw))),
+    ...project.map((raw) => (isTrusted ? raw : restrictionsOf(raw))),
     readLayer(managed),
   ];
   const merged = layers.reduce((below, above, i) => merge(below, above, i < layers.length - 1));
@@ -43,7 +43,7 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   addSecrets(settings.env);
   return {
     ...settings,
-    ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredOf(files[i] ?? "", raw)), ...others],
+    ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredKeys(files[i] ?? "", raw)), ...others],
   };
 }
 
@@ -53,7 +53,7 @@ export function parseSettingsFile(file: string): Settings {
 }
 
 /** Why `bypassPermissions` is not to be had; undefined where it is. Any source that forbids it wins (protocol.md section 7). */
-export function bypassForbidden(
+export function bypassForbiddenBy(
   { permissions }: Pick<Settings, "permissions">,
   env: Env,
 ): string | undefined {
@@ -64,7 +64,7 @@ export function bypassForbidden(
 }
 
 /** The directories that an agent may work in besides its own, absolute: `~` is at home, and others start from its own. */
-export function furtherDirectories(
+export function additionalDirectories(
   { permissions }: Settings,
   where: { readonly cwd: string; readonly env: Env },
 ): string[] {
@@ -77,7 +77,7 @@ export function worktreeSettings({ teams }: Settings): WorktreeSettings {
 }
 
 /** What else a project brings. */
-function brought(root: string, cwd: string): string[] {
+function otherProjectFiles(root: string, cwd: string): string[] {
   const servers = join(cwd, ".mcp.json");
   return [
     ...(entryOf(servers) === undefined ? [] : [servers]),
@@ -133,15 +133,15 @@ function merge(below: Raw, above: Raw, adds: boolean): Raw {
     ...lower,
     ...upper,
     ...Object.fromEntries(lists),
-    ...([lower, upper].some(forbidsBypass) && FORBIDDEN),
+    ...([lower, upper].some(forbidsBypass) && BYPASS_FORBIDDEN),
   };
   const inner = (key: string): Raw => ({ ...objectAt(below, key), ...objectAt(above, key) });
-  const hooks = adds ? bothHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
+  const hooks = adds ? concatHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
   const byKey = { env: inner("env"), mcpServers: inner("mcpServers"), teams: inner("teams") };
   return { ...below, ...above, permissions, hooks, ...byKey };
 }
 
-function bothHooks(lower: Raw, upper: Raw): Raw {
+function concatHooks(lower: Raw, upper: Raw): Raw {
   const events = new Set([...Object.keys(lower), ...Object.keys(upper)]);
   return Object.fromEntries(
     [...events].map((event) => [event, [...listAt(lower, event), ...listAt(upper, event)]]),
@@ -149,7 +149,7 @@ function bothHooks(lower: Raw, upper: Raw): Raw {
 }
 
 /** An untrusted project's file; one that does not parse gives nothing, as nothing of it counts but what narrows. */
-function untrusted(file: string): Raw {
+function readUntrusted(file: string): Raw {
   try {
     const raw = readRaw(file);
     return isObject(raw) ? raw : {};
@@ -160,28 +160,31 @@ function untrusted(file: string): Raw {
 }
 
 /** Keys of `permissions` that can only take rights away. */
-const NARROWING = ["deny", "ask"];
+const RESTRICTION_KEYS = ["deny", "ask"];
 
-function narrowing(raw: Raw): Raw {
+function restrictionsOf(raw: Raw): Raw {
   const given = objectAt(raw, "permissions");
-  const lists = NARROWING.map((key) => [key, listAt(given, key).filter((rule) => typeof rule === "string")]);
-  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && FORBIDDEN) } };
+  const lists = RESTRICTION_KEYS.map((key) => [
+    key,
+    listAt(given, key).filter((rule) => typeof rule === "string"),
+  ]);
+  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && BYPASS_FORBIDDEN) } };
 }
 
-const FORBIDDEN = { disableBypassPermissionsMode: "disable" };
+const BYPASS_FORBIDDEN = { disableBypassPermissionsMode: "disable" };
 
 function forbidsBypass(permissions: Raw): boolean {
   return permissions.disableBypassPermissionsMode === "disable";
 }
 
-function ignoredOf(file: string, raw: Raw): string[] {
+function ignoredKeys(file: string, raw: Raw): string[] {
   const keys = Object.entries(raw).flatMap(([key, value]) => {
     if (key === "$schema") return [];
     if (key !== "permissions" || !isObject(value)) return [key];
-    const counts = [...NARROWING, ...(forbidsBypass(value) ? Object.keys(FORBIDDEN) : [])];
+    const counts = [...RESTRICTION_KEYS, ...(forbidsBypass(value) ? Object.keys(BYPASS_FORBIDDEN) : [])];
     return Object.entries(value).flatMap(([inner, rules]) => {
       if (!counts.includes(inner)) return [`permissions.${inner}`];
-      const isFlawed = NARROWING.includes(inner) && !isListOfTexts(rules);
+      const isFlawed = RESTRICTION_KEYS.includes(inner) && !isListOfTexts(rules);
       return isFlawed ? [`permissions.${inner} (not a list of rules)`] : [];
     });
   });
@@ -213,7 +216,7 @@ export function permittedMode(
   env: Env,
 ): PermissionMode {
   const mode = wanted ?? settings.permissions.defaultMode ?? "default";
-  const forbidden = bypassForbidden(settings, { ...env, ...settings.env });
+  const forbidden = bypassForbiddenBy(settings, { ...env, ...settings.env });
   if (mode === "bypassPermissions" && forbidden !== undefined) {
     throw new TeamError(
       "PERMISSION_DENIED",

@@ -35,7 +35,7 @@ export function trustPath(root: string): string {
 }
 
 /** What was said of a directory's repository; undefined where nobody was asked. A file that cannot be read trusts nobody. */
-export function trustIn(root: string, directory: string): boolean | undefined {
+export function trustDecision(root: string, directory: string): boolean | undefined {
   return readRecordFile(trustPath(root), trustFile)?.directories[repositoryOf(directory)]?.trusted;
 }
 

@@ -29,7 +29,7 @@ export const command = defineCommand({
     openForeignRequests(ref);
     if (args.id !== undefined) {
       const approval = wholeApproval(ref, args.id);
-      return out.answer({ approval }, () => wholeText(approval));
+      return out.answer({ approval }, () => fullText(approval));
     }
     const approvals = listApprovals(ref);
     out.answer({ approvals }, () => {
@@ -41,18 +41,18 @@ export const command = defineCommand({
         summary,
       ]);
       const list = table(["ID", "KIND", "FROM", "ABOUT"], rows, { columns: out.columns });
-      return [list, ...approvals.flatMap(detailsOf), ways(approvals)].join("\n\n");
+      return [list, ...approvals.flatMap(approvalDetails), answerHints(approvals)].join("\n\n");
     });
   },
 });
 
 /** What a row has no room for. */
-function detailsOf({ id, change = [], choices = [] }: Approval): readonly string[] {
+function approvalDetails({ id, change = [], choices = [] }: Approval): readonly string[] {
   const lines = [...change, ...choices.map(numbered)];
   return lines.length === 0 ? [] : [[line`${id}:`, ...lines.map(indented)].join("\n")];
 }
 
-function wholeText(approval: WholeApproval): string {
+function fullText(approval: WholeApproval): string {
   const {
     kind,
     from,
@@ -71,7 +71,7 @@ function wholeText(approval: WholeApproval): string {
     line`${kind} of ${from}: ${planFilePath ?? summary}`,
     ...(reason === undefined ? [] : [gridText(reason)]),
     ...(rows.length === 0 ? [] : [rows.map(indented).join("\n")]),
-    ways([approval]),
+    answerHints([approval]),
   ].join("\n\n");
 }
 
@@ -85,7 +85,7 @@ function indented(text: string): string {
 }
 
 /** How they are answered. */
-function ways(approvals: readonly Approval[]): string {
+function answerHints(approvals: readonly Approval[]): string {
   const [first] = approvals;
   const id = approvals.length === 1 && first !== undefined ? operand(first.id) : "<id>";
   const kinds = new Set(approvals.map(({ kind }) => kind));

@@ -1,5 +1,5 @@
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { SAVED_IN } from "../../settings/settings-files.ts";
+import { SETTINGS_SCOPES } from "../../settings/settings-files.ts";
 import { answerRequest } from "../answer-request.ts";
 import { defineCommand } from "../define-command.ts";
 
@@ -18,7 +18,7 @@ export const command = defineCommand({
     save: {
       value: "where",
       summary: "as --always, for all agents: by a rule in that settings file",
-      choices: SAVED_IN,
+      choices: SETTINGS_SCOPES,
     },
   },
   examples: [

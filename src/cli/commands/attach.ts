@@ -11,7 +11,7 @@ import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand, optionWords, shellWord } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
-import { goToFirst, panesOfTeam } from "../focus-member.ts";
+import { focusFirstPane, focusOrder } from "../focus-member.ts";
 
 export const command = defineCommand({
   name: "attach",
@@ -25,17 +25,17 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);
     const ctx = await operationContext(call, target.open);
-    const names = target.kind === "member" ? [target.member.name] : panesOfTeam(ctx);
+    const names = target.kind === "member" ? [target.member.name] : focusOrder(ctx);
     const who = target.kind === "member" ? target.member.name : target.open.ref.team;
     if (target.kind === "member" && isWrittenHidden(ctx, who)) await setHidden(ctx, who, false);
-    const outcome = await goToFirst(ctx, names);
-    if (outcome.kind === "gone") throw noPane(ctx, who, names);
+    const outcome = await focusFirstPane(ctx, names);
+    if (outcome.kind === "gone") throw noPaneError(ctx, who, names);
     if (outcome.kind === "switched") {
       out.done({ name: who, switched: true }, () => line`Here is ${who}.`);
       return EXIT.done;
     }
     const [program = "tmux", ...words] = outcome.argv;
-    const why = whyNotHere(io, out, outcome.why);
+    const why = reasonNotToAttach(io, out, outcome.why);
     if (why === undefined) return runForeground(program, words, io.env);
     out.answer({ name: who, switched: false, command: outcome.argv }, () =>
       outcome.argv.map(shellWord).join(" "),
@@ -46,7 +46,7 @@ export const command = defineCommand({
 });
 
 /** Why this terminal is not attached, in words where it is not plain to see; undefined when it can be. */
-function whyNotHere(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"): string | undefined {
+function reasonNotToAttach(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"): string | undefined {
   if (why === "elsewhere") {
     return "That is another tmux server than this one. Run it in a terminal without tmux, or here for one tmux inside the other.";
   }
@@ -59,7 +59,7 @@ function whyNotHere(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"
 }
 
 /** Those without a pane are seen by other means. */
-function noPane(ctx: OperationContext, who: string, names: readonly string[]): TeamError {
+function noPaneError(ctx: OperationContext, who: string, names: readonly string[]): TeamError {
   const paneless = names.find((name) => readPlace(ctx.ref, name)?.backend === "process");
   const team = optionWords("--team", ctx.ref.team);
   if (paneless === undefined) {

@@ -4,7 +4,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { broadcast } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { noteMasked, textArgument } from "../option-values.ts";
+import { noteRedacted, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "broadcast",
@@ -22,7 +22,7 @@ export const command = defineCommand({
     const sent = await broadcast(ref, { from: actor, text, ...summary }, systemClock, (sentence) =>
       out.note(line`${sentence}`),
     );
-    noteMasked(text, out);
+    noteRedacted(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () => {
       const left =
         sent.skipped.length === 0 ? "" : line` Not running, so left out: ${sent.skipped.join(", ")}.`;

@@ -1,11 +1,11 @@
 import { budget } from "../../operations/budget.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, resolveTarget } from "../../runtime/select-team.ts";
-import { pricesIn } from "../../settings/prices.ts";
+import { isPricedBy } from "../../settings/prices.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/paint.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
+import { BUDGET_OPTIONS, budgetLimits } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
@@ -26,8 +26,8 @@ export const command = defineCommand({
     const { limits, spent } = await budget(
       ctx,
       name,
-      limitsIn(options),
-      pricesIn(settings),
+      budgetLimits(options),
+      isPricedBy(settings),
       deciderOf(io.env),
     );
     const { team } = target.open.ref;

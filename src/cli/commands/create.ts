@@ -27,7 +27,7 @@ export const command = defineCommand({
     refuseSecondTeam(call, "make a team");
     const home = teamsHome(io.env);
     const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
-    const agentType = options.agentType && (await knownType(home.root, io.cwd, options.agentType));
+    const agentType = options.agentType && (await canonicalType(home.root, io.cwd, options.agentType));
     const { ref } = await createTeam(home, systemClock, {
       name: args.name,
       cwd: io.cwd,
@@ -47,7 +47,7 @@ export const command = defineCommand({
 });
 
 /** As it is written where it is defined. @throws TeamError INVALID_TYPE */
-async function knownType(root: string, cwd: string, name: string): Promise<string> {
+async function canonicalType(root: string, cwd: string, name: string): Promise<string> {
   const [{ agentTypesIn }, { spawnType }] = await Promise.all([
     import("../../runtime/agent/load-agent-types.ts"),
     import("../../operations/spawn/resolve-options.ts"),

@@ -29,9 +29,9 @@ export const command = defineCommand({
     const named = name !== undefined;
     const ref = named ? teamRef(teamsHome(io.env), name) : undefined;
     if (ref !== undefined && leftoversOf(ref).length > 0) {
-      if (deciderOf(io.env) === "model") throw agentsShell(ref);
-      if (!options.force) throw onlyLeftovers(ref);
-      if (options.backup) throw nothingToSave(ref);
+      if (deciderOf(io.env) === "model") throw agentShellError(ref);
+      if (!options.force) throw leftoversOnlyError(ref);
+      if (options.backup) throw nothingToSaveError(ref);
       const removed = removeLeftovers(ref);
       out.done({ team: ref.team, deleted: true, removed }, () => line`Removed: ${removed.join(", ")}`);
       return;
@@ -59,7 +59,7 @@ export const command = defineCommand({
 });
 
 /** It may be another program's, such as the task list of a session: never without the name and --force (S76). */
-function onlyLeftovers(ref: TeamRef): TeamError {
+function leftoversOnlyError(ref: TeamRef): TeamError {
   const message = `There is no team ${ref.team}, only what is left under that name: ${leftoversOf(ref).join(", ")}. Nothing was deleted.`;
   return new TeamError("TEAM_NOT_FOUND", message, {
     hint: `It may be another program's. To remove it anyway: teams delete --force ${operand(ref.team)}`,
@@ -67,7 +67,7 @@ function onlyLeftovers(ref: TeamRef): TeamError {
   });
 }
 
-function nothingToSave(ref: TeamRef): TeamError {
+function nothingToSaveError(ref: TeamRef): TeamError {
   const message = `What is left of ${ref.team} is not a team that could be saved. Nothing was deleted.`;
   return new TeamError("INVALID_INPUT", message, {
     hint: `Copy what you want to keep, then: teams delete --force ${operand(ref.team)}`,
@@ -75,7 +75,7 @@ function nothingToSave(ref: TeamRef): TeamError {
 }
 
 /** No agent leads a team that has no config, its own lead neither. */
-function agentsShell(ref: TeamRef): TeamError {
+function agentShellError(ref: TeamRef): TeamError {
   const message = `This shell belongs to an agent; what is left of ${ref.team} is a person's to delete. Nothing was deleted.`;
   return new TeamError("NOT_LEAD", message, { hint: "Run it in a shell of your own." });
 }

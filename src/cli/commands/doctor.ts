@@ -1,4 +1,4 @@
-import { examine } from "../../doctor/doctor.ts";
+import { runChecks } from "../../doctor/doctor.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
@@ -14,7 +14,7 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "doctor",
-  ofNoTeam: true,
+  ignoresTeamOptions: true,
   summary: "Check tmux, terminal, shell, directories, settings, model access and the teams' files",
   args: [{ name: "name", summary: "check this team only, even if another program made it", optional: true }],
   options: {
@@ -28,7 +28,7 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const team = args.name ?? options.team;
     if (team !== undefined) requireTeam(teamsHome(io.env), team, options.fix && !options.force);
-    const examined = await examine({
+    const examined = await runChecks({
       env: io.env,
       nodeVersion: process.versions.node,
       isTerminal: io.terminal.stdout,

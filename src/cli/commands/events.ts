@@ -8,7 +8,7 @@ import { olderLog } from "../../telemetry/event-log.ts";
 import { eventText } from "../../terminal/event-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { follow } from "../follow-team.ts";
-import { momentOption } from "../option-values.ts";
+import { timeOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "events",
@@ -25,7 +25,7 @@ export const command = defineCommand({
     "text of a message, a model or a tool. The newest 8 to 16 MB are kept.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
-    const since = momentOption(options.since, "since", systemClock.now());
+    const since = timeOption(options.since, "since", systemClock.now());
     const isWanted = ({ type, ts }: TeamEvent): boolean =>
       (options.type.length === 0 || options.type.some((one) => one === type)) &&
       (since === undefined || Date.parse(ts) >= since);

@@ -2,7 +2,7 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { byteCount } from "../option-values.ts";
+import { formatBytes } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "export",
@@ -25,7 +25,7 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.output === "-") {
-      if (io.terminal.stdout) throw onTerminal();
+      if (io.terminal.stdout) throw terminalOutputError();
       const { exportTeam } = await import("../../team/archive/export-team.ts");
       await io.bytesOut((await exportTeam(ref)).bytes);
       return EXIT.done;
@@ -38,19 +38,20 @@ export const command = defineCommand({
       throw error;
     });
     if (saved === undefined) return EXIT.interrupted;
-    if (!saved.isOneMoment) out.note(NEVER_STILL);
+    if (!saved.isOneMoment) out.note(BUSY_NOTE);
     out.done(
       { team: ref.team, ...saved },
-      () => line`Team ${ref.team} is saved: ${saved.file} (${byteCount(saved.bytes)}, ${saved.files} files)`,
+      () =>
+        line`Team ${ref.team} is saved: ${saved.file} (${formatBytes(saved.bytes)}, ${saved.files} files)`,
     );
     return EXIT.done;
   },
 });
 
-const NEVER_STILL =
+const BUSY_NOTE =
   "The team never paused: each file is whole, and the last ones are up to a second newer than the first.";
 
-function onTerminal(): TeamError {
+function terminalOutputError(): TeamError {
   return new TeamError("INVALID_INPUT", "An archive is not text for a terminal; nothing was saved.", {
     hint: "Name a file with -o, or send it on: teams export -o - | …",
   });

@@ -11,11 +11,11 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
-import { counted } from "../option-values.ts";
+import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "import",
-  ofNoTeam: true,
+  ignoresTeamOptions: true,
   summary: "Make a team from an archive that `teams export` made",
   args: [{ name: "archive", summary: "its file; - reads stdin" }],
   options: {
@@ -28,7 +28,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     refuseSecondTeam(call, "make a team");
     const { importTeam } = await import("../../team/archive/import-team.ts");
-    const source = await sourceOf(call, args.archive);
+    const source = await openArchive(call, args.archive);
     const signal = io.interruption();
     const { name, unique } = options;
     const wanted = { name, unique, now: systemClock.now(), signal };
@@ -38,13 +38,13 @@ export const command = defineCommand({
       throw error;
     });
     if (imported === undefined) return EXIT.interrupted;
-    out.done(reportOf(imported), () => reportText(imported));
+    out.done(reportJson(imported), () => reportText(imported));
     return EXIT.done;
   },
 });
 
 /** @throws TeamError INVALID_INPUT for a file that is not there, or a terminal */
-async function sourceOf({ io }: AnyCall, archive: string): Promise<AsyncIterable<Uint8Array>> {
+async function openArchive({ io }: AnyCall, archive: string): Promise<AsyncIterable<Uint8Array>> {
   if (archive === "-") {
     if (!io.terminal.stdin) return io.bytesIn();
     throw new TeamError("INVALID_INPUT", "An archive cannot be typed; nothing was made.", {
@@ -63,7 +63,7 @@ async function sourceOf({ io }: AnyCall, archive: string): Promise<AsyncIterable
   return openedBytes(path);
 }
 
-function reportOf({ ref, received }: ImportedTeam): object {
+function reportJson({ ref, received }: ImportedTeam): object {
   const { manifest, config, tasks, freed, requests } = received;
   return {
     team: ref.team,
@@ -78,7 +78,7 @@ function reportOf({ ref, received }: ImportedTeam): object {
 }
 
 /** Its agents go on where they were once they are started. */
-function wayOn({ ref, received: { config } }: ImportedTeam): string {
+function nextCommand({ ref, received: { config } }: ImportedTeam): string {
   const hasAgents = config.members.some(({ name }) => name !== LEAD_NAME);
   return `teams ${hasAgents ? "resume" : "status"} ${operand(ref.team)}`;
 }
@@ -86,23 +86,23 @@ function wayOn({ ref, received: { config } }: ImportedTeam): string {
 function reportText(imported: ImportedTeam): string {
   const { ref, received } = imported;
   const { config, tasks, freed, requests } = received;
-  const what = `${counted(config.members.length, "member")}, ${counted(tasks, "task")}`;
+  const what = `${pluralized(config.members.length, "member")}, ${pluralized(tasks, "task")}`;
   const free = freed.map((id) => `#${id}`).join(", ");
-  const bold = config.members.filter(isBold).map(({ name }) => name);
+  const bold = config.members.filter(bypassesPermissions).map(({ name }) => name);
   return [
     line`Team ${ref.team} is imported: ${what}.`,
     ...(freed.length === 0 ? [] : [line`Free again, since who had them has ended: ${free}.`]),
     ...(requests === 0
       ? []
-      : [line`Not taken over: ${counted(requests, "request")} of members that have ended.`]),
+      : [line`Not taken over: ${pluralized(requests, "request")} of members that have ended.`]),
     ...(bold.length === 0
       ? []
       : [line`These may do everything without asking, as before: ${bold.join(", ")}.`]),
-    line`Next: ${wayOn(imported)}`,
+    line`Next: ${nextCommand(imported)}`,
   ].join("\n");
 }
 
 /** An archive may come from somebody else: what it lets its members do is said. */
-function isBold({ mode }: TeamMember): boolean {
+function bypassesPermissions({ mode }: TeamMember): boolean {
   return mode === "bypassPermissions";
 }

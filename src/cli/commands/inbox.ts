@@ -16,7 +16,7 @@ import { operand } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { follow } from "../follow-team.ts";
-import { momentOption } from "../option-values.ts";
+import { timeOption } from "../option-values.ts";
 
 /** Messages that are shown without `--all`. */
 const RECENT = 20;
@@ -39,8 +39,8 @@ export const command = defineCommand({
     const address = args.agent;
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
     const name = address === undefined ? open.actor : memberByAddress(open.ref, open.config, address).name;
-    if (options.markRead) assertMayMark(open, name, agentIdentity(io.env) !== undefined);
-    const since = momentOption(options.since, "since", systemClock.now());
+    if (options.markRead) requireMayMark(open, name, agentIdentity(io.env) !== undefined);
+    const since = timeOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
       ...(options.from === undefined ? {} : { from: splitAddress(options.from).name }),
@@ -72,7 +72,7 @@ export const command = defineCommand({
  * @param inAgentsShell whoever acts is an agent: nobody else's messages are its to take
  * @throws TeamError NOT_LEAD, INVALID_INPUT
  */
-function assertMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
+function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
   const isOwn = inAgentsShell && name === actor;
   if (inAgentsShell && !isOwn) {
     throw new TeamError("NOT_LEAD", `The messages are ${name}'s, not ${actor}'s; nothing was marked.`, {
@@ -90,13 +90,17 @@ function brokenNote(path: string): string {
   return line`${path} is broken: what is whole in it is shown, and what the journal holds of the rest. The next message to it, or teams doctor --fix, repairs it.`;
 }
 
-interface Following {
+interface InboxToFollow {
   readonly name: string;
   readonly feed: MailFeed;
   readonly marks: boolean;
 }
 
-async function followInbox(call: AnyCall, ref: TeamRef, { name, feed, marks }: Following): Promise<number> {
+async function followInbox(
+  call: AnyCall,
+  ref: TeamRef,
+  { name, feed, marks }: InboxToFollow,
+): Promise<number> {
   await follow(
     ref,
     async () => {
@@ -138,18 +142,18 @@ function messageText(message: MessageView, { out }: AnyCall): string {
   const summary = message.summary === undefined ? "" : line` - ${message.summary}`;
   const head = line`${out.paint(message.from, "bold", { member: message.color })} ${out.paint(at, "quiet")}`;
   // At the end what others wrote: none of it can pass for the way to answer.
-  const words = protocol === undefined ? [message.text] : [...answerTo(protocol), shownProse(protocol)];
+  const words = protocol === undefined ? [message.text] : [...answerHint(protocol), shownProse(protocol)];
   const body = stripControls(words.join("\n"));
   return `${head} ${state.painted}${summary}\n${body.replace(/^/gm, "  ")}`;
 }
 
 /** How a person answers what asks the lead for something; nothing for any other message. */
-function answerTo(message: ProtocolMessage): string[] {
+function answerHint(message: ProtocolMessage): string[] {
   switch (message.type) {
     case "plan_approval_request":
-      return [verdictOn(message.requestId)];
+      return [verdictHint(message.requestId)];
     case "permission_request":
-      return [verdictOn(message.request_id)];
+      return [verdictHint(message.request_id)];
     case "question_request":
       return [`While it waits: teams approve ${operand(message.requestId)} --note "the answer"`];
     default:
@@ -157,6 +161,6 @@ function answerTo(message: ProtocolMessage): string[] {
   }
 }
 
-function verdictOn(id: string): string {
+function verdictHint(id: string): string {
   return `While it waits: teams approve ${operand(id)}   or: teams reject ${operand(id)} --note "why"`;
 }

@@ -10,7 +10,7 @@ import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
-import { counted } from "../option-values.ts";
+import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "layout",
@@ -31,7 +31,7 @@ export const command = defineCommand({
     const windows = await layOutWindows(await operationContext(call, open), layout);
     out.done({ team: open.ref.team, layout, windows }, () => {
       if (windows === 0) return "Each teammate has a window of its own: there is nothing to lay out.";
-      return line`${counted(windows, "window")}: ${layout}.`;
+      return line`${pluralized(windows, "window")}: ${layout}.`;
     });
     return EXIT.done;
   },

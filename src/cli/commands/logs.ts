@@ -37,7 +37,7 @@ export const command = defineCommand({
     if (options.raw && options.debug) throw usageError(command, "takes --raw or --debug, not both.");
     const open = openAddress(io.env, options, args.agent);
     const status = readStatus(open.ref, open.member.name);
-    if (status === undefined) throw noConversation(open, open.member.name);
+    if (status === undefined) throw noConversationError(open, open.member.name);
     const log = options.debug ? debugLog(call, open, status) : conversation(call, status, options.raw);
     if (!options.follow) {
       log.showAll();
@@ -47,25 +47,25 @@ export const command = defineCommand({
       log.showNew();
       return false;
     };
-    await follow(open.ref, look, { signal: io.interruption(), beside: [dirname(log.file)] });
+    await follow(open.ref, look, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });
     return EXIT.interrupted;
   },
 });
 
 /** A log as this command shows it. */
-interface Shown {
+interface LogView {
   readonly file: string;
   showAll(): void;
   /** One after another, what has come since the last look. */
   showNew(): void;
 }
 
-function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean): Shown {
+function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean): LogView {
   const { io, out } = call;
   if (raw || out.json) {
     const feed = openLineFeed(transcript, parseJsonLine(z.looseObject({})));
     const print = (entry: object): void => out.item(entry, () => JSON.stringify(entry));
-    return shown(transcript, feed, print, (entries) => {
+    return logView(transcript, feed, print, (entries) => {
       if (raw) for (const entry of entries) print(entry);
       else out.answer({ entries }, () => "");
     });
@@ -79,14 +79,14 @@ function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean)
   });
   const show = conversationLog(view);
   const feed = openLineFeed(transcript, parseJsonLine(transcriptLine));
-  return shown<TranscriptLine>(transcript, feed, show, (lines) => {
+  return logView<TranscriptLine>(transcript, feed, show, (lines) => {
     for (const line of lines) show(line);
     view.end();
   });
 }
 
 /** @throws TeamError INVALID_INPUT where none is written */
-function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }: StatusRecord): Shown {
+function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }: StatusRecord): LogView {
   const file = debugPath(home.root, sessionId);
   if (entryOf(file) === undefined) {
     throw new TeamError("INVALID_INPUT", `${member.name} writes no debug log.`, {
@@ -95,19 +95,19 @@ function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }:
   }
   const feed = openLineFeed(file, (text) => [text], olderLog(file));
   const print = (text: string): void => out.item({ line: text }, () => stripControls(text));
-  return shown(file, feed, print, (lines) => {
+  return logView(file, feed, print, (lines) => {
     out.answer({ lines }, () => stripControls(lines.join("\n")));
   });
 }
 
 type OpenMember = OpenTeam & { readonly member: { readonly name: string } };
 
-function shown<T>(
+function logView<T>(
   file: string,
   feed: LineFeed<T>,
   print: (line: T) => void,
   printAll: (lines: readonly T[]) => void,
-): Shown {
+): LogView {
   return {
     file,
     showAll: () => printAll(feed.look()),
@@ -117,7 +117,7 @@ function shown<T>(
   };
 }
 
-function noConversation({ ref }: OpenTeam, name: string): TeamError {
+function noConversationError({ ref }: OpenTeam, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
     `${name} has no conversation here: no agent of ours runs as it.`,

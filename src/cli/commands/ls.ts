@@ -5,7 +5,7 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "ls",
-  ofNoTeam: true,
+  ignoresTeamOptions: true,
   summary: "List the teams",
   args: [],
   options: {},

@@ -2,7 +2,7 @@ import { setPermissionMode } from "../../operations/permission-mode.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { bypassForbidden, loadSettings } from "../../settings/settings.ts";
+import { bypassForbiddenBy, loadSettings } from "../../settings/settings.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
 import { usageError } from "../parse-args.ts";
@@ -29,7 +29,7 @@ export const command = defineCommand({
     const settings = loadSettings(open.home.root, member.cwd || io.cwd);
     const change = await setPermissionMode(filesContext(call, open), member.name, wanted, {
       decider: deciderOf(io.env),
-      forbidden: bypassForbidden(settings, { ...io.env, ...settings.env }),
+      forbidden: bypassForbiddenBy(settings, { ...io.env, ...settings.env }),
     });
     out.done(change, () => line`${change.name} is in mode ${change.mode} now.`);
   },

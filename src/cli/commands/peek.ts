@@ -10,7 +10,7 @@ import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { countOption } from "../option-values.ts";
 import { followScreen } from "../peek-follow.ts";
-import { endText, type PeekPaper, rowRenderer, screenRenderer } from "../peek-renderer.ts";
+import { endText, type PeekRenderer, rowRenderer, screenRenderer } from "../peek-renderer.ts";
 
 /** A screen of the usual size. */
 const LINES = 40;
@@ -36,7 +36,7 @@ export const command = defineCommand({
     }
     const place = readPlace(open.ref, name);
     const lines = await (place && ctx.backends.of(place.backend)?.capture(place, count));
-    if (lines === undefined) throw noScreen(ctx, name);
+    if (lines === undefined) throw noScreenError(ctx, name);
     out.answer({ agent: name, lines }, () => stripControls(lines.join("\n")));
     return EXIT.done;
   },
@@ -46,13 +46,13 @@ async function watch(
   { io, out }: AnyCall,
   ctx: OperationContext,
   name: string,
-  paper: PeekPaper,
+  paper: PeekRenderer,
   rows: number,
 ): Promise<number> {
   const signal = io.interruption();
   try {
     const end = await followScreen(ctx, name, paper, { rows, signal });
-    if (end.kind === "nowhere") throw noScreen(ctx, name);
+    if (end.kind === "nowhere") throw noScreenError(ctx, name);
     if (end.kind === "interrupted") return EXIT.interrupted;
     paper.close(end.last);
     out.item({ agent: name, end: end.exit ?? null }, () => endText(name, end.exit));
@@ -62,7 +62,7 @@ async function watch(
   }
 }
 
-function noScreen({ ref }: OperationContext, name: string): TeamError {
+function noScreenError({ ref }: OperationContext, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
     `${name} has no screen now: it does not run in a place of ours.`,

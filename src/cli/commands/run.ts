@@ -20,7 +20,7 @@ import type { BackendType } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { pricesIn } from "../../settings/prices.ts";
+import { isPricedBy } from "../../settings/prices.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
@@ -30,7 +30,7 @@ import type { Io } from "../../terminal/io.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { checkAudit, reportCheck } from "../audit-report.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
+import { BUDGET_OPTIONS, budgetLimits } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
 import { usageError } from "../parse-args.ts";
 import { askTrust } from "../trust-prompt.ts";
@@ -98,7 +98,7 @@ async function startRun(call: RunCall): Promise<number> {
   const { io, options, out } = call;
   refuseSecondTeam(call, "run a team of its own");
   return reportingFailure(io.env, async () => {
-    const { plan, goal, backend, notes } = await checked(call);
+    const { plan, goal, backend, notes } = await checkRun(call);
     for (const text of notes) out.note(text);
     // In a session that nobody may look at nobody is asked, and whoever looks at one has been.
     if (!options.detach && !isInSession(io.env)) await askTrust(call);
@@ -121,7 +121,7 @@ function canBeAttached({ TERM }: Env): boolean {
   return Boolean(TERM) && TERM !== "dumb" && TERM !== "unknown";
 }
 
-interface Checked {
+interface CheckedRun {
   readonly plan: LeadPlan;
   /** As it was given; empty where none was. */
   readonly goal: string;
@@ -129,18 +129,18 @@ interface Checked {
   readonly notes: readonly string[];
 }
 
-interface Led extends Pick<LeadPlan, "team" | "goal" | "takesUp"> {
+interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "takesUp"> {
   readonly model: string;
   /** The goal as it was given. */
   readonly typed: string;
 }
 
-/** @throws TeamError INVALID_INPUT; TEAM_NOT_FOUND and what {@link teamToTakeUp} throws */
-async function whatToLead(call: RunCall): Promise<Led> {
+/** @throws TeamError INVALID_INPUT; TEAM_NOT_FOUND and what {@link teamToResume} throws */
+async function chooseLead(call: RunCall): Promise<LeadChoice> {
   const { args, options, io } = call;
   const typed = await goalOf(args.goal, io);
   if (options.resume) {
-    const { team, model: before, wasByHand } = teamToTakeUp(call);
+    const { team, model: before, wasByHand } = teamToResume(call);
     const model = modelOf(call, before);
     requireResumable(call, team, model);
     return { model, typed, team, goal: typed, takesUp: { teammateMode: options.teammateMode, wasByHand } };
@@ -152,11 +152,11 @@ async function whatToLead(call: RunCall): Promise<Led> {
 }
 
 /** Everything that can be wrong is found here, before anything is made. */
-async function checked(call: RunCall): Promise<Checked> {
+async function checkRun(call: RunCall): Promise<CheckedRun> {
   const { options, io } = call;
-  const { model, typed, ...led } = await whatToLead(call);
+  const { model, typed, ...led } = await chooseLead(call);
   const builtIn = model === SCRIPTED;
-  requireUse(call, builtIn);
+  requireUsedOptions(call, builtIn);
   const settings = loadSettings(teamsHome(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
@@ -198,7 +198,7 @@ async function checked(call: RunCall): Promise<Checked> {
 }
 
 /** Of an option that would change nothing. @throws TeamError INVALID_INPUT */
-function requireUse({ options }: RunCall, builtIn: boolean): void {
+function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
   if (options.report !== undefined && !builtIn)
     throw usageError(command, "takes --report for the built-in audit only, which --model scripted plays.");
   if (options.here && options.session) throw usageError(command, "takes --here or --session, not both.");
@@ -206,13 +206,13 @@ function requireUse({ options }: RunCall, builtIn: boolean): void {
 
 /** @throws TeamError INVALID_MODEL where nobody can count what is not to be exceeded */
 function budgetOf({ options }: RunCall, model: string, settings: Settings): BudgetLimits {
-  const limits = limitsIn(options);
-  if (limits.maxCostUsd !== undefined) requirePrice(model, pricesIn(settings));
+  const limits = budgetLimits(options);
+  if (limits.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
   return limits;
 }
 
 /** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED where it is another program's */
-function teamToTakeUp({ io, options }: RunCall): {
+function teamToResume({ io, options }: RunCall): {
   readonly team: string;
   readonly model: string | undefined;
   readonly wasByHand: boolean;

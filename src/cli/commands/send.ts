@@ -5,7 +5,7 @@ import { splitAddress } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { noteMasked, textArgument } from "../option-values.ts";
+import { noteRedacted, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "send",
@@ -27,7 +27,7 @@ export const command = defineCommand({
     const summary = options.summary === undefined ? {} : { summary: options.summary };
     const mail = { from: actor, to: name, text, ...summary };
     const sent = await sendMessage(ref, mail, systemClock, (sentence) => out.note(line`${sentence}`));
-    noteMasked(text, out);
+    noteRedacted(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () =>
       sent.queuedForRestart
         ? line`${sent.to} is not running; the message waits for its restart.`

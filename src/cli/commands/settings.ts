@@ -1,7 +1,7 @@
 import { maskValue, secretsOf } from "../../os/redact.ts";
 import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { loadSettings } from "../../settings/settings.ts";
-import { managedFile, presentProjectFiles, userFile } from "../../settings/settings-files.ts";
+import { existingProjectFiles, managedFile, userFile } from "../../settings/settings-files.ts";
 import { settingsJsonSchema } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
@@ -38,7 +38,7 @@ export const command = defineCommand({
     const { ignored, ...found } = loadSettings(root, io.cwd);
     // Looked at, and pasted elsewhere.
     const settings = maskValue(found, secretsOf({ ...io.env, ...found.env }));
-    const files = [userFile(root), ...presentProjectFiles(root, io.cwd), managedFile()];
+    const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];
     out.answer({ files, ignored, settings }, () => {
       for (const what of ignored) out.note(line`Not trusted, so ignored: ${what}`);
       return stripControls(JSON.stringify(settings, undefined, 2));

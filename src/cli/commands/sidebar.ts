@@ -17,10 +17,10 @@ import { withStuck } from "../../terminal/status-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { anyBell } from "../../wakeup/merged-bell.ts";
 import { defineCommand } from "../define-command.ts";
-import { goToFirst } from "../focus-member.ts";
+import { focusFirstPane } from "../focus-member.ts";
 import { teamBell } from "../follow-team.ts";
 import { recentMessages } from "../recent-messages.ts";
-import { stuckAfter } from "../stuck-after.ts";
+import { readStuckAfterMs } from "../stuck-after.ts";
 
 /** More than the tallest screen shows. */
 const MESSAGES = 100;
@@ -53,7 +53,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const reading = filesContext(call, remembering);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
   const lifelines = new Lifelines(ctx);
-  const stuckAfterMs = await stuckAfter(call, ctx.home);
+  const stuckAfterMs = await readStuckAfterMs(call, ctx.home);
   const end = await runSidebar({
     load: async () => {
       if (!isLed(ctx)) {
@@ -83,7 +83,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
 
 /** @returns what there is to say about it; nothing where the pane shows */
 async function focus(ctx: OperationContext, member: string): Promise<string | undefined> {
-  const outcome = await goToFirst(ctx, [member]);
+  const outcome = await focusFirstPane(ctx, [member]);
   if (outcome.kind === "switched") return undefined;
   return outcome.kind === "gone"
     ? `${member} has no pane.`

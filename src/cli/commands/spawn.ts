@@ -19,10 +19,10 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";
-import { pricesIn } from "../../settings/prices.ts";
+import { isPricedBy } from "../../settings/prices.ts";
 import {
-  bypassForbidden,
-  furtherDirectories,
+  additionalDirectories,
+  bypassForbiddenBy,
   loadSettings,
   worktreeSettings,
 } from "../../settings/settings.ts";
@@ -30,7 +30,7 @@ import type { Settings } from "../../settings/settings-schema.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
+import { BUDGET_OPTIONS, budgetLimits } from "../budget-options.ts";
 import { defineCommand } from "../define-command.ts";
 import { textOption } from "../option-values.ts";
 import { usageError } from "../parse-args.ts";
@@ -103,11 +103,12 @@ export const command = defineCommand({
       disallowedTools: toolList(options.disallowedTools),
       tools: toolList(options.tools),
       cwd: options.cwd,
-      worktree: wantedWorktree(options),
+      worktree: worktreeOption(options),
       most: deciderOf(io.env) === "model" ? leadsMode(open.config) : undefined,
-      budget: limitsIn(options),
+      budget: budgetLimits(options),
     });
-    if (input.most !== undefined) requireWithin(workingDirectory(ctx, input), open.config, settings, ctx);
+    if (input.most !== undefined)
+      requireInsideLeadDirectories(workingDirectory(ctx, input), open.config, settings, ctx);
     const { flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
     for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
     // From the first file on, so that a start that is cut off leaves nothing.
@@ -116,11 +117,11 @@ export const command = defineCommand({
     const behind: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
-      isPriced: pricesIn(settings),
+      isPriced: isPricedBy(settings),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), signal },
       signal,
-      bypassForbidden: bypassForbidden(settings, ctx.env),
+      bypassForbidden: bypassForbiddenBy(settings, ctx.env),
       background: (work) => behind.push(work),
     });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
@@ -133,13 +134,13 @@ export const command = defineCommand({
         ...(spawned.worktree === null
           ? []
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
-        ...(spawned.notHere === null ? [] : [notBeside(spawned.notHere, settings.teams.minPane)]),
+        ...(spawned.notHere === null ? [] : [elsewhereNote(spawned.notHere, settings.teams.minPane)]),
         ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
         line`See it: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
     });
     if (spawned.model === SCRIPTED)
-      out.note(silence(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
+      out.note(unscriptedNote(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
     if (isTooLate)
       out.note(
         line`Interrupted after ${spawned.name} was ready: it stays. To end it: teams kill ${operand(spawned.name)}`,
@@ -153,7 +154,7 @@ export const command = defineCommand({
  * A lead's model sends nobody where it would have to ask itself.
  * @throws TeamError PERMISSION_DENIED
  */
-function requireWithin(
+function requireInsideLeadDirectories(
   directory: string,
   config: TeamConfig,
   settings: Settings,
@@ -161,7 +162,7 @@ function requireWithin(
 ): void {
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   const cwd = lead?.cwd || ctx.cwd;
-  const own = [cwd, ...furtherDirectories(settings, { ...ctx, cwd })].map(realPathOf);
+  const own = [cwd, ...additionalDirectories(settings, { ...ctx, cwd })].map(realPathOf);
   if (lead?.mode === "bypassPermissions" || own.some((place) => isInside(realPathOf(directory), place)))
     return;
   throw new TeamError(
@@ -171,7 +172,7 @@ function requireWithin(
   );
 }
 
-function wantedWorktree({
+function worktreeOption({
   worktree,
   withChanges,
 }: {
@@ -183,7 +184,7 @@ function wantedWorktree({
 }
 
 /** Says where one is that --here did not put beside the caller, and why. */
-function notBeside(why: NotHere, { columns, rows }: Settings["teams"]["minPane"]): string {
+function elsewhereNote(why: NotHere, { columns, rows }: Settings["teams"]["minPane"]): string {
   const reasons: Readonly<Record<NotHere, string>> = {
     "no pane": "this is not a pane of the tmux that it is in",
     zoomed: "a pane of this window is zoomed, which a split would end",
@@ -193,7 +194,7 @@ function notBeside(why: NotHere, { columns, rows }: Settings["teams"]["minPane"]
 }
 
 /** What a teammate without a model can say: what the built-in playbook has for its name, and mostly that is nothing. */
-function silence(name: string, builtIn: string): string {
+function unscriptedNote(name: string, builtIn: string): string {
   const { agents } = loadPlaybook(builtIn);
   const plays = agents[name] ?? agents["*"];
   return plays === undefined

@@ -28,7 +28,7 @@ export const command = defineCommand({
       return EXIT.done;
     }
     // A line, which status bars ask for again and again, needs none of what notices deaths and tells of them.
-    const { wholeStatus } = await import("../watch-status.ts");
-    return wholeStatus(call, open, options);
+    const { showStatus } = await import("../watch-status.ts");
+    return showStatus(call, open, options);
   },
 });

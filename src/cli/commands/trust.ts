@@ -13,7 +13,7 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "trust",
-  ofNoTeam: true,
+  ignoresTeamOptions: true,
   summary: "Let a directory's own settings, hooks, MCP servers and agents count",
   args: [{ name: "directory", summary: "this one by default", optional: true }],
   options: {
@@ -29,10 +29,10 @@ export const command = defineCommand({
     const { args, options, out } = call;
     if (options.list) {
       if (options.revoke || args.directory !== undefined) throw usageError(command, "takes --list alone.");
-      list(call);
+      printList(call);
       return;
     }
-    const directory = wanted(call, args.directory);
+    const directory = directoryToTrust(call, args.directory);
     const { root } = teamsHome(call.io.env);
     const { directory: kept, before } = await setTrust(
       root,
@@ -49,7 +49,7 @@ export const command = defineCommand({
 });
 
 /** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT for what is no directory */
-function wanted({ io }: AnyCall, given: string | undefined): string {
+function directoryToTrust({ io }: AnyCall, given: string | undefined): string {
   if (deciderOf(io.env) === "model") {
     throw new TeamError("PERMISSION_DENIED", "Only a person says what is trusted; nothing was changed.", {
       hint: "Ask the one you work for.",
@@ -62,7 +62,7 @@ function wanted({ io }: AnyCall, given: string | undefined): string {
   });
 }
 
-function list({ io, out }: AnyCall): void {
+function printList({ io, out }: AnyCall): void {
   const directories = listTrust(teamsHome(io.env).root);
   out.answer({ directories }, () => {
     if (directories.length === 0) return "No directory is trusted.";

@@ -31,7 +31,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
     const names = args.agent.map((address) => memberByAddress(open.ref, open.config, address).name);
-    const wanted: Wanted = {
+    const wanted: WaitCondition = {
       idle: options.idle || names.length > 0 || !(options.tasks || options.message),
       tasks: options.tasks,
       message: options.message,
@@ -46,23 +46,23 @@ export const command = defineCommand({
       async () => {
         status = await teamStatus(ctx);
         noteWaitingRequests(status, wanted, told, out);
-        return missing(status, wanted, ctx) === undefined;
+        return unmetCondition(status, wanted, ctx) === undefined;
       },
       { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
     );
     if (outcome === "interrupted") return EXIT.interrupted;
     if (outcome === "timeout") {
-      throw new TeamError("TIMEOUT", `After ${options.timeout} s ${missing(status, wanted, ctx)}.`, {
+      throw new TeamError("TIMEOUT", `After ${options.timeout} s ${unmetCondition(status, wanted, ctx)}.`, {
         hint: "See what they do: teams status",
       });
     }
     const unread = status.members.find((member) => member.name === open.actor)?.unread ?? 0;
-    out.done({ ...counts(status), unread }, () => line`${describe(status, wanted, unread)}`);
+    out.done({ ...resultJson(status), unread }, () => line`${describe(status, wanted, unread)}`);
     return EXIT.done;
   },
 });
 
-interface Wanted {
+interface WaitCondition {
   readonly idle: boolean;
   readonly tasks: boolean;
   readonly message: boolean;
@@ -74,8 +74,12 @@ interface Wanted {
  * What of the wanted is not so yet, as the rest of a sentence; undefined when all is.
  * @throws TeamError RECIPIENT_INACTIVE when somebody who is waited for crashed: it will not come
  */
-function missing(status: TeamStatus, wanted: Wanted, ctx: OperationContext): string | undefined {
-  const busy = wanted.idle ? watched(status, wanted.names).filter((member) => !isIdle(member)) : [];
+function unmetCondition(
+  status: TeamStatus,
+  wanted: WaitCondition,
+  ctx: OperationContext,
+): string | undefined {
+  const busy = wanted.idle ? awaitedMembers(status, wanted.names).filter((member) => !isIdle(member)) : [];
   if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
   const open = status.tasks.list.length - status.tasks.completed;
   if (wanted.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
@@ -84,15 +88,20 @@ function missing(status: TeamStatus, wanted: Wanted, ctx: OperationContext): str
 }
 
 /** One that waits for a person may be waited for long: that is said once. */
-function noteWaitingRequests(status: TeamStatus, wanted: Wanted, told: Set<string>, out: Output): void {
-  for (const { name, state } of wanted.idle ? watched(status, wanted.names) : []) {
+function noteWaitingRequests(
+  status: TeamStatus,
+  wanted: WaitCondition,
+  told: Set<string>,
+  out: Output,
+): void {
+  for (const { name, state } of wanted.idle ? awaitedMembers(status, wanted.names) : []) {
     if ((state !== "needs-input" && state !== "awaiting-approval") || told.has(name)) continue;
     told.add(name);
     out.note(line`${name} waits for you: teams approvals`);
   }
 }
 
-function watched({ members }: TeamStatus, names: readonly string[]): MemberStatus[] {
+function awaitedMembers({ members }: TeamStatus, names: readonly string[]): MemberStatus[] {
   const all = members.filter(({ name }) => name !== LEAD_NAME);
   return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
 }
@@ -112,7 +121,7 @@ function isIdle({ name, state, exit, unread }: MemberStatus): boolean {
   return (state === "idle" && unread === 0) || state === "exited";
 }
 
-function counts({ team, members, tasks }: TeamStatus): object {
+function resultJson({ team, members, tasks }: TeamStatus): object {
   return {
     team,
     members: members.map(({ name, state }) => ({ name, state })),
@@ -124,8 +133,8 @@ function counts({ team, members, tasks }: TeamStatus): object {
   };
 }
 
-function describe(status: TeamStatus, wanted: Wanted, unread: number): string {
-  const idle = watched(status, wanted.names).map(({ name, state }) => `${name} is ${state}`);
+function describe(status: TeamStatus, wanted: WaitCondition, unread: number): string {
+  const idle = awaitedMembers(status, wanted.names).map(({ name, state }) => `${name} is ${state}`);
   return [
     ...(wanted.idle ? [idle.length === 0 ? "nobody works" : idle.join(", ")] : []),
     ...(wanted.tasks ? [`${status.tasks.completed} tasks are completed`] : []),

@@ -7,8 +7,8 @@ import { askers, isRunOver, othersWork, runState } from "../../operations/run/ru
 import { reconcile } from "../../operations/supervision/reconcile.ts";
 import { planPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { pricesIn } from "../../settings/prices.ts";
-import { bypassForbidden, worktreeSettings } from "../../settings/settings.ts";
+import { isPricedBy } from "../../settings/prices.ts";
+import { bypassForbiddenBy, worktreeSettings } from "../../settings/settings.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { Worker } from "../../worker/worker.ts";
@@ -132,10 +132,10 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
         return worktreeSettings(live());
       },
       get isPriced() {
-        return pricesIn(live());
+        return isPricedBy(live());
       },
       get bypassForbidden() {
-        return bypassForbidden(live(), ctx.env);
+        return bypassForbiddenBy(live(), ctx.env);
       },
     },
     alone: !io.terminal.stdin,

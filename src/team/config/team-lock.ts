@@ -1,5 +1,5 @@
 import { dirname, relative } from "node:path";
-import { isSystemError, systemRefusal, TeamError } from "../../errors.ts";
+import { fileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, readText } from "../../os/files/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../../schema/migrate.ts";
@@ -57,7 +57,7 @@ async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Pro
   } catch (error) {
     if (isMissing(error)) assertTeam(ref);
     // What the system refuses on the way to the rename leaves the old content as it was.
-    throw isSystemError(error) ? systemRefusal(path, "written", error, "; it is as it was") : error;
+    throw isSystemError(error) ? fileAccessError(path, "written", error, "; it is as it was") : error;
   }
 }
 
