@@ -4,8 +4,11 @@ import { amountOption } from "./option-values.ts";
 
 /** The options of a command that limit what may be spent. */
 export const BUDGET_OPTIONS = {
-  maxTokens: { value: "tokens", summary: "how many tokens may be used: a warning at 80 %, a pause at 100 %" },
-  maxCost: { value: "dollars", summary: "what may be spent, in US dollars; for models with a known price" },
+  maxTokens: { value: "tokens", summary: "the most tokens to use: a warning at 80 %, a pause at 100 %" },
+  maxCost: {
+    value: "dollars",
+    summary: "the most to spend, in US dollars; only for models with a known price",
+  },
 } as const;
 
 /** @throws TeamError INVALID_INPUT */

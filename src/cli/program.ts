@@ -212,7 +212,8 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
     commands: commands.filter(({ group }) => group === heading).map(({ command }) => command),
   }));
   const { commandOverview } = await import("./help.ts");
-  const title = family === undefined ? "Teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
+  const title =
+    family === undefined ? "Run teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
   io.out(`${commandOverview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
   return EXIT.done;
 }

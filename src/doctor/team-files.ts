@@ -115,7 +115,7 @@ function taskProblems(ref: TeamRef): Problem[] {
   return brokenTasks(ref).map(({ id, flaw }) => ({
     level: "fail",
     text: flaw,
-    mend: async () => {
+    repair: async () => {
       const original = await repairTask(ref, id);
       if (original === undefined) return undefined;
       const isThere = fileSize(ref.paths.task(id)) !== undefined;

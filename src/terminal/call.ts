@@ -30,11 +30,11 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS = {
-  team: { summary: "the team ($TEAMS_TEAM; may be left out where there is one)", value: "team" },
-  as: { summary: "the member who acts ($TEAMS_AGENT; else the lead)", value: "member" },
-  json: { summary: "one JSON object on stdout; errors as JSON on stderr" },
-  quiet: { summary: "say only what was asked for", short: "q" },
-  verbose: { summary: "say more, and where errors come from" },
+  team: { summary: "the team (default: $TEAMS_TEAM, else the only team)", value: "team" },
+  as: { summary: "act as this member (default: $TEAMS_AGENT, else the lead)", value: "member" },
+  json: { summary: "print one JSON object to stdout, and errors as JSON to stderr" },
+  quiet: { summary: "print only what was asked for", short: "q" },
+  verbose: { summary: "print more, and where errors come from" },
 } as const satisfies OptionSpecs;
 
 type ArgumentValue<A extends ArgumentSpec> = A extends { readonly many: true }

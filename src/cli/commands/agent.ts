@@ -5,7 +5,7 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "agent",
-  summary: "A teammate's own process; `spawn` and `run` start it",
+  summary: "Run the process of a teammate (`spawn` and `run` start it)",
   args: [],
   options: {},
   raw: true,

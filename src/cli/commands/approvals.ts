@@ -14,9 +14,13 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "approvals",
-  summary: "List plans, permissions, questions and crashes that wait for you, or show one whole",
+  summary: "List plans, permissions, questions and crashes that wait for you, or show one in full",
   args: [
-    { name: "id", summary: "a request, shown whole: all that it would do, or its plan", optional: true },
+    {
+      name: "id",
+      summary: "show only this request, in full: everything that it would do, or its plan",
+      optional: true,
+    },
   ],
   options: {},
   examples: [

@@ -15,12 +15,13 @@ import { focusFirstPane, focusOrder } from "../focus-member.ts";
 
 export const command = defineCommand({
   name: "attach",
-  summary: "Go to a teammate's pane, or to the team's",
+  summary: "Go to the pane of a teammate or a team",
   args: [{ name: "name", summary: "an agent or a team", optional: true }],
   options: {},
   examples: ["teams attach", "teams attach reviewer", "teams attach reviewer@review --json"],
   notes:
-    "Inside tmux it switches there, else it attaches. Where it can do neither it prints the command that does. A hidden teammate is shown first.",
+    "Inside tmux it switches to the pane. Outside tmux it attaches to the session. If it can do neither, it prints the command for it. " +
+    "A hidden teammate is shown first.",
   async run(call) {
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);

@@ -8,9 +8,9 @@ import { noteRedacted, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "broadcast",
-  summary: "Send a message to every running member but yourself",
+  summary: "Send a message to every running member except the sender",
   args: [{ name: "text", summary: "the message; - reads it from stdin", many: true }],
-  options: { summary: { value: "text", summary: "five to ten words on what it is about" } },
+  options: { summary: { value: "text", summary: "the subject, in five to ten words" } },
   examples: [
     'teams broadcast "The build is green again."',
     "teams broadcast - --summary 'new plan' < plan.md",

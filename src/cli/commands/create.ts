@@ -10,12 +10,12 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "create",
-  summary: "Make a team to lead by hand or script",
-  args: [{ name: "name", summary: "the team's name; it needs a letter or digit" }],
+  summary: "Create a team that you lead yourself, by hand or from a script",
+  args: [{ name: "name", summary: "the team's name; it must contain a letter or a digit" }],
   options: {
     description: { short: "d", value: "text", summary: "what the team is for" },
-    agentType: { value: "type", summary: "agent type of the lead" },
-    unique: { summary: "take name-2, name-3, … where the name is taken" },
+    agentType: { value: "type", summary: "the lead's agent type" },
+    unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: [
     "teams create review",

@@ -12,17 +12,18 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "delete",
-  summary: "Remove a team: its config, inboxes and tasks",
+  summary: "Delete a team: its config, inboxes and tasks",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     force: {
-      summary: "end living members first instead of refusing; remove what is left of a team without a config",
+      summary: "end running members first; also delete what is left of a team that has no config",
     },
-    backup: { summary: "save it first, as `teams export` does; if that fails nothing is deleted" },
+    backup: { summary: "export the team first, as `teams export` does; if that fails, nothing is deleted" },
   },
   examples: ["teams delete review", "teams delete review --backup", "teams delete review --force"],
   notes:
-    "It refuses while a member's process lives: shut them down first (teams shutdown --all). Worktrees in which something is unsaved stay and are named.",
+    "Without --force, a team with running members is not deleted: shut them down first (teams shutdown --all). " +
+    "A worktree with unsaved work stays, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;
     const name = args.name ?? options.team;

@@ -16,15 +16,18 @@ export const command = defineCommand({
   name: "doctor",
   ignoresTeamOptions: true,
   summary: "Check tmux, terminal, shell, directories, settings, model access and the teams' files",
-  args: [{ name: "name", summary: "check this team only, even if another program made it", optional: true }],
+  args: [
+    { name: "name", summary: "check only this team, even if another program created it", optional: true },
+  ],
   options: {
     online: { summary: "also ask the model's server whether it accepts the key" },
     fix: { summary: "repair the teams' files, and remove what deleted teams left behind" },
-    force: { summary: "with --fix and a name: repair that team even if another program made it" },
+    force: { summary: "with --fix and a name: repair that team even if another program created it" },
   },
   examples: ["teams doctor", "teams doctor --fix", "teams doctor --online --json"],
   notes:
-    "The exit status is 1 when a check fails; a warning is not a failure. --fix says what it repairs, and keeps the original of a broken file beside it.",
+    "The exit status is 1 if a check fails; a warning is not a failure. --fix prints what it repairs. " +
+    "The original of a broken file stays in the same directory.",
   async run({ args, options, io, out }) {
     const team = args.name ?? options.team;
     if (team !== undefined) requireTeam(teamsHome(io.env), team, options.fix && !options.force);

@@ -15,13 +15,13 @@ export const command = defineCommand({
   summary: "Show what happened in a team: starts, turns, model calls, tasks, messages, permissions",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
-    follow: { short: "f", summary: "wait for more and print them as they come" },
-    type: { value: "type", summary: "only events of a type", choices: EVENT_TYPES, many: true },
-    since: { value: "time", summary: "since a time, or in the last so many seconds" },
+    follow: { short: "f", summary: "keep printing new events" },
+    type: { value: "type", summary: "only events of this type", choices: EVENT_TYPES, many: true },
+    since: { value: "time", summary: "only events after this time, or from the last so many seconds" },
   },
   examples: ["teams events", "teams events review -f --type model", "teams events --json --type task"],
   notes:
-    "They stay on this machine, in events.jsonl of the team's directory, and hold ids, names, sizes, tokens and times: no " +
+    "Events stay on this machine, in events.jsonl in the team's directory. They contain ids, names, sizes, tokens and times, but no " +
     "text of a message, a model or a tool. The newest 8 to 16 MB are kept.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });

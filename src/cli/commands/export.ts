@@ -6,13 +6,13 @@ import { formatBytes } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "export",
-  summary: "Save a team as one archive: messages, tasks, conversations",
+  summary: "Save a team as one archive with its messages, tasks and conversations",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     output: {
       short: "o",
       value: "file",
-      summary: "where to; - is stdout (default: ./<team>-<date>-<time>.tar.gz)",
+      summary: "the archive's file; - writes to stdout (default: ./<team>-<date>-<time>.tar.gz)",
     },
   },
   examples: [
@@ -21,7 +21,7 @@ export const command = defineCommand({
     "teams export review -o - | ssh build teams import -",
   ],
   notes:
-    "The team may keep working meanwhile. The archive holds whole conversations: keep it as safe as those.",
+    "The team can keep working during the export. The archive contains whole conversations: keep it as safe as those.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.output === "-") {

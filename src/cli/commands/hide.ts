@@ -7,8 +7,8 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "hide",
-  summary: "Take a teammate's pane out of the team's window, into one of its own",
-  args: [{ name: "agent", summary: "whose pane" }],
+  summary: "Move a teammate's pane out of the team's window, into its own window",
+  args: [{ name: "agent", summary: "the teammate: name or name@team" }],
   options: {},
   examples: ["teams hide reviewer", "teams hide reviewer@review --json"],
   async run(call) {

@@ -16,14 +16,14 @@ import { pluralized } from "../option-values.ts";
 export const command = defineCommand({
   name: "import",
   ignoresTeamOptions: true,
-  summary: "Make a team from an archive that `teams export` made",
-  args: [{ name: "archive", summary: "its file; - reads stdin" }],
+  summary: "Create a team from an archive of `teams export`",
+  args: [{ name: "archive", summary: "the archive's file; - reads stdin" }],
   options: {
-    name: { value: "name", summary: "the team's name (default: the name it had)" },
-    unique: { summary: "take name-2, name-3, … where the name is taken" },
+    name: { value: "name", summary: "the team's name (default: its name in the archive)" },
+    unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: ["teams import review-20260102-174500.tar.gz", "teams import review.tar.gz --name review-again"],
-  notes: "Nobody is started: its members count as ended, each with its conversation.",
+  notes: "No agent is started. `teams resume` restarts the members with their conversations.",
   async run(call) {
     const { args, options, io, out } = call;
     refuseSecondTeam(call, "make a team");

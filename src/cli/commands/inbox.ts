@@ -23,15 +23,15 @@ const RECENT = 20;
 
 export const command = defineCommand({
   name: "inbox",
-  summary: "Read messages; the lead's by default",
-  args: [{ name: "agent", summary: "whose inbox", optional: true }],
+  summary: "Show the messages of a member (default: the lead)",
+  args: [{ name: "agent", summary: "the member: name or name@team", optional: true }],
   options: {
-    unread: { summary: "only unread ones" },
-    from: { value: "member", summary: "only those from one sender" },
-    since: { value: "time", summary: "since a time, or in the last so many seconds" },
-    all: { summary: `the whole history instead of the last ${RECENT}` },
-    follow: { short: "f", summary: "wait for more and print them as they come" },
-    markRead: { summary: "mark what is shown as read" },
+    unread: { summary: "only unread messages" },
+    from: { value: "member", summary: "only messages from this sender" },
+    since: { value: "time", summary: "only messages after this time, or from the last so many seconds" },
+    all: { summary: `show the whole history instead of the last ${RECENT} messages` },
+    follow: { short: "f", summary: "keep printing new messages" },
+    markRead: { summary: "mark the shown messages as read" },
   },
   examples: ["teams inbox", "teams inbox reviewer --unread --json", "teams inbox -f --from tester"],
   async run(call) {

@@ -11,20 +11,21 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "kill",
-  summary: "End a teammate or a whole team: ask, then signals, then its pane and membership",
-  args: [{ name: "name", summary: "an agent or a team; with --team alone the team", optional: true }],
+  summary: "End a teammate or a whole team: ask first, then send signals, then remove pane and member",
+  args: [{ name: "name", summary: "an agent or a team (only --team: the whole team)", optional: true }],
   options: {
     timeout: {
       value: "seconds",
-      summary: `how long to ask before signals; ${KILL_TIMEOUT / 1000} by default`,
+      summary: `how long to wait before sending signals (default: ${KILL_TIMEOUT / 1000})`,
     },
-    force: { summary: "do not ask the agent first" },
-    discardWorktree: { summary: "remove its worktree with all that is in it; the branch stays" },
-    purge: { summary: "of a team: remove its tasks and inboxes too" },
+    force: { summary: "send signals at once, without asking" },
+    discardWorktree: { summary: "remove the worktree with everything in it; the branch stays" },
+    purge: { summary: "for a team: also delete its tasks and inboxes" },
   },
   examples: ["teams kill reviewer", "teams kill review --purge", "teams kill reviewer@review --force"],
   notes:
-    "Tasks and inboxes stay, unless --purge. A worktree goes when nothing in it is changed or untracked and its commits are on another branch or a remote; otherwise it stays and is named.",
+    "Tasks and inboxes stay unless you give --purge. A worktree is removed if it has no changed or untracked files and its commits are on " +
+    "another branch or a remote. Otherwise it stays, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;
     if (args.name === undefined && options.team === undefined) {

@@ -14,11 +14,11 @@ import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "layout",
-  summary: "Lay out the team's windows",
+  summary: "Arrange the panes in the team's windows",
   args: [{ name: "name", summary: LAYOUTS.join(", ") }],
   options: {},
   examples: ["teams layout main-vertical", "teams layout grid --team review"],
-  notes: "grid is the default. Your own windows stay as they are.",
+  notes: "The default layout is grid. Your own windows stay as they are.",
   async run(call) {
     const { args, options, io, out } = call;
     const layout = LAYOUTS.find((name) => name === args.name);

@@ -22,16 +22,16 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "logs",
-  summary: "Print an agent's conversation: what it was told, said, did and got back",
-  args: [{ name: "agent", summary: "whose: name or name@team" }],
+  summary: "Print an agent's conversation: its input, answers, tool calls and results",
+  args: [{ name: "agent", summary: "the member: name or name@team" }],
   options: {
-    follow: { short: "f", summary: "keep printing what comes" },
-    raw: { summary: "the lines of its file as they are" },
-    debug: { summary: "its debug log instead: what was decided, and why" },
+    follow: { short: "f", summary: "keep printing new entries" },
+    raw: { summary: "print the lines of the conversation's file unchanged" },
+    debug: { summary: "print its debug log instead: its decisions and their reasons" },
   },
   examples: ["teams logs reviewer", "teams logs reviewer -f", "teams logs team-lead --debug"],
   notes:
-    "There is a debug log of an agent that was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
+    "An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
   async run(call) {
     const { args, options, io } = call;
     if (options.raw && options.debug) throw usageError(command, "takes --raw or --debug, not both.");

@@ -6,7 +6,7 @@ import { defineCommand } from "../define-command.ts";
 export const command = defineCommand({
   name: "ls",
   ignoresTeamOptions: true,
-  summary: "List the teams",
+  summary: "List all teams",
   args: [],
   options: {},
   examples: ["teams ls", "teams ls --json"],

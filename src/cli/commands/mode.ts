@@ -9,14 +9,14 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "mode",
-  summary: "Change what an agent may do unasked, while it runs",
+  summary: "Change an agent's permission mode while it runs",
   args: [
-    { name: "agent", summary: "a member's name, or name@team" },
+    { name: "agent", summary: "the member: name or name@team" },
     { name: "mode", summary: PERMISSION_MODES.join(", ") },
   ],
   options: {},
   examples: ["teams mode dev acceptEdits", "teams mode team-lead delegate", "teams mode dev@review plan"],
-  notes: "It applies from the agent's next tool call on, and after a restart.",
+  notes: "The mode applies from the agent's next tool call, and stays after a restart.",
   async run(call) {
     const { args, options, io, out } = call;
     const wanted = PERMISSION_MODES.find((mode) => mode === args.mode);

@@ -17,11 +17,15 @@ const LINES = 40;
 
 export const command = defineCommand({
   name: "peek",
-  summary: "Print what a teammate's screen shows, without going there",
-  args: [{ name: "agent", summary: "whose screen" }],
+  summary: "Print a teammate's screen without going to its pane",
+  args: [{ name: "agent", summary: "the member: name or name@team" }],
   options: {
-    lines: { short: "n", value: "lines", summary: `how many lines from its end; ${LINES} by default` },
-    follow: { short: "f", summary: "keep showing what changes there, until it ends" },
+    lines: {
+      short: "n",
+      value: "lines",
+      summary: `how many lines, from the end of the screen (default: ${LINES})`,
+    },
+    follow: { short: "f", summary: "keep showing the screen until the agent ends" },
   },
   examples: ["teams peek reviewer", "teams peek reviewer -n 200", "teams peek tester -f"],
   async run(call) {

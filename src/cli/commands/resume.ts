@@ -11,20 +11,22 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "resume",
-  summary: "Take a team up again: what lives continues, what died is restarted with its conversation",
+  summary: "Resume a team: running members continue, dead ones restart with their conversation",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     teammateMode: {
       value: "mode",
-      summary: "where those that are restarted live; by default where they lived",
+      summary: "where restarted teammates live (default: where they lived before)",
       choices: TEAMMATE_MODES,
     },
-    force: { summary: "also a team that another program made, or one whose lead may live elsewhere" },
+    force: {
+      summary: "allow changing a team created by another program, or one whose lead may run elsewhere",
+    },
   },
   examples: ["teams resume", "teams resume review", "teams resume review --teammate-mode process --json"],
   notes:
-    "After a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate continues with its " +
-    "conversation, its unread messages and the tasks that nobody else has taken. Called twice it starts nobody twice.",
+    "Use it after a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate keeps its " +
+    "conversation, its unread messages, and its tasks unless another member has claimed them. A second call starts no agent twice.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openOwnTeam(io.env, options, args.name);

@@ -38,7 +38,7 @@ import { askTrust } from "../trust-prompt.ts";
 const ARGS = [
   {
     name: "goal",
-    summary: "what is to be done; `-` reads it from stdin, without one you type it",
+    summary: "what the team should do; - reads it from stdin (default: you type it)",
     optional: true,
     many: true,
   },
@@ -47,31 +47,32 @@ const ARGS = [
 const OPTIONS = {
   model: {
     value: "model",
-    summary: "the lead's model: haiku, sonnet (by default, with a key), opus, an id, scripted[:file]",
+    summary: "the lead's model: haiku, sonnet (the default with a key), opus, scripted[:file] or any id",
   },
-  playbook: { value: "file", summary: "play a playbook instead of asking a model" },
-  record: { value: "file", summary: "write a playbook of the run, to be played with --playbook" },
-  teammateMode: { value: "mode", summary: "where teammates live; auto by default", choices: TEAMMATE_MODES },
+  playbook: { value: "file", summary: "play a playbook instead of calling a model" },
+  record: { value: "file", summary: "record the run as a playbook for --playbook" },
+  teammateMode: { value: "mode", summary: "where teammates live (default: auto)", choices: TEAMMATE_MODES },
   permissionMode: {
     value: "mode",
-    summary: "what may be done without asking; permissions.defaultMode, else default",
+    summary:
+      "what agents may do without asking (default: permissions.defaultMode of the settings, else default)",
     choices: PERMISSION_MODES,
   },
-  delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
-  systemPrompt: { value: "text", summary: "the lead's system prompt, in place of the default one" },
-  appendSystemPrompt: { value: "text", summary: "text added at the end of the lead's system prompt" },
+  delegate: { summary: "the lead only coordinates; --permission-mode applies to its teammates" },
+  systemPrompt: { value: "text", summary: "the lead's system prompt, instead of the default" },
+  appendSystemPrompt: { value: "text", summary: "text to add at the end of the lead's system prompt" },
   resume: {
     summary:
-      "take up the team whose lead has ended, or that you led by hand (it is kept): --team, or the only one",
+      "resume a team whose lead has ended, or lead one that you led by hand (it is kept afterwards); --team selects it",
   },
-  session: { summary: "give the team a tmux session of its own" },
-  here: { summary: "put teammates beside this pane instead of into a window of their own" },
+  session: { summary: "give the team its own tmux session" },
+  here: { summary: "put teammates next to this pane instead of into their own window" },
   noSidebar: { summary: "do not open the sidebar" },
-  detach: { summary: "lead in a detached tmux session and return at once" },
+  detach: { summary: "run the lead in a detached tmux session, and return at once" },
   ...BUDGET_OPTIONS,
-  debug: { summary: "write down what the agents decide and why: teams logs <agent> --debug" },
-  keep: { summary: "keep the team's files at the end" },
-  report: { value: "file", summary: "where the built-in audit writes its report (AUDIT.md)" },
+  debug: { summary: "record the agents' decisions and reasons, for teams logs <agent> --debug" },
+  keep: { summary: "keep the team's files when the run ends" },
+  report: { value: "file", summary: "where the built-in audit writes its report (default: AUDIT.md)" },
 } as const;
 
 export const command = defineCommand({
@@ -85,10 +86,10 @@ export const command = defineCommand({
     "teams run --model scripted --report /tmp/AUDIT.md",
   ],
   notes:
-    "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is " +
-    "played: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
-    "You are asked for what no rule and no --permission-mode allows: in the pane, or without a terminal by teams approvals " +
-    "and teams approve; the run waits for the answer.",
+    "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL), the built-in playbook " +
+    "plays: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
+    "You are asked about each action that no rule and no --permission-mode allows, and the run waits for your answer. Answer in the pane, " +
+    "or without a terminal with teams approvals and teams approve.",
   run: (call) => startRun(call),
 });
 

@@ -11,10 +11,10 @@ export const command = defineCommand({
   name: "send",
   summary: "Send a message to a member",
   args: [
-    { name: "agent", summary: "who gets it: name or name@team" },
+    { name: "agent", summary: "the recipient: name or name@team" },
     { name: "text", summary: "the message; - reads it from stdin", many: true },
   ],
-  options: { summary: { value: "text", summary: "five to ten words on what it is about" } },
+  options: { summary: { value: "text", summary: "the subject, in five to ten words" } },
   examples: [
     'teams send reviewer "Look at src/auth first."',
     "git diff | teams send reviewer - --summary 'the diff'",

@@ -10,13 +10,13 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "settings",
-  summary: "Show the settings that count in this directory, and what can be set",
+  summary: "Show the effective settings for this directory",
   args: [],
   options: {
     schema: {
       value: "file",
       valueOptional: true,
-      summary: "the JSON Schema of the settings file, with what each key is for, or of a playbook",
+      summary: "print the JSON Schema of a settings file, with a description of each key, or of a playbook",
       choices: ["settings", "playbook"],
     },
   },
@@ -26,8 +26,8 @@ export const command = defineCommand({
     "teams settings --schema playbook > playbook.schema.json",
   ],
   notes:
-    "From weakest to strongest: your own settings.json, the project's .claude/settings.json and settings.local.json, managed ones.\n" +
-    "From a directory that you do not trust (teams trust) only what takes rights away counts.",
+    "Later files win: your own settings.json, the project's .claude/settings.json, its settings.local.json, managed settings.\n" +
+    "In a directory that you do not trust, a project's files can only take rights away (see teams trust).",
   async run({ io, options, out }) {
     if (options.schema !== undefined) {
       const schema = options.schema === "playbook" ? playbookJsonSchema() : settingsJsonSchema();

@@ -7,8 +7,8 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "show",
-  summary: "Put a hidden teammate's pane back among those of its team",
-  args: [{ name: "agent", summary: "whose pane" }],
+  summary: "Move a hidden teammate's pane back into the team's window",
+  args: [{ name: "agent", summary: "the teammate: name or name@team" }],
   options: {},
   examples: ["teams show reviewer", "teams show reviewer@review --json"],
   async run(call) {

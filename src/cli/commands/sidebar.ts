@@ -27,12 +27,12 @@ const MESSAGES = 100;
 
 export const command = defineCommand({
   name: "sidebar",
-  summary: "Show the team at a glance, in this pane",
+  summary: "Show the team's members, tasks and messages in this pane",
   args: [{ name: "name", summary: "the team", optional: true }],
-  options: { split: { summary: "open it to the right of this pane, or close it if it is there" } },
+  options: { split: { summary: "open it to the right of this pane, or close it if it is open" } },
   examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
   notes:
-    "Keys: j k move, Enter goes to the pane, a and r answer what waits, h hides or shows it, q closes. Closing it loses nothing.",
+    "Keys: j k move, Enter goes to the pane, a and r answer requests, h hides or shows the pane, q closes. Closing the sidebar loses nothing.",
   async run(call) {
     const { args, options, io } = call;
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });

@@ -8,12 +8,12 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "status",
-  summary: "Show members, what they do, tasks, tokens, and what waits for you",
+  summary: "Show a team's members, their states, tasks, tokens, and what waits for you",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
-    watch: { short: "w", summary: "redraw it whenever something changes" },
-    git: { summary: "ask git of each worktree: its branch, commits ahead and behind, what is uncommitted" },
-    line: { summary: "one line, for a status bar; reads files only" },
+    watch: { short: "w", summary: "redraw whenever something changes" },
+    git: { summary: "show each worktree's branch, commits ahead and behind, and uncommitted changes" },
+    line: { summary: "print one line, for a status bar; reads only files" },
   },
   examples: ["teams status", "teams status review --json --git", "teams status --watch"],
   async run(call) {

@@ -14,17 +14,17 @@ import { usageError } from "../parse-args.ts";
 export const command = defineCommand({
   name: "trust",
   ignoresTeamOptions: true,
-  summary: "Let a directory's own settings, hooks, MCP servers and agents count",
-  args: [{ name: "directory", summary: "this one by default", optional: true }],
+  summary: "Trust a directory's settings, hooks, MCP servers and agents",
+  args: [{ name: "directory", summary: "the directory (default: this one)", optional: true }],
   options: {
-    list: { summary: "list the directories that you were asked about" },
-    revoke: { summary: "take it back" },
+    list: { summary: "list the directories that you have decided about" },
+    revoke: { summary: "no longer trust it" },
   },
   examples: ["teams trust", "teams trust ~/src/site --revoke", "teams trust --list"],
   notes:
-    "What a project brings (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
-    "Until you trust its directory only what takes rights away counts. All worktrees of a repository are trusted together.\n" +
-    "For agents that run already its rules and hooks count from their next call on; what else it brings, when they are started again.",
+    "A project's files (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
+    "Until you trust its directory, they can only take rights away. All worktrees of a repository are trusted together.\n" +
+    "Running agents use its rules and hooks from their next call, and everything else after a restart.",
   async run(call) {
     const { args, options, out } = call;
     if (options.list) {

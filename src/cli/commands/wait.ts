@@ -14,19 +14,24 @@ import { secondsOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "wait",
-  summary: "Return when teammates are idle, tasks are done, or a message is there",
+  summary: "Wait until teammates are idle, tasks are completed, or a message arrives",
   args: [
-    { name: "agent", summary: "who is to be idle; all teammates by default", optional: true, many: true },
+    {
+      name: "agent",
+      summary: "the members that must be idle (default: all teammates)",
+      optional: true,
+      many: true,
+    },
   ],
   options: {
-    idle: { summary: "until they are idle (the default)" },
-    tasks: { summary: "until every task is completed" },
+    idle: { summary: "until the members are idle (the default)" },
+    tasks: { summary: "until all tasks are completed" },
     message: { summary: "until the lead (or --as) has an unread message" },
-    timeout: { value: "seconds", summary: "give up after so long (exit 5)" },
+    timeout: { value: "seconds", summary: "give up after this time (exit 5)" },
   },
   examples: ["teams wait", "teams wait reviewer tester --timeout 300", "teams wait --tasks --message"],
   notes:
-    "With several of --idle, --tasks and --message all must hold. A crash of one that is waited for ends it (exit 1).",
+    "With several of --idle, --tasks and --message, all must be true. The wait ends if one of the members crashes (exit 1).",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);

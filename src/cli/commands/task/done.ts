@@ -10,10 +10,10 @@ import { parseTaskId } from "../../option-values.ts";
 export const command = defineCommand({
   name: "task done",
   summary: "Mark a task as completed",
-  args: [{ name: "id", summary: "its number" }],
+  args: [{ name: "id", summary: "the task's number" }],
   options: {},
   examples: ["teams task done 3", "teams task done 3 --as writer --json"],
-  notes: "Owners whose tasks waited for it are told.",
+  notes: "The owners of tasks that waited for it are notified.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);

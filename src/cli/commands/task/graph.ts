@@ -8,9 +8,9 @@ import { defineCommand } from "../../define-command.ts";
 
 export const command = defineCommand({
   name: "task graph",
-  summary: "Show which task waits for which",
+  summary: "Show which tasks wait for which",
   args: [],
-  options: { dot: { summary: "as Graphviz reads it" } },
+  options: { dot: { summary: "print it in the language of Graphviz" } },
   examples: ["teams task graph", "teams task graph --dot | dot -Tsvg > tasks.svg"],
   async run({ options, io, out }) {
     const { ref } = openTeam(io.env, options);

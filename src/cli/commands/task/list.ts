@@ -10,8 +10,8 @@ export const command = defineCommand({
   summary: "List the tasks",
   args: [],
   options: {
-    status: { value: "status", summary: "only those in this state", choices: taskStatus.options },
-    owner: { value: "member", summary: "only those of this member" },
+    status: { value: "status", summary: "only tasks in this state", choices: taskStatus.options },
+    owner: { value: "member", summary: "only tasks of this member" },
   },
   examples: ["teams task list", "teams task list --status pending --json", "teams task list --owner writer"],
   async run({ options, io, out }) {

@@ -7,7 +7,7 @@ import { parseTaskId } from "../../option-values.ts";
 export const command = defineCommand({
   name: "task rm",
   summary: "Remove a task",
-  args: [{ name: "id", summary: "its number" }],
+  args: [{ name: "id", summary: "the task's number" }],
   options: {},
   examples: ["teams task rm 3", "teams task rm 3 --team review --json"],
   async run({ args, options, io, out }) {

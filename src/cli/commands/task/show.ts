@@ -7,8 +7,8 @@ import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task show",
-  summary: "Show one task whole",
-  args: [{ name: "id", summary: "its number" }],
+  summary: "Show all details of a task",
+  args: [{ name: "id", summary: "the task's number" }],
   options: {},
   examples: ["teams task show 3", "teams task show 3 --json"],
   async run({ args, options, io, out }) {

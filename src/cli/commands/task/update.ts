@@ -10,16 +10,16 @@ import { usageError } from "../../parse-args.ts";
 export const command = defineCommand({
   name: "task update",
   summary: "Change a task",
-  args: [{ name: "id", summary: "its number" }],
+  args: [{ name: "id", summary: "the task's number" }],
   options: {
     status: {
       value: "status",
       summary: "its new state",
       choices: ["pending", "in_progress", "completed", "deleted"],
     },
-    owner: { value: "member", summary: "who is to do it; they are told" },
+    owner: { value: "member", summary: "assign it to this member, and notify the member" },
     subject: { value: "text", summary: "its new subject" },
-    description: { short: "d", value: "text", summary: "its new description; - reads stdin" },
+    description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
   },
   examples: [
     "teams task update 3 --status in_progress",
