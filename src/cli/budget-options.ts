@@ -2,7 +2,7 @@ import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
 import { amountOption } from "./option-values.ts";
 
-/** The options of a command that limit what may be spent. */
+/** The options of a command that set a budget. */
 export const BUDGET_OPTIONS = {
   maxTokens: { value: "tokens", summary: "the most tokens to use: a warning at 80 %, a pause at 100 %" },
   maxCost: {

@@ -11,8 +11,8 @@ import { readPlace, readStatus } from "../team/records/read-records.ts";
 import { tmuxAround } from "../tmux/current-client.ts";
 
 /**
- * Shows the pane of the first of some members that has one.
- * @returns what came of it; `gone` when nobody has a pane
+ * Shows the pane of the first member that has one.
+ * @returns the outcome; `gone` if no member has a pane
  */
 export async function focusFirstPane(ctx: OperationContext, names: readonly string[]): Promise<FocusOutcome> {
   for (const name of names) {
@@ -26,7 +26,7 @@ export async function focusFirstPane(ctx: OperationContext, names: readonly stri
 
 type Place = Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid" | "server">>;
 
-/** One that lives in the lead's process is shown in the lead's pane. */
+/** Returns the place to show for a member: the lead's pane for a member that lives in the lead's process. */
 function placeToFocus(
   ctx: OperationContext,
   name: string,
@@ -35,14 +35,14 @@ function placeToFocus(
   return place?.within === undefined ? (place ?? leadPlace(ctx, name)) : leadPlace(ctx, LEAD_NAME);
 }
 
-/** Nobody put the lead where it is: it says itself, and while it lives its pane is the one that it says. */
+/** Returns the lead's pane from its status record (a lead has no place record); undefined if its process is not alive. */
 function leadPlace(ctx: OperationContext, name: string): Place | undefined {
   const status = name === LEAD_NAME ? readStatus(ctx.ref, name) : undefined;
   if (status === undefined || livenessOf(status.process) !== "alive") return undefined;
   return defined({ paneId: status.paneId, server: status.server });
 }
 
-/** Undefined where that kind of place does not do it itself. */
+/** Lets the backend show the place; undefined if the backend has no way of its own. */
 async function focusByBackend(
   ctx: OperationContext,
   place: PlaceRecord | undefined,
@@ -60,7 +60,7 @@ async function focusTmuxPane(
   return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxAround(ctx.env));
 }
 
-/** Those whose panes stand for a team: its teammates in order, those that are hidden behind them, else its lead. */
+/** Returns the members whose pane may be shown for a team, in order of preference: visible teammates, hidden ones, the lead. */
 export function focusOrder(ctx: OperationContext): string[] {
   const teammates = readTeam(ctx.ref)
     .members.map(({ name }) => name)

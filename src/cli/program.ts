@@ -10,12 +10,12 @@ import type { Command } from "./define-command.ts";
 import { bind, type ParsedLine, parseQuickly } from "./parse-args.ts";
 
 interface Entry {
-  /** The heading it stands under in `teams --help`. */
+  /** Its heading in `teams --help`. */
   readonly group: "Teams" | "Teammates" | "Messages" | "Tasks" | "What waits for you" | "This machine";
   readonly load: () => Promise<{ readonly command: Command }>;
 }
 
-/** Every command by the words that call it; each file is loaded when it is called. */
+/** Every command by its name; the file of a command is loaded when it is called. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   run: { group: "Teams", load: () => import("./commands/run.ts") },
   create: { group: "Teams", load: () => import("./commands/create.ts") },
@@ -62,7 +62,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   agent: { group: "This machine", load: () => import("./commands/agent.ts") },
 };
 
-/** First words that are no command of their own: `task`. */
+/** First words that are not a command by themselves: `task`. */
 export const FAMILIES: readonly string[] = [
   ...new Set(
     Object.keys(COMMANDS).flatMap((name) => (name.includes(" ") ? [name.slice(0, name.indexOf(" "))] : [])),
@@ -70,7 +70,8 @@ export const FAMILIES: readonly string[] = [
 ];
 
 /**
- * Runs one command line from its words to its exit status. Failures are said on stderr and never thrown.
+ * Runs one command line. Reports errors on stderr and never throws.
+ * @returns the exit status
  */
 export async function runProgram(io: Io): Promise<number> {
   try {
@@ -97,7 +98,7 @@ async function dispatch(io: Io): Promise<number> {
   return runCommand(command, words.slice(name.split(" ").length), io);
 }
 
-/** Parses the words behind a command's name and calls its body. */
+/** Parses the words after a command's name, and runs the command. */
 async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
   if (command.raw && !asksForHelp(words)) {
     const out = openOutput(io, { json: false, quiet: false, verbose: false });
@@ -117,7 +118,7 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   return (await command.run({ args, options, io, out })) ?? EXIT.done;
 }
 
-/** Its getters stay getters: to know its columns a process opens its terminal, which most never do. */
+/** Copies `io` with other arguments. Getters stay getters: reading the columns opens the terminal, which most commands never need. */
 function withArgv(io: Io, words: readonly string[]): Io {
   const parts = Object.getOwnPropertyDescriptors(io);
   return Object.defineProperties({} as Io, { ...parts, argv: { value: words, enumerable: true } });
@@ -131,12 +132,12 @@ async function parseSlowly(
   return parseWithCommander(command, words);
 }
 
-/** A raw command's own flags are nobody's but its own, so that only a lone `--help` is ours. */
+/** A raw command reads all flags itself: only a lone `--help` is handled here. */
 function asksForHelp(words: readonly string[]): boolean {
   return words.length === 1 && (words[0] === "--help" || words[0] === "-h");
 }
 
-/** `task add`, `send`; undefined where no command has that name. */
+/** Returns the command's name (`task add`, `send`); undefined if there is no such command. */
 function commandName(words: readonly string[]): string | undefined {
   const [first, second] = words;
   if (first === undefined) return undefined;
@@ -144,7 +145,7 @@ function commandName(words: readonly string[]): string | undefined {
   return [two, first].find((name) => Object.hasOwn(COMMANDS, name));
 }
 
-/** The words with the options that every command takes moved behind the command: `teams --json ls`. */
+/** Moves common options before the command to after it: `teams --json ls` becomes `teams ls --json`. */
 function withCommonOptionsLast(argv: readonly string[]): readonly string[] {
   let at = 0;
   while (at < argv.length) {
@@ -168,7 +169,7 @@ function commonOption(word: string): OptionSpec | undefined {
   )?.[1];
 }
 
-/** Whether a switch stands before `--`, also on a command line that does not parse. */
+/** Whether the command line has this flag before `--`; works for a line that does not parse too. */
 function hasFlag(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end < 0 ? argv.length : end).includes(flag);
@@ -194,7 +195,7 @@ function unknownOption(word: string): never {
   });
 }
 
-/** The help of one command, of a family of them, or of all. */
+/** Prints the help of one command, of `teams task`, or of all commands. */
 async function help(io: Io, words: readonly string[]): Promise<number> {
   const name = commandName(words);
   const entry = name === undefined ? undefined : COMMANDS[name];

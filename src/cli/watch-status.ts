@@ -19,30 +19,30 @@ interface StatusOptions {
   readonly watch: boolean;
 }
 
-/** What `status` says that is more than a line: of processes and places too, once or whenever something changes. */
-export async function showStatus(call: AnyCall, open: OpenTeam, asked: StatusOptions): Promise<number> {
+/** Prints the full status, including processes and places: once, or after each change. */
+export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusOptions): Promise<number> {
   const { out } = call;
   const ctx = await operationContext(call, open);
   const stuckAfterMs = await readStuckAfterMs(call, ctx.home);
-  if (asked.watch) return watch(call, ctx, { ...asked, stuckAfterMs });
-  const status = await currentStatus(ctx, asked);
+  if (options.watch) return watch(call, ctx, { ...options, stuckAfterMs });
+  const status = await currentStatus(ctx, options);
   out.answer(status, () => statusWithHint(ctx, status, out, stuckAfterMs));
   return EXIT.done;
 }
 
-/** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */
+/** Reads the status. First reconciles unnoticed deaths, so that the status is complete, and sends pending task notifications. */
 async function currentStatus(ctx: OperationContext, { git }: StatusOptions): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
   const status = await teamStatus(ctx, { git });
-  const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
+  const changed = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
   await notifyTaskChanges(
     ctx,
-    news.map(({ id }) => id),
+    changed.map(({ id }) => id),
   );
   return status;
 }
 
-/** Where no lead sees to it, what brings back those that have ended is named. */
+/** Returns the status as text; without a living lead, also the command that restarts ended teammates. */
 function statusWithHint(
   { ref, clock }: OperationContext,
   status: TeamStatus,
@@ -50,9 +50,9 @@ function statusWithHint(
   stuckAfterMs: number,
 ): string {
   const names = status.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
-  const way = status.leadAlive === true ? undefined : resumeHint(ref, names);
+  const hint = status.leadAlive === true ? undefined : resumeHint(ref, names);
   const text = statusText(status, out, { now: clock.now(), stuckAfterMs });
-  return way === undefined ? text : `${text}\n\n${line`${way}`}`;
+  return hint === undefined ? text : `${text}\n\n${line`${hint}`}`;
 }
 
 const CLEAR = "\x1b[H\x1b[2J";
@@ -60,14 +60,14 @@ const CLEAR = "\x1b[H\x1b[2J";
 async function watch(
   { io, out }: AnyCall,
   ctx: OperationContext,
-  { stuckAfterMs, ...asked }: StatusOptions & { readonly stuckAfterMs: number },
+  { stuckAfterMs, ...options }: StatusOptions & { readonly stuckAfterMs: number },
 ): Promise<number> {
   const signal = io.interruption();
   let before = "";
   await follow(
     ctx.ref,
     async () => {
-      const status = await currentStatus(ctx, asked);
+      const status = await currentStatus(ctx, options);
       const picture = out.json ? JSON.stringify(status) : statusWithHint(ctx, status, out, stuckAfterMs);
       if (picture !== before)
         out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));

@@ -77,7 +77,7 @@ const OPTIONS = {
 
 export const command = defineCommand({
   name: "run",
-  summary: "Give a goal to a lead, which builds its team and works on it here",
+  summary: "Give a goal to a lead agent, which builds a team and works with it here",
   args: ARGS,
   options: OPTIONS,
   examples: [

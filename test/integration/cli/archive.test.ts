@@ -74,7 +74,7 @@ describe("export and import", () => {
     const { message, hint } = (await teams(["export", "-o", "nowhere/x.tar.gz", "--json"])).error();
     const directory = join(teams.directory, "nowhere");
     expect(message).toBe(`There is no directory ${directory} for x.tar.gz; nothing was saved.`);
-    expect(hint).toBe(`Make it: mkdir -p ${directory}; or name another file with -o.`);
+    expect(hint).toBe(`Create it: mkdir -p ${directory}; or name another file with -o.`);
   });
 
   it("replace the file that is named, or none", async () => {
