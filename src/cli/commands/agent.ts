@@ -19,7 +19,7 @@ export const command = defineCommand({
   run: async (call) => runAgent(call),
 });
 
-/** Ready is announced before anything that only its work needs is loaded: its inbox is watched by then, and it can be ended. */
+/** Announces readiness before loading the modules for turns: the inbox is watched by then, and the agent can be ended. */
 async function runAgent(call: AnyCall): Promise<number> {
   const ready = await prepareTeammate(call.io);
   announceReady(ready.ref.paths.agent(ready.name));

@@ -50,7 +50,7 @@ export const command = defineCommand({
   },
 });
 
-/** What a row has no room for. */
+/** Returns the details that do not fit in a row. */
 function approvalDetails({ id, change = [], choices = [] }: Approval): readonly string[] {
   const lines = [...change, ...choices.map(numbered)];
   return lines.length === 0 ? [] : [[line`${id}:`, ...lines.map(indented)].join("\n")];
@@ -83,22 +83,22 @@ function numbered(choice: string, at: number): string {
   return `${at + 1}  ${choice}`;
 }
 
-/** With the blanks that a line of code begins with. */
+/** Indents a text; the blanks at the start of a line of code stay. */
 function indented(text: string): string {
   return `  ${stripControls(text).replaceAll("\t", "    ").replaceAll("\n", "\n  ")}`;
 }
 
-/** How they are answered. */
+/** Returns the commands that answer the requests. */
 function answerHints(approvals: readonly Approval[]): string {
   const [first] = approvals;
   const id = approvals.length === 1 && first !== undefined ? operand(first.id) : "<id>";
   const kinds = new Set(approvals.map(({ kind }) => kind));
-  const verdict = `teams approve ${id}   or: teams reject ${id} --note "why"`;
+  const answer = `teams approve ${id}   or: teams reject ${id} --note "why"`;
   return [
-    ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${verdict}`] : []),
+    ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${answer}`] : []),
     ...(kinds.has("question") ? [`Answer a question with: teams approve ${id} --note "the answer"`] : []),
     ...(kinds.has("crash")
-      ? [`Restart what crashed with: teams approve ${id}   or dismiss it: teams reject ${id}`]
+      ? [`Restart a crashed agent with: teams approve ${id}   or remove it: teams reject ${id}`]
       : []),
   ].join("\n");
 }

@@ -3,7 +3,7 @@ import { SETTINGS_SCOPES } from "../../settings/settings-files.ts";
 import { answerRequest } from "../answer-request.ts";
 import { defineCommand } from "../define-command.ts";
 
-/** Modes that a plan can go on in: what follows a plan is work. */
+/** Modes for carrying out a plan: all in which an agent works itself. */
 const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
 
 export const command = defineCommand({

@@ -24,10 +24,10 @@ export const command = defineCommand({
     );
     noteRedacted(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () => {
-      const left =
-        sent.skipped.length === 0 ? "" : line` Not running, so left out: ${sent.skipped.join(", ")}.`;
-      if (sent.recipients.length === 0) return `Nobody is there to hear it.${left}`;
-      return line`Sent to ${sent.recipients.join(", ")}.` + left;
+      const skipped =
+        sent.skipped.length === 0 ? "" : line` Not running, so skipped: ${sent.skipped.join(", ")}.`;
+      if (sent.recipients.length === 0) return `Not sent: no other member is running.${skipped}`;
+      return line`Sent to ${sent.recipients.join(", ")}.` + skipped;
     });
   },
 });

@@ -24,7 +24,7 @@ export const command = defineCommand({
   ],
   async run(call) {
     const { args, options, io, out } = call;
-    refuseSecondTeam(call, "make a team");
+    refuseSecondTeam(call, "create a team");
     const home = teamsHome(io.env);
     const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
     const agentType = options.agentType && (await canonicalType(home.root, io.cwd, options.agentType));
@@ -39,14 +39,14 @@ export const command = defineCommand({
     const { name, displayName, leadAgentId } = readTeam(ref);
     out.done({ team: name, displayName: displayName ?? name, leadAgentId, config: ref.paths.config }, () =>
       [
-        line`Team ${name} is made.`,
+        line`Created team ${name}.`,
         line`Next: teams spawn <name> --prompt "…" ${optionWords("--team", name)}`,
       ].join("\n"),
     );
   },
 });
 
-/** As it is written where it is defined. @throws TeamError INVALID_TYPE */
+/** Returns the agent type's name as its definition spells it. @throws TeamError INVALID_TYPE */
 async function canonicalType(root: string, cwd: string, name: string): Promise<string> {
   const [{ agentTypesIn }, { spawnType }] = await Promise.all([
     import("../../runtime/agent/load-agent-types.ts"),

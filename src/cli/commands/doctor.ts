@@ -49,16 +49,21 @@ export const command = defineCommand({
 });
 
 /**
- * @param onlyOurs whether it must be one that we made
+ * Checks that the named team exists.
+ * @param onlyOurs whether teams must have created it
  * @throws TeamError TEAM_NOT_FOUND, PERMISSION_DENIED
  */
 function requireTeam(home: Home, name: string, onlyOurs: boolean): void {
   const ref = teamRef(home, name);
   assertTeam(ref);
   if (!onlyOurs || listTeams(home).some(({ team, ours }) => team === ref.team && ours)) return;
-  throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
-    hint: `To repair it anyway: teams doctor --fix --force ${operand(ref.team)}`,
-  });
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `${ref.team} was created by another program; nothing was changed.`,
+    {
+      hint: `To repair it anyway: teams doctor --fix --force ${operand(ref.team)}`,
+    },
+  );
 }
 
 const LEVEL_TINTS = { ok: ["good"], warn: ["attention"], fail: ["bold", "bad"] } as const;

@@ -34,8 +34,8 @@ export const command = defineCommand({
     out.done({ team, shutdowns: reports }, () =>
       [
         ...reports.map(sentence),
-        ...(reports.length === 0 ? ["Nobody but the lead is in it."] : []),
-        line`To take it up again: teams resume ${operand(team)}`,
+        ...(reports.length === 0 ? ["The team has no teammates."] : []),
+        line`To resume the team: teams resume ${operand(team)}`,
       ].join("\n"),
     );
     return exitOfShutdowns(reports, io.interruption().aborted);
@@ -49,8 +49,8 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "gone":
       return line`${name} had already ended; it stays in the team.`;
     case "rejected":
-      return line`${name} refuses: ${reason ?? "it gave no reason"}`;
+      return line`${name} refused: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} did not end in time and was left as it is.`;
+      return line`${name} did not end in time and still runs.`;
   }
 }

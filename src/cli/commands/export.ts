@@ -33,7 +33,7 @@ export const command = defineCommand({
     const { saveTeam } = await import("../archive-file.ts");
     const signal = io.interruption();
     const saved = await saveTeam(ref, io.cwd, options.output, signal).catch((error: unknown) => {
-      // Nothing was saved: what had been written is removed by now.
+      // Nothing was saved: the unfinished file is removed by now.
       if (signal.aborted) return undefined;
       throw error;
     });
@@ -41,18 +41,17 @@ export const command = defineCommand({
     if (!saved.isOneMoment) out.note(BUSY_NOTE);
     out.done(
       { team: ref.team, ...saved },
-      () =>
-        line`Team ${ref.team} is saved: ${saved.file} (${formatBytes(saved.bytes)}, ${saved.files} files)`,
+      () => line`Saved team ${ref.team}: ${saved.file} (${formatBytes(saved.bytes)}, ${saved.files} files)`,
     );
     return EXIT.done;
   },
 });
 
 const BUSY_NOTE =
-  "The team never paused: each file is whole, and the last ones are up to a second newer than the first.";
+  "The team kept writing during the export: each file is complete, but the last ones may be a second newer than the first.";
 
 function terminalOutputError(): TeamError {
-  return new TeamError("INVALID_INPUT", "An archive is not text for a terminal; nothing was saved.", {
-    hint: "Name a file with -o, or send it on: teams export -o - | …",
+  return new TeamError("INVALID_INPUT", "An archive cannot be written to a terminal; nothing was saved.", {
+    hint: "Name a file with -o, or use a pipe: teams export -o - | …",
   });
 }

@@ -17,8 +17,8 @@ export const command = defineCommand({
     const { name } = open.member;
     const outcome = await setHidden(await operationContext(call, open), name, true);
     out.done({ agent: name, hidden: outcome !== "apart", moved: outcome === "moved" }, () => {
-      if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
-      return line`${name} is in a window of its own${outcome === "moved" ? "" : " already"}.`;
+      if (outcome === "apart") return line`${name} was spawned in its own window and stays there.`;
+      return line`${name} is ${outcome === "moved" ? "now" : "already"} in its own window.`;
     });
     return EXIT.done;
   },

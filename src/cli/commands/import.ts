@@ -26,14 +26,14 @@ export const command = defineCommand({
   notes: "No agent is started. `teams resume` restarts the members with their conversations.",
   async run(call) {
     const { args, options, io, out } = call;
-    refuseSecondTeam(call, "make a team");
+    refuseSecondTeam(call, "create a team");
     const { importTeam } = await import("../../team/archive/import-team.ts");
     const source = await openArchive(call, args.archive);
     const signal = io.interruption();
     const { name, unique } = options;
-    const wanted = { name, unique, now: systemClock.now(), signal };
-    const imported = await importTeam(teamsHome(io.env), source, wanted).catch((error: unknown) => {
-      // Nothing was made: what had been read is removed by now.
+    const target = { name, unique, now: systemClock.now(), signal };
+    const imported = await importTeam(teamsHome(io.env), source, target).catch((error: unknown) => {
+      // No team was created: unpacked files are removed by now.
       if (signal.aborted) return undefined;
       throw error;
     });
@@ -43,20 +43,20 @@ export const command = defineCommand({
   },
 });
 
-/** @throws TeamError INVALID_INPUT for a file that is not there, or a terminal */
+/** Opens the archive's file or stdin. @throws TeamError INVALID_INPUT for a missing file, a directory or a terminal */
 async function openArchive({ io }: AnyCall, archive: string): Promise<AsyncIterable<Uint8Array>> {
   if (archive === "-") {
     if (!io.terminal.stdin) return io.bytesIn();
-    throw new TeamError("INVALID_INPUT", "An archive cannot be typed; nothing was made.", {
-      hint: "Name its file, or send it: … | teams import -",
+    throw new TeamError("INVALID_INPUT", "An archive cannot be read from a terminal; no team was created.", {
+      hint: "Name its file, or use a pipe: … | teams import -",
     });
   }
   const path = resolve(io.cwd, archive);
-  const what =
-    entryOf(path) === undefined ? "There is no file" : isDirectory(path) ? "It is a directory:" : undefined;
-  if (what !== undefined) {
-    throw new TeamError("INVALID_INPUT", `${what} ${path}; nothing was made.`, {
-      hint: "An archive is the one file that `teams export` wrote.",
+  const problem =
+    entryOf(path) === undefined ? "does not exist" : isDirectory(path) ? "is a directory" : undefined;
+  if (problem !== undefined) {
+    throw new TeamError("INVALID_INPUT", `${path} ${problem}; no team was created.`, {
+      hint: "Name a file that `teams export` wrote.",
     });
   }
   const { openedBytes } = await import("../../os/files/tar.ts");
@@ -77,7 +77,7 @@ function reportJson({ ref, received }: ImportedTeam): object {
   };
 }
 
-/** Its agents go on where they were once they are started. */
+/** Returns the command that continues with the imported team. */
 function nextCommand({ ref, received: { config } }: ImportedTeam): string {
   const hasAgents = config.members.some(({ name }) => name !== LEAD_NAME);
   return `teams ${hasAgents ? "resume" : "status"} ${operand(ref.team)}`;
@@ -86,23 +86,21 @@ function nextCommand({ ref, received: { config } }: ImportedTeam): string {
 function reportText(imported: ImportedTeam): string {
   const { ref, received } = imported;
   const { config, tasks, freed, requests } = received;
-  const what = `${pluralized(config.members.length, "member")}, ${pluralized(tasks, "task")}`;
+  const contents = `${pluralized(config.members.length, "member")}, ${pluralized(tasks, "task")}`;
   const free = freed.map((id) => `#${id}`).join(", ");
-  const bold = config.members.filter(bypassesPermissions).map(({ name }) => name);
+  const bypassing = config.members.filter(bypassesPermissions).map(({ name }) => name);
   return [
-    line`Team ${ref.team} is imported: ${what}.`,
-    ...(freed.length === 0 ? [] : [line`Free again, since who had them has ended: ${free}.`]),
-    ...(requests === 0
+    line`Imported team ${ref.team}: ${contents}.`,
+    ...(freed.length === 0 ? [] : [line`Unassigned tasks, since their owners have ended: ${free}.`]),
+    ...(requests === 0 ? [] : [line`Closed: ${pluralized(requests, "request")} of members that have ended.`]),
+    ...(bypassing.length === 0
       ? []
-      : [line`Not taken over: ${pluralized(requests, "request")} of members that have ended.`]),
-    ...(bold.length === 0
-      ? []
-      : [line`These may do everything without asking, as before: ${bold.join(", ")}.`]),
+      : [line`These members may do everything without asking, as before: ${bypassing.join(", ")}.`]),
     line`Next: ${nextCommand(imported)}`,
   ].join("\n");
 }
 
-/** An archive may come from somebody else: what it lets its members do is said. */
+/** An archive may come from another person, so the report names members that may do everything. */
 function bypassesPermissions({ mode }: TeamMember): boolean {
   return mode === "bypassPermissions";
 }

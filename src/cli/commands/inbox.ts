@@ -18,7 +18,7 @@ import { defineCommand } from "../define-command.ts";
 import { follow } from "../follow-team.ts";
 import { timeOption } from "../option-values.ts";
 
-/** Messages that are shown without `--all`. */
+/** How many messages are shown without `--all`. */
 const RECENT = 20;
 
 export const command = defineCommand({
@@ -46,7 +46,7 @@ export const command = defineCommand({
       ...(options.from === undefined ? {} : { from: splitAddress(options.from).name }),
       ...(since === undefined ? {} : { since }),
     };
-    // Opened before the first look, so that nothing falls between the two.
+    // Opened before the history is read, so that no message is missed in between.
     const feed = options.follow ? openMailFeed(open.ref, name, filter) : undefined;
     const found = await history(open.ref, name, { ...filter, all: options.all });
     const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
@@ -68,26 +68,31 @@ export const command = defineCommand({
 });
 
 /**
- * An agent consumes its messages itself, once they are in its conversation: marked by anybody else they would never reach it.
- * @param inAgentsShell whoever acts is an agent: nobody else's messages are its to take
+ * Checks that the caller may mark messages as read. An agent marks its messages itself, once they are in its conversation:
+ * a message that another process marks would never reach it.
+ * @param inAgentsShell whether the caller is an agent, which may only mark its own messages
  * @throws TeamError NOT_LEAD, INVALID_INPUT
  */
 function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
   const isOwn = inAgentsShell && name === actor;
   if (inAgentsShell && !isOwn) {
-    throw new TeamError("NOT_LEAD", `The messages are ${name}'s, not ${actor}'s; nothing was marked.`, {
-      hint: "Without --mark-read they are only shown.",
+    throw new TeamError("NOT_LEAD", `The messages belong to ${name}, not to ${actor}; nothing was marked.`, {
+      hint: "Read them without --mark-read.",
     });
   }
   const isLedByHand = name === LEAD_NAME && config.leadProcess === undefined;
   if (isOwn || isLedByHand || !isJournalled(ref, name)) return;
-  throw new TeamError("INVALID_INPUT", `${name} reads its messages itself; nothing was marked.`, {
-    hint: "A message that somebody else marks never reaches it. Without --mark-read they are only shown.",
-  });
+  throw new TeamError(
+    "INVALID_INPUT",
+    `${name} reads its messages itself, and would miss a message that you mark; nothing was marked.`,
+    {
+      hint: "Read them without --mark-read.",
+    },
+  );
 }
 
 function brokenNote(path: string): string {
-  return line`${path} is broken: what is whole in it is shown, and what the journal holds of the rest. The next message to it, or teams doctor --fix, repairs it.`;
+  return line`${path} is broken: only messages that can be read there or in the journal are shown. The next message to this inbox, or teams doctor --fix, repairs the file.`;
 }
 
 interface InboxToFollow {
@@ -125,7 +130,7 @@ async function markRead(ref: TeamRef, name: string, shown: readonly MessageView[
   if (keys.length > 0) await markAsRead(ref, name, keys);
 }
 
-/** How far each message came, as its receiver says: what nobody has picked up stands out. */
+/** Delivery states as the recipient reports them; messages that are not picked up get the brightest colour. */
 const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
   queued: ["queued", "attention"],
   delivered: ["delivered", "quiet"],
@@ -134,20 +139,20 @@ const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
   bounced: ["bounced", "bad"],
 };
 
-/** One message with its head; a protocol message as words, and how its request is answered. */
+/** Formats one message with its head; a protocol message as text, with the command that answers its request. */
 function messageText(message: MessageView, { out }: AnyCall): string {
   const protocol = parseProtocol(message.text);
   const at = message.timestamp.replace("T", " ").replace(/\.\d+Z$/, " UTC");
   const state = out.paint(...STATES[message.state]);
   const summary = message.summary === undefined ? "" : line` - ${message.summary}`;
   const head = line`${out.paint(message.from, "bold", { member: message.color })} ${out.paint(at, "quiet")}`;
-  // At the end what others wrote: none of it can pass for the way to answer.
+  // The sender's text comes last: it cannot pretend to be the command for the answer.
   const words = protocol === undefined ? [message.text] : [...answerHint(protocol), shownProse(protocol)];
   const body = stripControls(words.join("\n"));
   return `${head} ${state.painted}${summary}\n${body.replace(/^/gm, "  ")}`;
 }
 
-/** How a person answers what asks the lead for something; nothing for any other message. */
+/** Returns the command that answers a request to the lead; nothing for any other message. */
 function answerHint(message: ProtocolMessage): string[] {
   switch (message.type) {
     case "plan_approval_request":

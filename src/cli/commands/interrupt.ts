@@ -31,8 +31,8 @@ function sentence({ name, outcome }: InterruptReport): string {
     case "interrupted":
       return line`${name} was interrupted.`;
     case "idle":
-      return line`${name} is not working; there was nothing to interrupt.`;
+      return line`${name} is idle; there was nothing to interrupt.`;
     case "asked":
-      return line`${name} was asked to stop; whether it does cannot be seen from here.`;
+      return line`${name} was asked to stop; teams cannot see from here whether it does.`;
   }
 }

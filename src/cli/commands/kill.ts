@@ -33,7 +33,7 @@ export const command = defineCommand({
     }
     const target = resolveTarget(io.env, options, args.name);
     if (options.purge && target.kind === "member")
-      throw usageError(command, "takes --purge for a whole team only.");
+      throw usageError(command, "accepts --purge only for a whole team.");
     requireOurs(target.open, { named: true, force: options.force });
     const ctx = await operationContext(call, target.open);
     const how = {
@@ -52,9 +52,9 @@ export const command = defineCommand({
     out.done({ team, kills: reports, worktrees: all, purged: options.purge }, () =>
       [
         ...reports.map(sentence),
-        ...(reports.length === 0 ? ["Nobody but the lead was there."] : []),
+        ...(reports.length === 0 ? ["The team has no teammates."] : []),
         ...keptLines(all),
-        ...(options.purge ? [line`Team ${team} is deleted.`] : []),
+        ...(options.purge ? [line`Deleted team ${team}.`] : []),
       ].join("\n"),
     );
     return reports.some(({ left }) => left.length > 0) ? EXIT.failed : EXIT.done;
@@ -71,6 +71,6 @@ function sentence({ name, outcome, left }: KillReport): string {
     case "gone":
       return line`${name} had already ended; it is no longer a member.${still}`;
     case "out of reach":
-      return line`${name} is no longer a member; if it still runs where it was started, no signal reached it there.`;
+      return line`${name} is no longer a member; it was started on another machine or in another container, so no signal was sent.`;
   }
 }

@@ -30,17 +30,17 @@ export const command = defineCommand({
     const open = openTeam(io.env, options);
     const windows = await layOutWindows(await operationContext(call, open), layout);
     out.done({ team: open.ref.team, layout, windows }, () => {
-      if (windows === 0) return "Each teammate has a window of its own: there is nothing to lay out.";
+      if (windows === 0) return "Each teammate has its own window: there is nothing to arrange.";
       return line`${pluralized(windows, "window")}: ${layout}.`;
     });
     return EXIT.done;
   },
 });
 
-/** A team's name stands behind `--team` here: the word is the layout's. */
+/** Returns a hint for an unknown layout; a user may have typed the team's name, which needs `--team` here. */
 function hintFor(word: string, env: Env): string {
   const isTeam = listTeams(teamsHome(env)).some(({ team, config }) => team === word || config?.name === word);
   if (isTeam)
-    return `Which layout? A team is named by --team: teams layout grid ${optionWords("--team", word)}`;
-  return didYouMean(word, LAYOUTS, `There are ${LAYOUTS.join(", ")}.`);
+    return `Name a layout, and the team with --team: teams layout grid ${optionWords("--team", word)}`;
+  return didYouMean(word, LAYOUTS, `The layouts are ${LAYOUTS.join(", ")}.`);
 }

@@ -34,7 +34,7 @@ export const command = defineCommand({
     "An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
   async run(call) {
     const { args, options, io } = call;
-    if (options.raw && options.debug) throw usageError(command, "takes --raw or --debug, not both.");
+    if (options.raw && options.debug) throw usageError(command, "accepts --raw or --debug, not both.");
     const open = openAddress(io.env, options, args.agent);
     const status = readStatus(open.ref, open.member.name);
     if (status === undefined) throw noConversationError(open, open.member.name);
@@ -43,20 +43,20 @@ export const command = defineCommand({
       log.showAll();
       return EXIT.done;
     }
-    const look = (): boolean => {
+    const printNew = (): boolean => {
       log.showNew();
       return false;
     };
-    await follow(open.ref, look, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });
+    await follow(open.ref, printNew, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });
     return EXIT.interrupted;
   },
 });
 
-/** A log as this command shows it. */
+/** Prints a log: all of it, or its new entries. */
 interface LogView {
   readonly file: string;
   showAll(): void;
-  /** One after another, what has come since the last look. */
+  /** Prints the entries since the last call, each by itself. */
   showNew(): void;
 }
 
@@ -85,12 +85,12 @@ function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean)
   });
 }
 
-/** @throws TeamError INVALID_INPUT where none is written */
+/** @throws TeamError INVALID_INPUT if the agent writes no debug log */
 function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }: StatusRecord): LogView {
   const file = debugPath(home.root, sessionId);
   if (entryOf(file) === undefined) {
     throw new TeamError("INVALID_INPUT", `${member.name} writes no debug log.`, {
-      hint: "Start it with --debug (teams spawn, teams run), or with TEAMS_DEBUG=1 in its environment.",
+      hint: "Start it with --debug (teams spawn, teams run) or with TEAMS_DEBUG=1 in its environment.",
     });
   }
   const feed = openLineFeed(file, (text) => [text], olderLog(file));
@@ -120,9 +120,9 @@ function logView<T>(
 function noConversationError({ ref }: OpenTeam, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
-    `${name} has no conversation here: no agent of ours runs as it.`,
+    `${name} has no conversation: teams runs no agent with this name.`,
     {
-      hint: `Its messages: teams inbox ${operand(name)} --all   who is there: teams status ${optionWords("--team", ref.team)}`,
+      hint: `See its messages: teams inbox ${operand(name)} --all   or the members: teams status ${optionWords("--team", ref.team)}`,
     },
   );
 }

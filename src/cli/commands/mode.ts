@@ -19,18 +19,18 @@ export const command = defineCommand({
   notes: "The mode applies from the agent's next tool call, and stays after a restart.",
   async run(call) {
     const { args, options, io, out } = call;
-    const wanted = PERMISSION_MODES.find((mode) => mode === args.mode);
-    if (wanted === undefined)
+    const mode = PERMISSION_MODES.find((one) => one === args.mode);
+    if (mode === undefined)
       throw usageError(
         command,
-        `knows no mode ${JSON.stringify(args.mode)}; there are ${PERMISSION_MODES.join(", ")}.`,
+        `has no mode ${JSON.stringify(args.mode)}; the modes are ${PERMISSION_MODES.join(", ")}.`,
       );
     const { member, ...open } = openAddress(io.env, options, args.agent);
     const settings = loadSettings(open.home.root, member.cwd || io.cwd);
-    const change = await setPermissionMode(filesContext(call, open), member.name, wanted, {
+    const change = await setPermissionMode(filesContext(call, open), member.name, mode, {
       decider: deciderOf(io.env),
       forbidden: bypassForbiddenBy(settings, { ...io.env, ...settings.env }),
     });
-    out.done(change, () => line`${change.name} is in mode ${change.mode} now.`);
+    out.done(change, () => line`${change.name} is now in mode ${change.mode}.`);
   },
 });

@@ -12,7 +12,7 @@ import { countOption } from "../option-values.ts";
 import { followScreen } from "../peek-follow.ts";
 import { endText, type PeekRenderer, rowRenderer, screenRenderer } from "../peek-renderer.ts";
 
-/** A screen of the usual size. */
+/** How many lines are printed by default: a usual screen. */
 const LINES = 40;
 
 export const command = defineCommand({
@@ -50,28 +50,28 @@ async function watch(
   { io, out }: AnyCall,
   ctx: OperationContext,
   name: string,
-  paper: PeekRenderer,
+  renderer: PeekRenderer,
   rows: number,
 ): Promise<number> {
   const signal = io.interruption();
   try {
-    const end = await followScreen(ctx, name, paper, { rows, signal });
+    const end = await followScreen(ctx, name, renderer, { rows, signal });
     if (end.kind === "nowhere") throw noScreenError(ctx, name);
     if (end.kind === "interrupted") return EXIT.interrupted;
-    paper.close(end.last);
+    renderer.close(end.last);
     out.item({ agent: name, end: end.exit ?? null }, () => endText(name, end.exit));
     return EXIT.done;
   } finally {
-    paper.close();
+    renderer.close();
   }
 }
 
 function noScreenError({ ref }: OperationContext, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
-    `${name} has no screen now: it does not run in a place of ours.`,
+    `${name} has no screen now: teams runs no agent with this name.`,
     {
-      hint: resumeHint(ref, [name]) ?? `What is known of it: teams status ${optionWords("--team", ref.team)}`,
+      hint: resumeHint(ref, [name]) ?? `See its state: teams status ${optionWords("--team", ref.team)}`,
     },
   );
 }

@@ -32,44 +32,48 @@ export const command = defineCommand({
     const open = openOwnTeam(io.env, options, args.name);
     const settings = loadSettings(open.home.root, io.cwd);
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
-    const behind: Promise<unknown>[] = [];
+    const background: Promise<unknown>[] = [];
     const report = await resumeTeam(
       await operationContext(call, open, settings),
       defined({
         mode: options.teammateMode,
         force: options.force,
-        background: (work: Promise<unknown>) => behind.push(work),
+        background: (work: Promise<unknown>) => background.push(work),
       }),
     );
     const { team } = open.ref;
     out.done({ team, ...report }, () => text(out, team, report));
-    await Promise.all(behind);
+    await Promise.all(background);
     return report.members.some(({ outcome }) => outcome === "failed") ? EXIT.failed : EXIT.done;
   },
 });
 
 function text(out: Output, team: string, { lead, unread, members }: ResumeReport): string {
-  const words = optionWords("--team", team);
+  const teamOption = optionWords("--team", team);
   const living = members.some(({ outcome }) => outcome === "alive" || outcome === "restarted");
   return [
     ...leadLine(lead, team),
     ...members.map((member) => sentence(out, member)),
-    ...(members.length === 0 ? ["Nobody but the lead is in it."] : []),
+    ...(members.length === 0 ? ["The team has no teammates."] : []),
     ...(unread === 0 || lead === "process"
       ? []
-      : [`${unread === 1 ? "1 message waits" : `${unread} messages wait`} for you: teams inbox ${words}`]),
-    ...(living ? [line`See them: teams attach ${words}   what they do: teams status ${words}`] : []),
+      : [
+          `${unread === 1 ? "1 message waits" : `${unread} messages wait`} for you: teams inbox ${teamOption}`,
+        ]),
+    ...(living
+      ? [line`Their panes: teams attach ${teamOption}   their states: teams status ${teamOption}`]
+      : []),
   ].join("\n");
 }
 
 function leadLine(lead: ResumeReport["lead"], team: string): string[] {
   if (lead === "taken")
     return [
-      line`The lead's process had ended: you lead ${team} now. To let its model continue leading: teams run --resume ${optionWords("--team", team)}`,
+      line`The lead's process had ended: you now lead ${team}. To let its model lead again: teams run --resume ${optionWords("--team", team)}`,
     ];
   if (lead === "unknown")
     return [
-      line`The lead of ${team} runs on another machine or in another container, if it runs: it was left as it is. To lead it yourself: teams resume ${operand(team)} --force`,
+      line`The lead of ${team} may run on another machine or in another container, so it stays the lead. To lead the team yourself: teams resume ${operand(team)} --force`,
     ];
   return [];
 }
@@ -82,15 +86,15 @@ function sentence(out: Output, member: ResumedMember): string {
       return line`${name} is still running: ${place}, pid ${member.pid ?? "?"}.`;
     case "restarted": {
       const tasks = member.taskIds.map((id) => `#${id}`).join(" ");
-      const goesOn = member.conversation === null ? "" : " with its conversation";
-      const held = tasks === "" ? "" : `${goesOn === "" ? " with" : " and"} ${tasks}`;
-      return line`${name} was started again${goesOn}${held}: ${place}, pid ${member.pid ?? "?"}.`;
+      const conversation = member.conversation === null ? "" : " with its conversation";
+      const held = tasks === "" ? "" : `${conversation === "" ? " with" : " and"} ${tasks}`;
+      return line`${name} was restarted${conversation}${held}: ${place}, pid ${member.pid ?? "?"}.`;
     }
     case "failed":
-      return line`${name} could not be started again: ${member.error?.message ?? "no reason was given"} ${member.error?.hint ?? ""}`.trimEnd();
+      return line`${name} could not be restarted: ${member.error?.message ?? "no reason was given"} ${member.error?.hint ?? ""}`.trimEnd();
     case "down":
-      return line`${name} is down: another teams resume had begun to start it, and did not. Call it again.`;
+      return line`${name} is down: another teams resume began to restart it and failed. Run teams resume again.`;
     case "unknown":
-      return line`${name} cannot be judged from here and was left as it is.`;
+      return line`${name} may run on another machine or in another program, so it was not restarted.`;
   }
 }

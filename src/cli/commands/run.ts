@@ -101,30 +101,30 @@ async function startRun(call: RunCall): Promise<number> {
   return reportingFailure(io.env, async () => {
     const { plan, goal, backend, notes } = await checkRun(call);
     for (const text of notes) out.note(text);
-    // In a session that nobody may look at nobody is asked, and whoever looks at one has been.
+    // A detached session may have no user to ask; in a session that teams opened, the user was asked before.
     if (!options.detach && !isInSession(io.env)) await askTrust(call);
     if (!wantsSession(call, backend)) return runLead(call, plan);
     return runLeadDetached(call, plan, { attach: !options.detach, goal });
   });
 }
 
-/** `--detach` wants one in any case; else a terminal outside tmux gets one, with the lead in its first pane. */
+/** Whether the run needs a new tmux session: with `--detach`, else for a terminal outside tmux, with the lead in its first pane. */
 function wantsSession({ options, out, io }: RunCall, backend: BackendType): boolean {
   if (options.detach) return true;
-  // A session of its own it may have already, with its teammates in it.
+  // The team may have its own session already, with its teammates in it.
   if (options.resume) return false;
   const isForSession = backend === "tmux" && !io.env.TMUX && !out.json;
   return isForSession && io.terminal.stdin && io.terminal.stdout && canBeAttached(io.env);
 }
 
-/** tmux draws on no terminal that it is not told the kind of, or that can do nothing. */
+/** tmux cannot draw on a terminal of unknown type, or on a dumb one. */
 function canBeAttached({ TERM }: Env): boolean {
   return Boolean(TERM) && TERM !== "dumb" && TERM !== "unknown";
 }
 
 interface CheckedRun {
   readonly plan: LeadPlan;
-  /** As it was given; empty where none was. */
+  /** As the user gave it; empty without one. */
   readonly goal: string;
   readonly backend: BackendType;
   readonly notes: readonly string[];
@@ -132,11 +132,11 @@ interface CheckedRun {
 
 interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "takesUp"> {
   readonly model: string;
-  /** The goal as it was given. */
+  /** The goal as the user gave it. */
   readonly typed: string;
 }
 
-/** @throws TeamError INVALID_INPUT; TEAM_NOT_FOUND and what {@link teamToResume} throws */
+/** Decides which team is led, by which model and with which goal. @throws TeamError INVALID_INPUT, and the errors of {@link teamToResume} */
 async function chooseLead(call: RunCall): Promise<LeadChoice> {
   const { args, options, io } = call;
   const typed = await goalOf(args.goal, io);
@@ -152,7 +152,7 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
   return { model, typed, team, goal: typed === "" && isScripted(model) ? "Play the playbook." : typed };
 }
 
-/** Everything that can be wrong is found here, before anything is made. */
+/** Finds every mistake in the options before anything is created. */
 async function checkRun(call: RunCall): Promise<CheckedRun> {
   const { options, io } = call;
   const { model, typed, ...led } = await chooseLead(call);
@@ -169,7 +169,7 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
   const delegate = options.delegate || options.permissionMode === "delegate";
   const given = options.permissionMode === "delegate" ? undefined : options.permissionMode;
   const mode = given ?? (builtIn ? "bypassPermissions" : undefined);
-  // Names this very run, also beside another of a team that is called the same.
+  // Identifies this run, even if another run's team has the same name.
   const run = randomUUID();
   const plan: LeadPlan = {
     ...led,
@@ -178,7 +178,7 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
     delegate,
     words: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
     spawn,
-    // What a person made is not a run's to delete.
+    // A run must not delete a team that a person created.
     keep: options.keep || led.takesUp?.wasByHand === true,
     budget,
     sidebar: !options.noSidebar,
@@ -193,26 +193,28 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
   };
   const notes = [
     ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined) : []),
-    ...(plan.keep && !options.keep ? [`${led.team} was led by hand, so it is kept when the run ends.`] : []),
+    ...(plan.keep && !options.keep
+      ? [`You led ${led.team} by hand before, so it is kept when the run ends.`]
+      : []),
   ];
   return { plan, goal: typed, backend: backend.type, notes };
 }
 
-/** Of an option that would change nothing. @throws TeamError INVALID_INPUT */
+/** Refuses options that would have no effect. @throws TeamError INVALID_INPUT */
 function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
   if (options.report !== undefined && !builtIn)
-    throw usageError(command, "takes --report for the built-in audit only, which --model scripted plays.");
-  if (options.here && options.session) throw usageError(command, "takes --here or --session, not both.");
+    throw usageError(command, "accepts --report only for the built-in audit (--model scripted).");
+  if (options.here && options.session) throw usageError(command, "accepts --here or --session, not both.");
 }
 
-/** @throws TeamError INVALID_MODEL where nobody can count what is not to be exceeded */
+/** @throws TeamError INVALID_MODEL for a limit in dollars if the model's price is not known */
 function budgetOf({ options }: RunCall, model: string, settings: Settings): BudgetLimits {
   const limits = budgetLimits(options);
   if (limits.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
   return limits;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED where it is another program's */
+/** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED if another program created the team */
 function teamToResume({ io, options }: RunCall): {
   readonly team: string;
   readonly model: string | undefined;
@@ -226,32 +228,36 @@ function teamToResume({ io, options }: RunCall): {
 /** @throws TeamError INVALID_INPUT */
 function requireResumable({ options }: RunCall, team: string, model: string): void {
   if (model === SCRIPTED) {
-    throw new TeamError("INVALID_INPUT", "The built-in audit is not taken up again; nothing was done.", {
-      hint: `Another model may lead its team: --model; or end it: teams kill ${optionWords("--team", team)}`,
+    throw new TeamError("INVALID_INPUT", "The built-in audit cannot be resumed; nothing was done.", {
+      hint: `Choose another model for its lead with --model, or end the team: teams kill ${optionWords("--team", team)}`,
     });
   }
   if (!options.detach) return;
-  throw new TeamError("INVALID_INPUT", "A team is taken up in your own terminal; nothing was done.", {
-    hint: "Leave --detach out.",
+  throw new TeamError("INVALID_INPUT", "A team cannot be resumed with --detach; nothing was done.", {
+    hint: "Run it in your own terminal, without --detach.",
   });
 }
 
-/** Without a goal a playbook plays, or somebody is there who types it. @throws TeamError INVALID_INPUT */
+/** Checks that there is a goal, a playbook, or a user who can type the goal. @throws TeamError INVALID_INPUT */
 function requireGoal({ io, options, out }: RunCall, goal: string, model: string): void {
   const isTyped = io.terminal.stdin && io.terminal.stdout && !out.json && !options.detach;
   if (goal !== "" || isScripted(model) || isTyped) return;
   throw new TeamError("INVALID_INPUT", "There is no goal.", {
-    hint: 'Say what is to be done: teams run "…"',
+    hint: 'Say what the team should do: teams run "…"',
   });
 }
 
-/** @param before that of the lead that is followed */
+/** @param before the model of the lead whose team is resumed */
 function modelOf({ options, io }: RunCall, before: string | undefined): string {
   if (options.playbook === undefined) return options.model ?? before ?? defaultModelName(io.env);
   if (options.model !== undefined && !isScripted(options.model)) {
-    throw new TeamError("INVALID_INPUT", "--playbook plays without a model, and --model names one.", {
-      hint: "Leave one of them out.",
-    });
+    throw new TeamError(
+      "INVALID_INPUT",
+      "--playbook and --model exclude each other: a playbook needs no model.",
+      {
+        hint: "Leave one of them out.",
+      },
+    );
   }
   return `${SCRIPTED}:${options.playbook}`;
 }
@@ -270,11 +276,11 @@ function spawnOptions(
 }
 
 function builtInNotes(goal: string, ownMode: boolean): string[] {
-  const first = "No model is set up: the built-in audit is played. Everything but the thinking is real.";
+  const first = "No model is set up: the built-in audit plays. Everything but the thinking is real.";
   return [
     goal === "" ? first : line`${first} It does not read the goal: ${goal}`,
     ...(ownMode
-      ? ["Its commands are fixed and known, so they run without asking; only its report is written."]
+      ? ["Its commands are fixed and known, so they run without asking; it writes only its report."]
       : []),
   ];
 }

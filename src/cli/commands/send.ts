@@ -25,8 +25,8 @@ export const command = defineCommand({
     const text = plainText(await textArgument(io, args.text, "message"));
     const { name } = splitAddress(args.agent);
     const summary = options.summary === undefined ? {} : { summary: options.summary };
-    const mail = { from: actor, to: name, text, ...summary };
-    const sent = await sendMessage(ref, mail, systemClock, (sentence) => out.note(line`${sentence}`));
+    const message = { from: actor, to: name, text, ...summary };
+    const sent = await sendMessage(ref, message, systemClock, (sentence) => out.note(line`${sentence}`));
     noteRedacted(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () =>
       sent.queuedForRestart

@@ -36,11 +36,11 @@ export const command = defineCommand({
     }
     const { root } = teamsHome(io.env);
     const { ignored, ...found } = loadSettings(root, io.cwd);
-    // Looked at, and pasted elsewhere.
+    // Redacted: users paste this output elsewhere.
     const settings = maskValue(found, secretsOf({ ...io.env, ...found.env }));
     const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];
     out.answer({ files, ignored, settings }, () => {
-      for (const what of ignored) out.note(line`Not trusted, so ignored: ${what}`);
+      for (const entry of ignored) out.note(line`Not trusted, so ignored: ${entry}`);
       return stripControls(JSON.stringify(settings, undefined, 2));
     });
   },

@@ -17,8 +17,8 @@ export const command = defineCommand({
     const { name } = open.member;
     const outcome = await setHidden(await operationContext(call, open), name, false);
     out.done({ agent: name, hidden: false, moved: outcome === "moved" }, () => {
-      if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
-      return line`${name} is in its team's window${outcome === "moved" ? "" : " already"}.`;
+      if (outcome === "apart") return line`${name} was spawned in its own window and stays there.`;
+      return line`${name} is ${outcome === "moved" ? "now" : "already"} in the team's window.`;
     });
     return EXIT.done;
   },

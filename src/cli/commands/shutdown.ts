@@ -50,7 +50,7 @@ export const command = defineCommand({
     const reports = await withWorktrees(ctx, open.config.members, asked);
     const kept = keptLines(reports.map(({ worktree }) => worktree));
     out.done({ team: open.ref.team, shutdowns: reports }, () =>
-      reports.length === 0 ? "Nobody is there to shut down." : [...reports.map(sentence), ...kept].join("\n"),
+      reports.length === 0 ? "The team has no teammates." : [...reports.map(sentence), ...kept].join("\n"),
     );
     return exitOfShutdowns(reports, io.interruption().aborted);
   },
@@ -63,8 +63,8 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "gone":
       return line`${name} had already ended.`;
     case "rejected":
-      return line`${name} refuses: ${reason ?? "it gave no reason"}`;
+      return line`${name} refused: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} did not end in time and was left as it is. To end it: teams kill ${operand(name)}`;
+      return line`${name} did not end in time and still runs. To end it: teams kill ${operand(name)}`;
   }
 }

@@ -80,11 +80,11 @@ export const command = defineCommand({
     const settings = loadSettings(open.home.root, io.cwd);
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     if (options.withChanges && options.worktree === undefined)
-      throw usageError(command, "takes --with-changes with --worktree only.");
+      throw usageError(command, "accepts --with-changes only with --worktree.");
     const lead = await operationContext(call, open, settings);
     const ctx = options.debug ? { ...lead, env: { ...lead.env, [DEBUG_VARIABLE]: "1" } } : lead;
     if (options.model !== undefined && isScripted(options.model)) {
-      // As the teammate will look for it, so that a mistake in it is said here and not in a pane.
+      // Read here too, from the teammate's directory, so that a mistake in it is reported here and not in a pane.
       loadPlaybook(playbookFile(options.model, io.program, resolve(io.cwd, options.cwd ?? ".")));
     }
     const prompt = await textOption(io, options.prompt, "prompt");
@@ -110,11 +110,11 @@ export const command = defineCommand({
     if (input.most !== undefined)
       requireInsideLeadDirectories(workingDirectory(ctx, input), open.config, settings, ctx);
     const { flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
-    for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
-    // From the first file on, so that a start that is cut off leaves nothing.
+    for (const problem of flaws) out.note(line`Ignored agent type: ${problem}`);
+    // Listens before the first file is written, so that an interrupted start leaves nothing.
     const signal = io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;
-    const behind: Promise<unknown>[] = [];
+    const background: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
       isPriced: isPricedBy(settings),
@@ -122,10 +122,10 @@ export const command = defineCommand({
       worktrees: { ...worktreeSettings(settings), signal },
       signal,
       bypassForbidden: bypassForbiddenBy(settings, ctx.env),
-      background: (work) => behind.push(work),
+      background: (work) => background.push(work),
     });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
-    const isTooLate = signal.aborted;
+    const isInterrupted = signal.aborted;
     out.done({ ...spawned, team: open.ref.team }, () => {
       const name = operand(spawned.name);
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
@@ -135,23 +135,23 @@ export const command = defineCommand({
           ? []
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
         ...(spawned.notHere === null ? [] : [elsewhereNote(spawned.notHere, settings.teams.minPane)]),
-        ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
-        line`See it: teams attach ${name}   its screen: teams peek ${name}`,
+        ...(call.out.verbose ? [line`It runs there because ${spawned.why}.`] : []),
+        line`Its pane: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
     });
     if (spawned.model === SCRIPTED)
       out.note(unscriptedNote(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
-    if (isTooLate)
+    if (isInterrupted)
       out.note(
-        line`Interrupted after ${spawned.name} was ready: it stays. To end it: teams kill ${operand(spawned.name)}`,
+        line`Interrupted after ${spawned.name} was ready, so it keeps running. To end it: teams kill ${operand(spawned.name)}`,
       );
-    await Promise.all(behind);
-    return isTooLate ? EXIT.interrupted : EXIT.done;
+    await Promise.all(background);
+    return isInterrupted ? EXIT.interrupted : EXIT.done;
   },
 });
 
 /**
- * A lead's model sends nobody where it would have to ask itself.
+ * Checks a spawn by the lead's model: it must not start a teammate in a directory where the lead itself would have to ask.
  * @throws TeamError PERMISSION_DENIED
  */
 function requireInsideLeadDirectories(
@@ -167,8 +167,8 @@ function requireInsideLeadDirectories(
     return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    `${directory} is outside of the lead's working directories; nobody was started.`,
-    { hint: "A person can start somebody there." },
+    `${directory} is outside the lead's working directories; no teammate was started.`,
+    { hint: "Only a person can spawn a teammate outside the lead's directories." },
   );
 }
 
@@ -183,22 +183,22 @@ function worktreeOption({
   return { ...(worktree === true ? {} : { branch: worktree }), withChanges };
 }
 
-/** Says where one is that --here did not put beside the caller, and why. */
+/** Explains why `--here` did not open the pane next to the caller's. */
 function elsewhereNote(why: NotHere, { columns, rows }: Settings["teams"]["minPane"]): string {
   const reasons: Readonly<Record<NotHere, string>> = {
-    "no pane": "this is not a pane of the tmux that it is in",
-    zoomed: "a pane of this window is zoomed, which a split would end",
-    "no room": `there is no room to the right of this pane (${2 * columns} columns for the two, ${rows} lines for each teammate)`,
+    "no pane": "the caller has no pane on this tmux server",
+    zoomed: "a pane of this window is zoomed, and a split would end the zoom",
+    "no room": `there is no room to the right of this pane (both need ${2 * columns} columns, each teammate needs ${rows} lines)`,
   };
-  return `It is in the team's own window: ${reasons[why]}.`;
+  return `Its pane is in the team's own window: ${reasons[why]}.`;
 }
 
-/** What a teammate without a model can say: what the built-in playbook has for its name, and mostly that is nothing. */
+/** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if there is one. */
 function unscriptedNote(name: string, builtIn: string): string {
   const { agents } = loadPlaybook(builtIn);
   const plays = agents[name] ?? agents["*"];
   return plays === undefined
-    ? line`No model is set up and nothing is scripted for ${name}: it stays silent. Set ANTHROPIC_API_KEY, or give --model scripted:<file>.`
+    ? line`No model is set up, and no playbook has a part for ${name}: it will not answer. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`
     : line`No model is set up: ${name} plays the built-in audit.`;
 }
 
@@ -211,9 +211,9 @@ function placementOf(options: {
   if ([here, window, session].filter(Boolean).length > 1) {
     throw new TeamError(
       "INVALID_INPUT",
-      "--here, --window and --session exclude each other; nobody was started.",
+      "--here, --window and --session exclude each other; no teammate was started.",
       {
-        hint: "Give one of them.",
+        hint: "Use one of them.",
       },
     );
   }

@@ -18,7 +18,7 @@ export const command = defineCommand({
   examples: ["teams status", "teams status review --json --git", "teams status --watch"],
   async run(call) {
     const { args, options, io, out } = call;
-    if (options.line && options.git) throw usageError(command, "takes --line or --git, not both.");
+    if (options.line && options.git) throw usageError(command, "accepts --line or --git, not both.");
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.line) {
       const status = await teamStatus(filesContext(call, open));
@@ -27,7 +27,7 @@ export const command = defineCommand({
       out.answer({ line: statusLine(status), ...(broken && { broken }) }, () => statusLine(status));
       return EXIT.done;
     }
-    // A line, which status bars ask for again and again, needs none of what notices deaths and tells of them.
+    // Not loaded for --line: status bars call it again and again, and it neither notices deaths nor notifies members.
     const { showStatus } = await import("../watch-status.ts");
     return showStatus(call, open, options);
   },

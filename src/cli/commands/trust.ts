@@ -28,37 +28,43 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, out } = call;
     if (options.list) {
-      if (options.revoke || args.directory !== undefined) throw usageError(command, "takes --list alone.");
+      if (options.revoke || args.directory !== undefined)
+        throw usageError(command, "accepts --list only alone.");
       printList(call);
       return;
     }
     const directory = directoryToTrust(call, args.directory);
     const { root } = teamsHome(call.io.env);
-    const { directory: kept, before } = await setTrust(
+    const { directory: repository, before } = await setTrust(
       root,
       directory,
       options.revoke ? undefined : true,
       systemClock,
     );
     const trusted = !options.revoke;
-    out.done({ directory: kept, trusted, changed: (before === true) !== trusted }, () => {
-      if (trusted) return before === true ? line`${kept} was trusted before.` : line`${kept} is trusted.`;
-      return before === true ? line`${kept} is no longer trusted.` : line`${kept} was not trusted.`;
+    out.done({ directory: repository, trusted, changed: (before === true) !== trusted }, () => {
+      if (trusted)
+        return before === true
+          ? line`${repository} was already trusted.`
+          : line`${repository} is now trusted.`;
+      return before === true
+        ? line`${repository} is no longer trusted.`
+        : line`${repository} was not trusted.`;
     });
   },
 });
 
-/** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT for what is no directory */
+/** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT if it is not a directory */
 function directoryToTrust({ io }: AnyCall, given: string | undefined): string {
   if (deciderOf(io.env) === "model") {
-    throw new TeamError("PERMISSION_DENIED", "Only a person says what is trusted; nothing was changed.", {
-      hint: "Ask the one you work for.",
+    throw new TeamError("PERMISSION_DENIED", "Only a person can trust a directory; nothing was changed.", {
+      hint: "Ask the user to do it.",
     });
   }
   const directory = resolve(io.cwd, given ?? ".");
   if (isDirectory(directory)) return directory;
   throw new TeamError("INVALID_INPUT", `${directory} is not a directory; nothing was changed.`, {
-    hint: "Name one that is there: teams trust <directory>",
+    hint: "Name an existing directory: teams trust <directory>",
   });
 }
 

@@ -36,7 +36,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
     const names = args.agent.map((address) => memberByAddress(open.ref, open.config, address).name);
-    const wanted: WaitCondition = {
+    const condition: WaitCondition = {
       idle: options.idle || names.length > 0 || !(options.tasks || options.message),
       tasks: options.tasks,
       message: options.message,
@@ -44,25 +44,29 @@ export const command = defineCommand({
     };
     const ctx = filesContext(call, open);
     let status = await teamStatus(ctx);
-    if (wanted.tasks && status.tasks.broken) out.note(brokenTasksNote(status.tasks.broken));
-    const told = new Set<string>();
+    if (condition.tasks && status.tasks.broken) out.note(brokenTasksNote(status.tasks.broken));
+    const noted = new Set<string>();
     const outcome = await follow(
       open.ref,
       async () => {
         status = await teamStatus(ctx);
-        noteWaitingRequests(status, wanted, told, out);
-        return unmetCondition(status, wanted, ctx) === undefined;
+        noteWaitingRequests(status, condition, noted, out);
+        return unmetCondition(status, condition, ctx) === undefined;
       },
       { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
     );
     if (outcome === "interrupted") return EXIT.interrupted;
     if (outcome === "timeout") {
-      throw new TeamError("TIMEOUT", `After ${options.timeout} s ${unmetCondition(status, wanted, ctx)}.`, {
-        hint: "See what they do: teams status",
-      });
+      throw new TeamError(
+        "TIMEOUT",
+        `After ${options.timeout} s ${unmetCondition(status, condition, ctx)}.`,
+        {
+          hint: "See what they do: teams status",
+        },
+      );
     }
     const unread = status.members.find((member) => member.name === open.actor)?.unread ?? 0;
-    out.done({ ...resultJson(status), unread }, () => line`${describe(status, wanted, unread)}`);
+    out.done({ ...resultJson(status), unread }, () => line`${describe(status, condition, unread)}`);
     return EXIT.done;
   },
 });
@@ -71,37 +75,39 @@ interface WaitCondition {
   readonly idle: boolean;
   readonly tasks: boolean;
   readonly message: boolean;
-  /** Who is to be idle; empty: all teammates. */
+  /** The members that must be idle; empty: all teammates. */
   readonly names: readonly string[];
 }
 
 /**
- * What of the wanted is not so yet, as the rest of a sentence; undefined when all is.
- * @throws TeamError RECIPIENT_INACTIVE when somebody who is waited for crashed: it will not come
+ * Describes the first part of the condition that is not met yet, as the rest of a sentence; undefined if all parts are met.
+ * @throws TeamError RECIPIENT_INACTIVE if a member of the condition crashed: it will not become idle
  */
 function unmetCondition(
   status: TeamStatus,
-  wanted: WaitCondition,
+  condition: WaitCondition,
   ctx: OperationContext,
 ): string | undefined {
-  const busy = wanted.idle ? awaitedMembers(status, wanted.names).filter((member) => !isIdle(member)) : [];
+  const busy = condition.idle
+    ? awaitedMembers(status, condition.names).filter((member) => !isIdle(member))
+    : [];
   if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
   const open = status.tasks.list.length - status.tasks.completed;
-  if (wanted.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
+  if (condition.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
   const unread = status.members.find((member) => member.name === ctx.actor)?.unread ?? 0;
-  return wanted.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
+  return condition.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
 }
 
-/** One that waits for a person may be waited for long: that is said once. */
+/** Notes once for each member that it waits for the user: the command could wait for ever. */
 function noteWaitingRequests(
   status: TeamStatus,
-  wanted: WaitCondition,
-  told: Set<string>,
+  condition: WaitCondition,
+  noted: Set<string>,
   out: Output,
 ): void {
-  for (const { name, state } of wanted.idle ? awaitedMembers(status, wanted.names) : []) {
-    if ((state !== "needs-input" && state !== "awaiting-approval") || told.has(name)) continue;
-    told.add(name);
+  for (const { name, state } of condition.idle ? awaitedMembers(status, condition.names) : []) {
+    if ((state !== "needs-input" && state !== "awaiting-approval") || noted.has(name)) continue;
+    noted.add(name);
     out.note(line`${name} waits for you: teams approvals`);
   }
 }
@@ -111,15 +117,15 @@ function awaitedMembers({ members }: TeamStatus, names: readonly string[]): Memb
   return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
 }
 
-/** One with a message that it has yet to pick up is not: its turn is about to begin. */
+/** A member with an unread message is not idle: its turn is about to begin. */
 function isIdle({ name, state, exit, unread }: MemberStatus): boolean {
   if (state === "crashed") {
     const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
     throw new TeamError(
       "RECIPIENT_INACTIVE",
-      `${name} crashed${how === "" ? "" : ` (${how})`} while it was waited for.`,
+      `${name} crashed${how === "" ? "" : ` (${how})`}, so it will not become idle.`,
       {
-        hint: `Its last lines: teams status --json; end it: teams kill ${operand(name)}`,
+        hint: `See its last lines with teams status --json, or end it: teams kill ${operand(name)}`,
       },
     );
   }
@@ -138,11 +144,11 @@ function resultJson({ team, members, tasks }: TeamStatus): object {
   };
 }
 
-function describe(status: TeamStatus, wanted: WaitCondition, unread: number): string {
-  const idle = awaitedMembers(status, wanted.names).map(({ name, state }) => `${name} is ${state}`);
+function describe(status: TeamStatus, condition: WaitCondition, unread: number): string {
+  const idle = awaitedMembers(status, condition.names).map(({ name, state }) => `${name} is ${state}`);
   return [
-    ...(wanted.idle ? [idle.length === 0 ? "nobody works" : idle.join(", ")] : []),
-    ...(wanted.tasks ? [`${status.tasks.completed} tasks are completed`] : []),
-    ...(wanted.message ? [`${unread} unread`] : []),
+    ...(condition.idle ? [idle.length === 0 ? "there are no teammates" : idle.join(", ")] : []),
+    ...(condition.tasks ? [`${status.tasks.completed} tasks are completed`] : []),
+    ...(condition.message ? [`${unread} unread`] : []),
   ].join("; ");
 }

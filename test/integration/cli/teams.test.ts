@@ -34,7 +34,7 @@ describe("create, ls and delete", () => {
     });
     expect((await teams(["ls"])).out).toContain("my-review");
     const gone = await teams(["delete", "my-review"]);
-    expect(gone).toMatchObject({ code: 0, out: "Team my-review is deleted.\n" });
+    expect(gone).toMatchObject({ code: 0, out: "Deleted team my-review.\n" });
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
@@ -69,7 +69,7 @@ describe("create, ls and delete", () => {
     const ended = await teams(["kill", "team-lead", "--json"]);
     expect([ended.code, ended.error().code]).toEqual([2, "INVALID_INPUT"]);
     expect(ended.error().hint).toContain("teams kill --team review");
-    expect((await teams(["kill", "review"])).out).toContain("Nobody but the lead was there.");
+    expect((await teams(["kill", "review"])).out).toContain("The team has no teammates.");
   });
 
   it.each([

@@ -122,13 +122,13 @@ describe("bind", () => {
 
   it("names an invalid choice and the valid ones", () => {
     expect(() => parse("a", "--teammate-mode", "screen")).toThrow(
-      /takes no --teammate-mode "screen"; it is one of: auto, tmux/,
+      /does not accept --teammate-mode "screen"; the values are auto, tmux/,
     );
   });
 
   it("names an unexpected operand", () => {
     const none = { ...sample, args: [] };
-    expect(() => slowly(none, ["x"])).toThrow(/takes no "x": it is one word too many/);
+    expect(() => slowly(none, ["x"])).toThrow(/has one word too many: "x"/);
     const listing = defineCommand({
       ...sample,
       args: [],
@@ -136,7 +136,7 @@ describe("bind", () => {
     });
     expect(() => slowly(listing, ["--tool-names", "Read", "Edit"])).toThrow(
       expect.objectContaining({
-        hint: expect.stringMatching(/^Give --tool-names again before each further value\. /),
+        hint: expect.stringMatching(/^Repeat --tool-names before each further value\. /),
       }),
     );
   });

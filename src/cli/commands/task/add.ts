@@ -31,6 +31,6 @@ export const command = defineCommand({
     const blockedBy = listOption(options.blockedBy).map((id) => id.replace(/^#/, ""));
     const gate = await taskHooks(call, open);
     const task = await addTask(ref, actor, { subject, description, blockedBy, ...owner }, systemClock, gate);
-    out.done({ task }, () => line`Task #${task.id} is added.`);
+    out.done({ task }, () => line`Added task #${task.id}.`);
   },
 });

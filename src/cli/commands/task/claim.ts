@@ -15,6 +15,6 @@ export const command = defineCommand({
     const { ref, actor } = openTeam(io.env, options);
     const id = args.id === undefined ? undefined : parseTaskId(args.id);
     const task = await claimTask(ref, actor, id, { exclusive: options.exclusive });
-    out.done({ task }, () => line`Task #${task.id} is now ${actor}'s: ${task.subject}`);
+    out.done({ task }, () => line`${actor} claimed task #${task.id}: ${task.subject}`);
   },
 });

@@ -18,6 +18,6 @@ export const command = defineCommand({
     const { ref, actor } = openTeam(io.env, options);
     const [id, blocker] = [parseTaskId(args.id), parseTaskId(args.blocker)];
     const task = await updateTask(ref, actor, id, { addBlockedBy: [blocker] });
-    out.done({ task }, () => line`Task #${id} waits for #${blocker}.`);
+    out.done({ task }, () => line`Task #${id} now waits for #${blocker}.`);
   },
 });

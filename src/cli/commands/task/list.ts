@@ -27,7 +27,9 @@ export const command = defineCommand({
     );
     out.answer({ tasks, ...(broken.length === 0 ? {} : { broken }) }, () => {
       if (tasks.length > 0) return taskTable(tasks, { paint: out.paint, columns: out.columns, among: all });
-      return all.length + broken.length === 0 ? 'No tasks yet. Try: teams task add "…"' : "No task matches.";
+      return all.length + broken.length === 0
+        ? 'No tasks yet. Try: teams task add "…"'
+        : "No matching tasks.";
     });
   },
 });

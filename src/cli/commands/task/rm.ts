@@ -14,6 +14,6 @@ export const command = defineCommand({
     const { ref, actor } = openTeam(io.env, options);
     const id = parseTaskId(args.id);
     await updateTask(ref, actor, id, { status: "deleted" });
-    out.done({ id, deleted: true }, () => line`Task #${id} is removed.`);
+    out.done({ id, deleted: true }, () => line`Removed task #${id}.`);
   },
 });

@@ -31,7 +31,7 @@ export const command = defineCommand({
     const { status, subject } = options;
     const description = await textOption(io, options.description, "description");
     if ([status, options.owner, subject, description].every((value) => value === undefined)) {
-      throw usageError(command, "needs something to change: --status, --owner, --subject or -d.");
+      throw usageError(command, "needs --status, --owner, --subject or -d.");
     }
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;
@@ -46,7 +46,7 @@ export const command = defineCommand({
     const task = await updateTask(ref, actor, id, update, systemClock, gate);
     out.done(
       task === undefined ? { id, deleted: true } : { task },
-      () => line`Task #${id} is ${status === "deleted" ? "removed" : "changed"}.`,
+      () => line`${status === "deleted" ? "Removed" : "Changed"} task #${id}.`,
     );
   },
 });
