@@ -34,7 +34,7 @@ export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<st
   if (entry.isFile() && isReport(path)) return path;
   throw new TeamError(
     "INVALID_INPUT",
-    `${path} exists and is not a report of an audit; it was not changed.`,
+    `${path} exists and was not written by an audit; it was not changed.`,
     {
       hint: `Name another file: --report ${basename(path, ".md")}-2.md`,
     },

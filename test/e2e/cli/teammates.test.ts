@@ -48,7 +48,7 @@ it("spawn without a model › warns about an unscripted name, and names the buil
   const { teams } = await team();
   const silent = await teams(["spawn", "ada", "--teammate-mode", "process"]);
   expect(silent.code).toBe(0);
-  expect(silent.err).toContain("nothing is scripted for ada");
+  expect(silent.err).toContain("no playbook has a part for ada");
   expect((await teams(["spawn", "scout", "--teammate-mode", "process"])).err).toContain(
     "plays the built-in audit",
   );
