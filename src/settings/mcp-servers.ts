@@ -7,19 +7,19 @@ import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import type { Settings } from "./settings-schema.ts";
 import { trustDecision } from "./trust.ts";
 
-/** The servers of tools that count for an agent, and what is wrong with others. */
+/** The MCP servers of an agent, and the problems with those that are left out. */
 interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
-  /** One sentence each, which names the file and the server. */
+  /** One sentence each, with the file and the server. */
   readonly problems: readonly string[];
 }
 
-/** Bytes: a repository can bring a link to what never ends. */
+/** Bytes; a repository can contain a link to an endless file. */
 const MAX_FILE = 1024 * 1024;
 
 /**
- * The servers of the settings and, in a directory that a person has trusted, of its `.mcp.json`; of one name the settings'
- * counts. A server that is not described as it should be takes no other with it.
+ * Returns the servers of the settings and, in a trusted directory, of its `.mcp.json`. If both have a server of the same
+ * name, that of the settings wins. An invalid server is left out; the others stay.
  */
 export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "mcpServers">): McpConfig {
   const problems: string[] = [];

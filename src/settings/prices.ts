@@ -3,7 +3,10 @@ import { isScripted, resolveModelName } from "../agent/model/model-names.ts";
 import type { IsPriced } from "../operations/budget.ts";
 import type { Settings } from "./settings-schema.ts";
 
-/** Whether the price of a model is known, by these settings or by itself; a playbook costs nothing that could be counted. */
+/**
+ * Returns a function that tells whether a model's price is known, from these settings or the built-in catalogue. A playbook
+ * has no price. In its own file, so that reading settings does not load the catalogue.
+ */
 export function isPricedBy({ teams }: Settings): IsPriced {
   return (model) =>
     !isScripted(model) &&

@@ -18,15 +18,14 @@ import { type Settings, settingsSchema } from "./settings-schema.ts";
 import { trustDecision } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
-  /** What a project's files ask for and do not get, for one line that names it: `/repo/.claude/settings.json: env, hooks`. */
+  /** Parts of an untrusted project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
   readonly ignored: readonly string[];
 }
 
 /**
- * The user's settings, over them those of a project that a person has trusted, and managed ones over all. Of a project that
- * nobody has trusted only what narrows counts: deny and ask rules, and that bypassPermissions is forbidden (protocol.md
- * section 1, Trust).
- * @throws TeamError CORRUPT_FILE for a file that counts and is not what it should be
+ * Loads the user's settings, then those of a trusted project, then managed ones; later files win. Of an untrusted project
+ * only restrictions apply: deny and ask rules, and forbidding bypassPermissions (protocol.md section 1, Trust).
+ * @throws TeamError CORRUPT_FILE for an invalid file that applies in full
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
   const files = existingProjectFiles(root, cwd);
@@ -47,12 +46,12 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   };
 }
 
-/** What one file of settings says by itself, with the defaults of what it leaves out. @throws TeamError CORRUPT_FILE */
+/** Parses one settings file by itself, with defaults for missing keys. @throws TeamError CORRUPT_FILE */
 export function parseSettingsFile(file: string): Settings {
   return parseSettings(file, readRaw(file) ?? {});
 }
 
-/** Why `bypassPermissions` is not to be had; undefined where it is. Any source that forbids it wins (protocol.md section 7). */
+/** Returns the setting or variable that forbids `bypassPermissions`, if any. Any source that forbids it wins (protocol.md section 7). */
 export function bypassForbiddenBy(
   { permissions }: Pick<Settings, "permissions">,
   env: Env,
@@ -63,7 +62,7 @@ export function bypassForbiddenBy(
   return env[variable] === "false" ? `${variable}=false` : undefined;
 }
 
-/** The directories that an agent may work in besides its own, absolute: `~` is at home, and others start from its own. */
+/** Returns the further directories that an agent may work in, as absolute paths: `~` is the home directory, other paths are relative to `cwd`. */
 export function additionalDirectories(
   { permissions }: Settings,
   where: { readonly cwd: string; readonly env: Env },
@@ -71,12 +70,12 @@ export function additionalDirectories(
   return permissions.additionalDirectories.map((path) => absolutePath(path, where));
 }
 
-/** What they say of worktrees, as a spawn takes it. */
+/** Returns the settings for worktrees, in the form for a spawn. */
 export function worktreeSettings({ teams }: Settings): WorktreeSettings {
   return { directory: teams.worktreeDir, setup: teams.worktreeSetup };
 }
 
-/** What else a project brings. */
+/** Lists a project's files that need trust, except its settings files. */
 function otherProjectFiles(root: string, cwd: string): string[] {
   const servers = join(cwd, ".mcp.json");
   return [
@@ -87,7 +86,7 @@ function otherProjectFiles(root: string, cwd: string): string[] {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** A file of settings that counts, held against the schema, and as it is written; empty where it is not there. */
+/** Reads a settings file that applies in full, and checks it against the schema; empty if there is none. */
 function readLayer(file: string): Raw {
   const raw = readRaw(file);
   if (raw === undefined) return {};
@@ -100,7 +99,7 @@ function parseSettings(file: string, raw: unknown): Settings {
   if (parsed.success) return parsed.data;
   const { path, message } = firstIssue(parsed.error);
   throw new TeamError("CORRUPT_FILE", `${file}: ${path === "" ? "the file" : path}: ${message}.`, {
-    hint: `Fix that setting; nothing was changed in the file.`,
+    hint: `Correct this setting; the file was not changed.`,
     details: { file, field: path },
   });
 }
@@ -112,15 +111,16 @@ function readRaw(file: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
-      hint: "Fix it (mostly it is a missing or extra comma); nothing was changed in it.",
+      hint: "Correct it (often a comma is missing or too many); the file was not changed.",
       cause,
     });
   }
 }
 
 /**
- * The upper settings win, key by key; deny and ask rules of both count, and so does that one of them forbids bypassPermissions.
- * @param adds whether allow rules, directories and hooks of both count too: only managed settings replace them
+ * Merges two layers: the upper one wins, key by key. Deny and ask rules of both apply, and one layer is enough to forbid
+ * bypassPermissions.
+ * @param adds whether allow rules, directories and hooks of both layers apply too: only managed settings replace them
  */
 function merge(below: Raw, above: Raw, adds: boolean): Raw {
   const [lower, upper] = [objectAt(below, "permissions"), objectAt(above, "permissions")];
@@ -148,7 +148,7 @@ function concatHooks(lower: Raw, upper: Raw): Raw {
   );
 }
 
-/** An untrusted project's file; one that does not parse gives nothing, as nothing of it counts but what narrows. */
+/** Reads an untrusted project's file. One that does not parse is no error, only a note: only its restrictions would apply. */
 function readUntrusted(file: string): Raw {
   try {
     const raw = readRaw(file);
@@ -159,7 +159,7 @@ function readUntrusted(file: string): Raw {
   }
 }
 
-/** Keys of `permissions` that can only take rights away. */
+/** Lists of `permissions` that can only take rights away. */
 const RESTRICTION_KEYS = ["deny", "ask"];
 
 function restrictionsOf(raw: Raw): Raw {
@@ -181,11 +181,11 @@ function ignoredKeys(file: string, raw: Raw): string[] {
   const keys = Object.entries(raw).flatMap(([key, value]) => {
     if (key === "$schema") return [];
     if (key !== "permissions" || !isObject(value)) return [key];
-    const counts = [...RESTRICTION_KEYS, ...(forbidsBypass(value) ? Object.keys(BYPASS_FORBIDDEN) : [])];
+    const applied = [...RESTRICTION_KEYS, ...(forbidsBypass(value) ? Object.keys(BYPASS_FORBIDDEN) : [])];
     return Object.entries(value).flatMap(([inner, rules]) => {
-      if (!counts.includes(inner)) return [`permissions.${inner}`];
-      const isFlawed = RESTRICTION_KEYS.includes(inner) && !isListOfTexts(rules);
-      return isFlawed ? [`permissions.${inner} (not a list of rules)`] : [];
+      if (!applied.includes(inner)) return [`permissions.${inner}`];
+      const isInvalid = RESTRICTION_KEYS.includes(inner) && !isListOfTexts(rules);
+      return isInvalid ? [`permissions.${inner} (not a list of rules)`] : [];
     });
   });
   return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
@@ -209,20 +209,20 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The mode of a lead that wants this one, or none of its own. @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
+/** Returns the mode of a lead: the requested one, else the default of the settings. @throws TeamError PERMISSION_DENIED if a setting forbids it */
 export function permittedMode(
-  wanted: PermissionMode | undefined,
+  requested: PermissionMode | undefined,
   settings: LoadedSettings,
   env: Env,
 ): PermissionMode {
-  const mode = wanted ?? settings.permissions.defaultMode ?? "default";
+  const mode = requested ?? settings.permissions.defaultMode ?? "default";
   const forbidden = bypassForbiddenBy(settings, { ...env, ...settings.env });
   if (mode === "bypassPermissions" && forbidden !== undefined) {
     throw new TeamError(
       "PERMISSION_DENIED",
       `bypassPermissions mode is forbidden by ${forbidden}; nothing was started.`,
       {
-        hint: "Name another: --permission-mode acceptEdits",
+        hint: "Choose another mode: --permission-mode acceptEdits",
       },
     );
   }

@@ -32,7 +32,7 @@ test("systemHint explains a file in place of a directory and the reverse", () =>
   ]);
   expect([systemCode(directory), systemErrorHint(directory)]).toEqual([
     "EISDIR",
-    expect.stringContaining("There is a directory where a file belongs"),
+    expect.stringContaining("Move away the directory"),
   ]);
 });
 

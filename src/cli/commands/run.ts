@@ -193,9 +193,7 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
   };
   const notes = [
     ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined) : []),
-    ...(plan.keep && !options.keep
-      ? [`${led.team} was led by hand, so it is kept when the run ends.`]
-      : []),
+    ...(plan.keep && !options.keep ? [`${led.team} was led by hand, so it is kept when the run ends.`] : []),
   ];
   return { plan, goal: typed, backend: backend.type, notes };
 }
