@@ -7,7 +7,7 @@ import { removeStaleFifos, staleFifos } from "../team/repair/stale-fifos.ts";
 import { operand } from "../text/shell-quote.ts";
 import { listSome, type Problem } from "./finding.ts";
 
-/** What dead processes left in a team's directories, and what others could read there. */
+/** Checks for files that dead processes left in a team's directories, and for wrong access modes. */
 export const FILE_CHECKS: readonly ((ref: TeamRef) => Problem[])[] = [
   ownerAccessProblems,
   otherAccessProblems,
@@ -25,38 +25,38 @@ function directoriesOf({ paths }: TeamRef): string[] {
   return [...below(paths.dir), ...below(paths.tasks)];
 }
 
-/** Comes and goes with its holder, which may be another program: nothing about it is ours to change. */
+/** A lock exists as long as its holder, which may be another program: the doctor changes nothing about it. */
 function isLock(path: string): boolean {
   return path.endsWith(".lock") && isDirectory(path);
 }
 
-/** A team's directories and all that is in them. */
+/** Lists a team's directories and everything in them, except locks. */
 function entriesOf(ref: TeamRef): string[] {
   const directories = directoriesOf(ref);
   const entries = directories.flatMap((path) => listDir(path).map((name) => join(path, name)));
   return [...new Set([...directories, ...entries])].filter((path) => !isLock(path));
 }
 
-/** What its own user may not read or write: no message and no task gets there any more. */
+/** Finds files that their own user cannot read or write: messages and tasks can no longer be written there. */
 function ownerAccessProblems(ref: TeamRef): Problem[] {
   const closed = entriesOf(ref).filter(isClosedToOwner);
   if (closed.length === 0) return [];
   const repair = async (): Promise<string> => {
-    const left = closed.filter((path) => entryOf(path) !== undefined);
-    for (const path of left) openToOwner(path);
-    return `opened to its own user again: ${listSome(left)}`;
+    const existing = closed.filter((path) => entryOf(path) !== undefined);
+    for (const path of existing) openToOwner(path);
+    return `gave you access again: ${listSome(existing)}`;
   };
-  return [{ level: "fail", text: `its own user cannot read and write ${listSome(closed)}`, repair }];
+  return [{ level: "fail", text: `you cannot read and write ${listSome(closed)}`, repair }];
 }
 
 function otherAccessProblems(ref: TeamRef): Problem[] {
   const open = entriesOf(ref).filter(isOpenToOthers);
   if (open.length === 0) return [];
-  const text = `other users can look into ${listSome(open)}`;
+  const text = `other users can access ${listSome(open)}`;
   const repair = async (): Promise<string> => {
-    const left = open.filter((path) => entryOf(path) !== undefined);
-    for (const path of left) closeToOthers(path);
-    return `closed to other users: ${listSome(left)}`;
+    const existing = open.filter((path) => entryOf(path) !== undefined);
+    for (const path of existing) closeToOthers(path);
+    return `removed the access of other users: ${listSome(existing)}`;
   };
   return [{ level: "warn", text, repair }];
 }
@@ -76,8 +76,8 @@ function stuckLockProblems(ref: TeamRef): Problem[] {
     .flatMap(lastingLocks)
     .map((path) => ({
       level: "fail",
-      text: `${path} locks a file, and nothing takes it away by itself`,
-      remedy: `When no other program works there: rm -r ${operand(path)}`,
+      text: `${path} locks a file and is never removed automatically`,
+      remedy: `Make sure that no other program works there, then: rm -r ${operand(path)}`,
     }));
 }
 
@@ -86,7 +86,7 @@ function temporaryFileProblems(ref: TeamRef): Problem[] {
   if (left.length === 0) return [];
   const repair = async (): Promise<string> => {
     for (const path of left) removeFile(path);
-    return `removed what ended processes had half written and nobody had seen: ${listSome(left)}`;
+    return `removed half-written files of ended processes, which no other process has read: ${listSome(left)}`;
   };
   return [{ level: "warn", text: `ended processes left half-written files: ${listSome(left)}`, repair }];
 }

@@ -22,7 +22,7 @@ function look(user: unknown, project?: unknown) {
 it("settings that can be read are well, whatever other programs keep in them", () => {
   expect(look({})).toEqual(["ok can be read"]);
   expect(look({ theme: "dark", hooks: { SessionStart: [1], PreToolUze: [] } })).toEqual([
-    "ok can be read; these hooks are other programs': SessionStart, PreToolUze",
+    "ok can be read; hooks for events of other programs: SessionStart, PreToolUze",
   ]);
 });
 
@@ -39,9 +39,9 @@ it("what never does anything is named: broken rules, hooks of other kinds, what 
   const hooks = { Stop: [{ hooks: [{ type: "prompt", prompt: "Is it done?" }, { type: "command" }] }] };
   expect(look({ permissions, hooks }, { permissions: { allow: ["Bash"] } })).toEqual([
     "ok can be read",
-    expect.stringContaining('warn the permission rule "Bash(git" cannot be read'),
-    'warn a hook of Stop is not run: its type is "prompt", and only "command" is',
-    "warn a hook of Stop is not run: it names no command",
+    expect.stringContaining('warn the permission rule "Bash(git" is invalid'),
+    'warn a hook of Stop is not run: its type is "prompt", and teams runs only "command"',
+    "warn a hook of Stop is not run: it has no command",
     expect.stringMatching(/^warn not trusted, so ignored: .*permissions\.allow$/),
   ]);
 });

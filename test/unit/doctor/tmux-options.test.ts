@@ -23,7 +23,7 @@ describe("true colour check", () => {
       "cannot tell if no terminal is attached and no option says so",
       ["terminal-features[0] xterm*:title"],
       [],
-      "ok: nobody is attached, so it cannot be told",
+      "ok: not known: no client is attached",
     ],
   ])("%s", (_case, options, clients, expected) => {
     expect(colours(options, clients)).toBe(expected);
