@@ -51,7 +51,7 @@ export const ERROR_EXIT = {
 export type ErrorCode = keyof typeof ERROR_EXIT;
 
 interface TeamErrorOptions {
-  /** What the user should do next; shown below the message. */
+  /** The next step for the user; shown below the message. */
   readonly hint?: string;
   /** Facts for scripts, printed with `--json`. */
   readonly details?: Readonly<Record<string, unknown>>;

@@ -42,7 +42,7 @@ function leadPlace(ctx: OperationContext, name: string): Place | undefined {
   return defined({ paneId: status.paneId, server: status.server });
 }
 
-/** Lets the backend show the place; undefined if the backend has no way of its own. */
+/** Lets the backend show the place; undefined if the backend cannot. */
 async function focusByBackend(
   ctx: OperationContext,
   place: PlaceRecord | undefined,

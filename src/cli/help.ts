@@ -51,7 +51,7 @@ export function commandOverview(
     .usage("<command> [options]")
     .helpCommand(false)
     .helpOption("-h, --help", "print this help");
-  // `teams task` has no version of its own.
+  // Only `teams` has a version, not `teams task`.
   if (name === "teams") program.option("-V, --version", "print the version");
   for (const { heading, commands } of groups) {
     for (const command of commands) {
@@ -108,7 +108,7 @@ function optionOf(key: string, spec: OptionSpec): Option {
     : option;
 }
 
-/** Returns an option's value. Commander reads `--no-sidebar` as the negation of `sidebar`; here it is a switch of its own. */
+/** Returns an option's value. Commander reads `--no-sidebar` as the negation of `sidebar`; here it is a normal switch. */
 function optionValue(
   values: Record<string, string | boolean | string[]>,
   key: string,

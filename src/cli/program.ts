@@ -11,7 +11,7 @@ import { bind, type ParsedLine, parseQuickly } from "./parse-args.ts";
 
 interface Entry {
   /** Its heading in `teams --help`. */
-  readonly group: "Teams" | "Teammates" | "Messages" | "Tasks" | "What waits for you" | "This machine";
+  readonly group: "Teams" | "Teammates" | "Messages" | "Tasks" | "Requests" | "This machine";
   readonly load: () => Promise<{ readonly command: Command }>;
 }
 
@@ -53,16 +53,16 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   "task rm": { group: "Tasks", load: () => import("./commands/task/rm.ts") },
   "task dep": { group: "Tasks", load: () => import("./commands/task/dep.ts") },
   "task graph": { group: "Tasks", load: () => import("./commands/task/graph.ts") },
-  approvals: { group: "What waits for you", load: () => import("./commands/approvals.ts") },
-  approve: { group: "What waits for you", load: () => import("./commands/approve.ts") },
-  reject: { group: "What waits for you", load: () => import("./commands/reject.ts") },
+  approvals: { group: "Requests", load: () => import("./commands/approvals.ts") },
+  approve: { group: "Requests", load: () => import("./commands/approve.ts") },
+  reject: { group: "Requests", load: () => import("./commands/reject.ts") },
   settings: { group: "This machine", load: () => import("./commands/settings.ts") },
   trust: { group: "This machine", load: () => import("./commands/trust.ts") },
   doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
   agent: { group: "This machine", load: () => import("./commands/agent.ts") },
 };
 
-/** First words that are not a command by themselves: `task`. */
+/** First words that need a second word to be a command: `task`. */
 export const FAMILIES: readonly string[] = [
   ...new Set(
     Object.keys(COMMANDS).flatMap((name) => (name.includes(" ") ? [name.slice(0, name.indexOf(" "))] : [])),

@@ -56,7 +56,7 @@ export function checkRuntime(runtime: string): Finding {
   }
 }
 
-/** Returns the remedy: only the owner can change a directory's mode, and a link has no mode of its own. */
+/** Returns the remedy. Only the owner can change a directory's mode, and a link has no mode. */
 function runtimeRemedy(runtime: string): string {
   const set = "set XDG_RUNTIME_DIR to a directory of your own (mode 700)";
   const entry = entryOf(runtime);

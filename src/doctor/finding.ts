@@ -8,7 +8,7 @@ export interface Finding {
   readonly level: "ok" | "warn" | "fail";
   /** The result of the check. */
   readonly text: string;
-  /** What to do about it; missing for `ok`. */
+  /** The next step for the user; missing for `ok`. */
   readonly remedy?: string;
 }
 
@@ -25,7 +25,7 @@ export function fail(name: string, text: string, remedy: string): Finding {
 }
 
 /**
- * Runs a check that may throw. An error is a finding of its own, and the other checks still run.
+ * Runs a check that may throw. An error becomes a finding, and the other checks still run.
  * @param remedy what to do so that the check can run
  */
 export async function attempt(
@@ -48,7 +48,7 @@ export interface Problem {
   readonly text: string;
   /** Repairs the problem. @returns what was done; undefined if the problem no longer existed */
   readonly repair?: () => Promise<string | undefined>;
-  /** What the user can do if teams cannot repair it. */
+  /** The next step for the user if teams cannot repair it. */
   readonly remedy?: string;
 }
 

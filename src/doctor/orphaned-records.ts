@@ -93,7 +93,7 @@ function countUnread(path: string): number | undefined {
     : undefined;
 }
 
-/** Finds records of an ended agent that is not a member; {@link lostMemberProblems} reports one that may still run. */
+/** Finds records of an ended agent that is not a member; {@link lostMemberProblems} reports running agents. */
 function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Problem[] {
   const path = join(ref.paths.dir, "run", agent);
   const status = statusOf(ref, agent);

@@ -55,7 +55,7 @@ function isSameDirectory(directory: string, root: string): boolean {
 const MAX_FILE = 4 * 1024 * 1024;
 
 /**
- * Reads the text of a settings file; undefined if there is none.
+ * Reads the text of a settings file; undefined if it does not exist.
  * @throws TeamError CORRUPT_FILE if it is not a regular file or too large, PERMISSION_DENIED if the system refuses to read it
  */
 export function readSettingsText(file: string): string | undefined {

@@ -46,7 +46,7 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   };
 }
 
-/** Parses one settings file by itself, with defaults for missing keys. @throws TeamError CORRUPT_FILE */
+/** Parses a single settings file, with defaults for missing keys. @throws TeamError CORRUPT_FILE */
 export function parseSettingsFile(file: string): Settings {
   return parseSettings(file, readRaw(file) ?? {});
 }
@@ -86,7 +86,7 @@ function otherProjectFiles(root: string, cwd: string): string[] {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Reads a settings file that applies in full, and checks it against the schema; empty if there is none. */
+/** Reads a settings file that applies in full, and checks it against the schema; empty if it does not exist. */
 function readLayer(file: string): Raw {
   const raw = readRaw(file);
   if (raw === undefined) return {};
@@ -148,7 +148,7 @@ function concatHooks(lower: Raw, upper: Raw): Raw {
   );
 }
 
-/** Reads an untrusted project's file. One that does not parse is no error, only a note: only its restrictions would apply. */
+/** Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. */
 function readUntrusted(file: string): Raw {
   try {
     const raw = readRaw(file);

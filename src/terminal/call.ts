@@ -7,7 +7,7 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
-  /** Takes all that are left: at least one unless `optional`. */
+  /** Takes all remaining words: at least one unless `optional`. */
   readonly many?: boolean;
 }
 
@@ -16,9 +16,9 @@ export interface OptionSpec {
   readonly summary: string;
   /** One letter: `d` for `-d`. */
   readonly short?: string;
-  /** The word for its value in the help; without it the option is a switch. */
+  /** The name of its value in the help; without it the option is a switch. */
   readonly value?: string;
-  /** May be given without its value, and is `true` then; a word behind it is its value. */
+  /** The value is optional: without it the option is `true`; a word after the option is its value. */
   readonly valueOptional?: boolean;
   /** May be given more than once. */
   readonly many?: boolean;
@@ -61,7 +61,7 @@ type Options<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K
 
 type CommonOptions = Options<typeof COMMON_OPTIONS>;
 
-/** What a command's body is called with. */
+/** The argument of a command's body. */
 export interface Call<
   A extends readonly ArgumentSpec[] = readonly ArgumentSpec[],
   O extends OptionSpecs = OptionSpecs,
@@ -72,7 +72,7 @@ export interface Call<
   readonly out: Output;
 }
 
-/** A call of whatever command: what is common to all. */
+/** The parts of a call that all commands have. */
 export type AnyCall = Pick<Call, "io" | "out"> & { readonly options: CommonOptions };
 
 /** The long name of an option: `teammateMode` → `teammate-mode`. */

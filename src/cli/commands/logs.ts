@@ -56,7 +56,7 @@ export const command = defineCommand({
 interface LogView {
   readonly file: string;
   showAll(): void;
-  /** Prints the entries since the last call, each by itself. */
+  /** Prints the entries since the last call, one by one. */
   showNew(): void;
 }
 
