@@ -215,7 +215,7 @@ describe("doctor", () => {
     expect((await teams(["task", "list", "--json"])).json()).toMatchObject({
       tasks: [{ id: "1", subject: "a" }],
     });
-    expect((await teams(["doctor"])).out).toMatch(/^ok +teams +all files are whole: crew$/m);
+    expect((await teams(["doctor"])).out).toMatch(/^ok +teams +all files are in order: crew$/m);
   });
 
   it("mends another program's team only by its name and --force (S76)", async () => {
@@ -234,6 +234,6 @@ describe("doctor", () => {
       "→ Repair it: teams doctor --fix --force theirs",
     );
     expect(readFileSync(file, "utf8")).toBe('{"members":[{"name":"team-lead"}');
-    expect((await teams(["doctor", "--fix", "--force", "theirs"])).out).toContain("it names team-lead");
+    expect((await teams(["doctor", "--fix", "--force", "theirs"])).out).toContain("its members are team-lead");
   });
 });
