@@ -71,6 +71,6 @@ function sentence({ name, outcome, left }: KillReport): string {
     case "gone":
       return line`${name} had already ended; it is no longer a member.${still}`;
     case "out of reach":
-      return line`${name} is no longer a member; it was started on another machine or in another container, so no signal was sent.`;
+      return line`${name} is no longer a member; teams cannot reach its process from here, so no signal was sent.`;
   }
 }

@@ -120,7 +120,7 @@ function logView<T>(
 function noConversationError({ ref }: OpenTeam, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
-    `${name} has no conversation: teams runs no agent with this name.`,
+    `${name} has no conversation: teams has started no agent with this name.`,
     {
       hint: `See its messages: teams inbox ${operand(name)} --all   or the members: teams status ${optionWords("--team", ref.team)}`,
     },

@@ -69,7 +69,7 @@ async function watch(
 function noScreenError({ ref }: OperationContext, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
-    `${name} has no screen now: teams runs no agent with this name.`,
+    `${name} has no screen now: it is not running, or another program runs it.`,
     {
       hint: resumeHint(ref, [name]) ?? `See its state: teams status ${optionWords("--team", ref.team)}`,
     },
