@@ -1,4 +1,4 @@
-/** Exit status of the `teams` binary, by kind of outcome (protocol.md section 9). */
+/** Exit statuses of the `teams` binary (protocol.md section 9). */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -10,7 +10,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Every code a user or script can meet, with the exit status that goes with it (protocol.md section 9). */
+/** Every error code, with its exit status (protocol.md section 9). */
 export const ERROR_EXIT = {
   ACTIVE_MEMBERS: EXIT.failed,
   NESTED_TEAM: EXIT.failed,
@@ -51,14 +51,14 @@ export const ERROR_EXIT = {
 export type ErrorCode = keyof typeof ERROR_EXIT;
 
 interface TeamErrorOptions {
-  /** What the person does next; shown under the message. */
+  /** The next step for the user; shown below the message. */
   readonly hint?: string;
   /** Facts for scripts, printed with `--json`. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
-/** The one error that crosses a folder's border: a code, one sentence that says how far it got, and a hint. */
+/** The only error that a folder throws to another: a code, a sentence that also says what was changed, and a hint. */
 export class TeamError extends Error {
   override readonly name = "TeamError";
   readonly code: ErrorCode;
@@ -77,44 +77,51 @@ export class TeamError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `code` of a Node system error (`ENOENT`, …), if it has one; that of a {@link TeamError} is none. */
+/** Returns the `code` of a Node system error (`ENOENT`, …), if there is one; never the code of a {@link TeamError}. */
 export function systemCode(error: unknown): string | undefined {
   if (error instanceof TeamError) return undefined;
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" ? code : undefined;
 }
 
-/** Whether a call of the system failed: the disk is full, the path missing, too much is open. */
+/** Whether a system call failed, because of a full disk, a missing path or too many open files. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && systemCode(error) !== undefined && "syscall" in error;
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: "Free some space there and do it again.",
-  EDQUOT: "Free some space there and do it again.",
-  EFBIG: "Free some space there, or raise the limit (ulimit -f), and do it again.",
-  ENOTDIR: "There is a file where a directory belongs: move it away, or name another place (TEAMS_HOME).",
-  EISDIR: "There is a directory where a file belongs: move it away, and do it again.",
-  EMFILE: "Too many files are open: end what holds them, or raise the limit (ulimit -n), and do it again.",
-  ENFILE: "Too many files are open on this machine: end what holds them, and do it again.",
+  ENOSPC: "Free some disk space there and try again.",
+  EDQUOT: "Free some disk space there and try again.",
+  EFBIG: "Free some disk space there, or raise the limit (ulimit -f), and try again.",
+  ENOTDIR: "Move away the file that is in the place of a directory, or choose another place (TEAMS_HOME).",
+  EISDIR: "Move away the directory that is in the place of the file, and try again.",
+  EMFILE: "Close programs that hold many files open, or raise the limit (ulimit -n), and try again.",
+  ENFILE: "Close programs that hold many files open on this machine, and try again.",
 };
 
-/** What to do about a call that the system refused; for any other code where to look. */
-export function systemHint(error: unknown): string {
-  return HINTS[systemCode(error) ?? ""] ?? "Is the path this user's, and its file system whole and writable?";
+/** Returns what to do about a failed system call; a general hint for an unknown code. */
+export function systemErrorHint(error: unknown): string {
+  return (
+    HINTS[systemCode(error) ?? ""] ?? "Check that you own the path and that its file system is writable."
+  );
 }
 
-/** Of a file that the system does not let us read, or write. @param rest what is safe, as the end of the sentence */
-export function systemRefusal(path: string, verb: "read" | "written", error: unknown, rest = ""): TeamError {
-  // Without the call and its paths: they name files that only this program knows (a lock, one beside it).
+/** Makes the error for a file that the system does not let teams read or write. @param rest the state now, as the end of the sentence */
+export function fileAccessError(
+  path: string,
+  verb: "read" | "written",
+  error: unknown,
+  rest = "",
+): TeamError {
+  // Without the system call and its paths: these can be files that the user does not know (a lock, a temporary file).
   const reason = messageOf(error).replace(/, [a-z]+( '.*)?$/s, "");
   return new TeamError("PERMISSION_DENIED", `${path} cannot be ${verb} (${reason})${rest}.`, {
-    hint: systemHint(error),
+    hint: systemErrorHint(error),
     details: { file: path, errno: systemCode(error) },
     cause: error,
   });

@@ -1,6 +1,6 @@
 /**
- * The public API: the operations that the command line is made of, and their types. Everything here works on files and
- * processes directly; there is no server to connect to.
+ * The public API: the operations behind the command line, and their types. They work on files and processes directly; there
+ * is no server to connect to.
  *
  *   const env = processEnv();
  *   const home = teamsHome(env);

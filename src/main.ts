@@ -8,6 +8,6 @@ neverEndUnfinished(end);
 runProgram(io).then(async (code) => {
   await io.flushed();
   io.dieOfSignal();
-  // What else is open (a bell, a socket) holds nobody back.
+  // Ends even if a bell or a socket is still open.
   end(io.outputLost ? EXIT.failed : code);
 });

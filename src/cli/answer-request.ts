@@ -7,41 +7,41 @@ import { filesContext, operationContext } from "../runtime/operation-context.ts"
 import { deciderOf, type OpenTeam, openTeam } from "../runtime/select-team.ts";
 import type { RuleChange } from "../settings/save-rule.ts";
 import { loadSettings } from "../settings/settings.ts";
-import type { SavedIn } from "../settings/settings-files.ts";
+import type { SettingsScope } from "../settings/settings-files.ts";
 import { type RequestRecord, readRequest } from "../team/requests/requests.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 import { textOption } from "./option-values.ts";
 
-/** That what is allowed now is to be allowed always. */
-interface Always {
-  /** In place of those that the request suggests. */
+/** Options of `approve` that also allow further calls. */
+interface AlwaysAllow {
+  /** Replace the rules that the request suggests; empty: use the suggested ones. */
   readonly rules: readonly string[];
-  /** The file that they go into; without it the agent alone keeps them, for as long as it runs. */
-  readonly save: SavedIn | undefined;
+  /** The settings file for the rules; without it only the asking agent has them, until it ends. */
+  readonly save: SettingsScope | undefined;
 }
 
-/** Answers what waits under an id, as `approve` and `reject` do. @param note as the option has it; `-` reads stdin */
+/** Answers a waiting request, as `approve` and `reject` do. @param note the value of `--note`; `-` reads stdin */
 export async function answerRequest(
   call: AnyCall,
   id: string,
   note: string | undefined,
   answer: Pick<ApprovalAnswer, "approve" | "mode">,
-  always?: Always,
+  always?: AlwaysAllow,
 ): Promise<void> {
   const { options, io, out } = call;
   const open = openTeam(io.env, options);
   const isCrash = isCrashId(id);
   openForeignRequests(open.ref);
-  // Who has crashed is started again, or let go with its pane.
+  // A crashed agent is restarted, or removed with its pane: only the full context can do that.
   const ctx = isCrash
     ? await operationContext(call, open, loadSettings(open.home.root, io.cwd))
     : filesContext(call, open);
-  if (isCrash && (always !== undefined || answer.mode !== undefined)) throw notOfACrash(id);
+  if (isCrash && (always !== undefined || answer.mode !== undefined)) throw crashOptionsError(id);
   const text = await textOption(io, note, "note");
   const rules = always && rulesFor(readRequest(open.ref, id), always);
-  // Looked at before the answer is given, made behind it: somebody else may have been first.
-  const change = rules && (await changeOf(open, id, rules, always?.save));
+  // Checked before the answer, saved after it: another answer may have come first.
+  const change = rules && (await ruleChangeFor(open, id, rules, always?.save));
   const approval = await answerApproval(ctx, id, {
     ...answer,
     decider: deciderOf(io.env),
@@ -54,65 +54,66 @@ export async function answerRequest(
     await shareRules(ctx, change.rules, { asker: approval.from, directory: change.directory });
   }
   const { approve } = answer;
-  const kept = rules && { rules, file: change?.file ?? null };
-  out.done({ ...approval, approved: answer.approve, ...(kept && { always: kept }) }, () =>
-    [doneLine(approval, approve), ...(kept ? [keptLine(approval.from, kept)] : [])].join("\n"),
+  const saved = rules && { rules, file: change?.file ?? null };
+  out.done({ ...approval, approved: answer.approve, ...(saved && { always: saved }) }, () =>
+    [doneLine(approval, approve), ...(saved ? [rulesLine(approval.from, saved)] : [])].join("\n"),
   );
 }
 
 function doneLine({ kind, from }: Approval, approve: boolean): string {
-  if (kind === "crash") return line`${from} ${approve ? "was started again" : "has left the team"}.`;
+  if (kind === "crash") return line`${from} ${approve ? "was restarted" : "was removed from the team"}.`;
   const word = kind === "question" ? "Answered" : approve ? "Approved" : "Rejected";
   return line`${word}: ${kind} of ${from}.`;
 }
 
-function notOfACrash(id: string): TeamError {
+function crashOptionsError(id: string): TeamError {
   return new TeamError(
     "INVALID_INPUT",
-    `${id} is a crash, which is approved as it is. Nothing was started.`,
+    `${id} is a crash: approving it takes no options. Nothing was restarted.`,
     {
-      hint: "Leave --mode, --always, --rule and --save out.",
+      hint: `Approve it without --mode, --always, --rule and --save: teams approve ${id}`,
     },
   );
 }
 
-function keptLine(
+function rulesLine(
   from: string,
   { rules, file }: { readonly rules: readonly string[]; readonly file: string | null },
 ): string {
-  const shown = rules.join(", ");
+  const list = rules.join(", ");
   return file === null
-    ? line`From now on without asking, as long as ${from} runs: ${shown}`
-    : line`From now on without asking, by a rule in ${file}: ${shown}`;
+    ? line`Allowed without asking until ${from} ends: ${list}`
+    : line`Allowed without asking, saved in ${file}: ${list}`;
 }
 
-/** @throws TeamError INVALID_INPUT where there is nothing to allow always */
-function rulesFor({ id, kind, payload }: RequestRecord, { rules }: Always): readonly string[] {
-  const refused = (what: string, hint: string): TeamError =>
-    new TeamError("INVALID_INPUT", `${what} Nothing was sent.`, { hint });
-  if (kind !== "permission") throw refused(`${id} does not ask for a permission.`, "Leave --always out.");
-  const flaw = rules.find((rule) => parseRule(rule) === undefined);
-  if (flaw !== undefined)
+/** Returns the given rules, else the suggested ones. @throws TeamError INVALID_INPUT if no rule can allow the request */
+function rulesFor({ id, kind, payload }: RequestRecord, { rules }: AlwaysAllow): readonly string[] {
+  const refused = (why: string, hint: string): TeamError =>
+    new TeamError("INVALID_INPUT", `${why} Nothing was sent.`, { hint });
+  if (kind !== "permission")
+    throw refused(`${id} is not a permission request.`, "Answer it without --always.");
+  const invalid = rules.find((rule) => parseRule(rule) === undefined);
+  if (invalid !== undefined)
     throw refused(
-      `${JSON.stringify(flaw)} is not a rule.`,
-      "Rules look like Edit, Bash(git:*), Read(~/notes/**).",
+      `${JSON.stringify(invalid)} is not a rule.`,
+      "Write a rule such as Edit, Bash(git:*) or Read(~/notes/**).",
     );
   if (rules.length > 0) return rules;
   const suggested = Array.isArray(payload.rules) ? payload.rules : [];
   const texts = suggested.filter((rule): rule is string => typeof rule === "string");
   if (texts.length > 0) return texts;
-  throw refused(`No rule can allow what ${id} asks for.`, "Approve it without --always, each time.");
+  throw refused(`No rule can allow what ${id} asks for.`, "Approve it without --always.");
 }
 
-async function changeOf(
+async function ruleChangeFor(
   { home, config, ref }: OpenTeam,
   id: string,
   rules: readonly string[],
-  save: SavedIn | undefined,
+  save: SettingsScope | undefined,
 ): Promise<RuleChange | undefined> {
   if (save === undefined) return undefined;
-  const { ruleChange } = await import("../settings/save-rule.ts");
+  const { prepareRuleChange } = await import("../settings/save-rule.ts");
   const { from } = readRequest(ref, id);
   const { cwd = "/" } = config.members.find(({ name }) => name === from) ?? {};
-  return ruleChange(home.root, cwd, save, rules);
+  return prepareRuleChange(home.root, cwd, save, rules);
 }

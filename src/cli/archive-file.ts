@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { isSystemError, systemHint, TeamError } from "../errors.ts";
+import { isSystemError, systemErrorHint, TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, fileSize, isDirectory } from "../os/files/fs.ts";
 import { replaceWithBytes } from "../os/files/tar.ts";
@@ -7,18 +7,18 @@ import { exportTeam, type TeamArchive } from "../team/archive/export-team.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { shellWord } from "../text/shell-quote.ts";
 
-/** A team's archive that is on the disk. */
+/** A team's archive on disk. */
 export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment"> {
   readonly file: string;
-  /** Of the file. */
+  /** The size of the file. */
   readonly bytes: number;
 }
 
 /**
- * Saves a team's archive as a file of its own, whole or not at all.
- * @param file relative to `cwd`, replaced where it exists; without one a free name of the team and the time
- * @param signal gives it up: nothing was saved then, and its reason is thrown
- * @throws TeamError PERMISSION_DENIED when it cannot be written, and what `exportTeam` throws
+ * Saves a team's archive to a file, atomically.
+ * @param file relative to `cwd`, replaced if it exists; without it a free name made of the team and the time
+ * @param signal cancels: nothing is saved, and the reason of the signal is thrown
+ * @throws TeamError INVALID_INPUT without a place for the file, PERMISSION_DENIED if it cannot be written, and the errors of `exportTeam`
  */
 export async function saveTeam(
   ref: TeamRef,
@@ -32,17 +32,17 @@ export async function saveTeam(
       hint: `Name a file in it: ${resolve(path, basename(freePath(ref, path)))}`,
     });
   }
-  if (!isDirectory(dirname(path))) throw noDirectory(path);
+  if (!isDirectory(dirname(path))) throw missingDirectoryError(path);
   const archive = await exportTeam(ref);
   try {
     await replaceWithBytes(path, archive.bytes, signal);
   } catch (error) {
-    throw isSystemError(error) ? notSaved(path, error) : error;
+    throw isSystemError(error) ? saveError(path, error) : error;
   }
   return { file: path, bytes: fileSize(path) ?? 0, files: archive.files, isOneMoment: archive.isOneMoment };
 }
 
-/** `<team>-<yyyymmdd-hhmmss>.tar.gz` by the clock on the wall; the next free of its like within one second. */
+/** Returns `<team>-<yyyymmdd-hhmmss>.tar.gz` in local time; `…-2.tar.gz` and so on for more archives in one second. */
 function freePath(ref: TeamRef, directory: string): string {
   const now = new Date(systemClock.now());
   const two = (value: number): string => String(value).padStart(2, "0");
@@ -54,19 +54,19 @@ function freePath(ref: TeamRef, directory: string): string {
   }
 }
 
-function noDirectory(path: string): TeamError {
+function missingDirectoryError(path: string): TeamError {
   const directory = dirname(path);
-  const message = `There is no directory ${directory} for ${basename(path)}; nothing was saved.`;
+  const message = `The directory ${directory} for ${basename(path)} does not exist; nothing was saved.`;
   return new TeamError("INVALID_INPUT", message, {
-    hint: `Make it: mkdir -p ${shellWord(directory)}; or name another file with -o.`,
+    hint: `Create it: mkdir -p ${shellWord(directory)}; or name another file with -o.`,
     details: { file: path },
   });
 }
 
-function notSaved(path: string, error: NodeJS.ErrnoException): TeamError {
-  // Not the system's own words: they name a file beside it that nobody knows.
+function saveError(path: string, error: NodeJS.ErrnoException): TeamError {
+  // Without the system's message: it names a temporary file that the user does not know.
   return new TeamError("PERMISSION_DENIED", `${path} cannot be written (${error.code}); nothing was saved.`, {
-    hint: `${systemHint(error)} Or name another file with -o.`,
+    hint: `${systemErrorHint(error)} Or name another file with -o.`,
     details: { file: path, errno: error.code },
     cause: error,
   });

@@ -8,25 +8,25 @@ import { run } from "../os/process/run.ts";
 export const REPORT_MARK = "<!-- written by teams: audit -->";
 const DEFAULT_REPORT = "AUDIT.md";
 
-interface AuditQuestion {
+interface AuditOptions {
   readonly cwd: string;
-  /** `--report`; a path from here. */
+  /** `--report`, relative to `cwd`. */
   readonly report: string | undefined;
   readonly env: Env;
 }
 
 /**
- * Checks before anything is made that the built-in audit can do its work here.
+ * Checks that the built-in audit can work here, before anything is created.
  * @returns the report's absolute path
- * @throws TeamError INVALID_INPUT: no git repository, no place for the report, or a file there that is somebody else's;
- * CLI_NOT_FOUND without git
+ * @throws TeamError INVALID_INPUT: no git repository, no directory for the report, or an existing file that no audit
+ * wrote; CLI_NOT_FOUND without git
  */
-export async function checkAudit({ cwd, report, env }: AuditQuestion): Promise<string> {
+export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<string> {
   await requireRepository(cwd, env);
   const path = resolve(cwd, report ?? DEFAULT_REPORT);
   if (!isDirectory(dirname(path))) {
-    throw new TeamError("INVALID_INPUT", `There is no directory ${dirname(path)} for the report.`, {
-      hint: "Make it first, or name another file with --report.",
+    throw new TeamError("INVALID_INPUT", `The directory ${dirname(path)} for the report does not exist.`, {
+      hint: "Create it, or name another file with --report.",
     });
   }
   const entry = entryOf(path);
@@ -34,7 +34,7 @@ export async function checkAudit({ cwd, report, env }: AuditQuestion): Promise<s
   if (entry.isFile() && isReport(path)) return path;
   throw new TeamError(
     "INVALID_INPUT",
-    `${path} is there and was not written by an audit; it was left as it is.`,
+    `${path} exists and was not written by an audit; it was not changed.`,
     {
       hint: `Name another file: --report ${basename(path, ".md")}-2.md`,
     },
@@ -46,16 +46,16 @@ function isReport(path: string): boolean {
 }
 
 /**
- * What holds at the end of an audit: the report is this run's, and not one of another at the same time.
- * @param run what the playbook was told in `TEAMS_RUN`
- * @returns throws TeamError MODEL_ERROR when it is not
+ * Makes the check at the end of an audit: the report must come from this run, not from another one at the same time.
+ * @param run the value of `TEAMS_RUN` for the playbook
+ * @returns a function that throws TeamError MODEL_ERROR if the report does not come from this run
  */
 export function reportCheck(path: string, run: string): () => void {
   const begin = `${REPORT_MARK}\n<!-- run: ${run} -->\n`;
   return () => {
     if (readText(path)?.startsWith(begin)) return;
     throw new TeamError("MODEL_ERROR", `The audit ended without its report ${path}.`, {
-      hint: "What stopped it is said above; nothing of the team is left.",
+      hint: "Read the messages above for the reason; the team is deleted.",
     });
   };
 }
@@ -70,7 +70,7 @@ async function requireRepository(cwd: string, env: Env): Promise<void> {
   if (git.code === 0 && git.stdout.trim() === "true") return;
   throw new TeamError(
     "INVALID_INPUT",
-    `${cwd} is not inside a git work tree, and the built-in audit audits one.`,
+    `${cwd} is not in a git work tree, and the built-in audit needs one.`,
     {
       hint: "Run it in a git repository, or play another playbook with --playbook.",
     },

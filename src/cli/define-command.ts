@@ -3,25 +3,25 @@ import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
 
 interface Declaration<A extends readonly ArgumentSpec[], O extends OptionSpecs> {
-  /** As it is typed: `send`, `task add`. */
+  /** As the user types it: `send`, `task add`. */
   readonly name: string;
   /** One line, in the list of commands. */
   readonly summary: string;
   readonly args: A;
   readonly options: O;
-  /** Two or three whole command lines. */
+  /** Two or three complete command lines. */
   readonly examples: readonly string[];
-  /** What the help says besides. */
+  /** Further text of the help. */
   readonly notes?: string;
-  /** Takes its command line as it is, in `io.argv`, unparsed. */
+  /** The command reads its arguments from `io.argv`, unparsed. */
   readonly raw?: boolean;
-  /** Is about no team and no member, or about all. */
-  readonly ofNoTeam?: boolean;
-  /** The exit status; nothing is 0. */
+  /** The command works on no team or on all teams: `--team` and `--as` are not in its help. */
+  readonly ignoresTeamOptions?: boolean;
+  /** @returns the exit status; undefined is 0 */
   run(call: Call<A, O>): Promise<number | undefined> | Promise<void>;
 }
 
-/** A command without the types of its own operands and options: what the program parses and runs. */
+/** A command without the types of its operands and options, as the program parses and runs it. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -30,11 +30,11 @@ export interface Command {
   readonly examples: readonly string[];
   readonly notes?: string;
   readonly raw?: boolean;
-  readonly ofNoTeam?: boolean;
+  readonly ignoresTeamOptions?: boolean;
   run(call: RawCall): Promise<number | undefined> | Promise<void>;
 }
 
-/** What both parsers make of a command line that {@link Command} accepts. */
+/** A parsed command line that its {@link Command} accepts; both parsers return it. */
 export interface RawCall {
   readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly options: Readonly<Record<string, OptionInput>>;
@@ -44,8 +44,8 @@ export interface RawCall {
 export type OptionInput = string | boolean | readonly string[] | undefined;
 
 /**
- * Declares a command. The types of `args` and `options` in its body follow from the declaration, which the parser
- * holds every command line against before the body is called.
+ * Declares a command. The types of `args` and `options` in its body follow from the declaration: the parser checks every
+ * command line against it before it calls the body.
  */
 export function defineCommand<const A extends readonly ArgumentSpec[], const O extends OptionSpecs>(
   declaration: Declaration<A, O>,
@@ -54,7 +54,7 @@ export function defineCommand<const A extends readonly ArgumentSpec[], const O e
   return { ...rest, run: (call) => run(call as unknown as Call<A, O>) };
 }
 
-/** All options of a command: its own and the common ones; its own wins where it declares one of that name. */
+/** Returns the options of a command: its own, and the common options that it does not declare itself. */
 export function optionsOf(command: Pick<Command, "options">): OptionSpecs {
   return { ...command.options, ...omit(COMMON_OPTIONS, command.options) };
 }

@@ -11,13 +11,14 @@ import { readPlace, readStatus } from "../team/records/read-records.ts";
 import { tmuxCaller } from "../tmux/server.ts";
 
 /**
- * Shows the pane of the first of some members that has one.
- * @returns what came of it; `gone` when nobody has a pane
+ * Shows the pane of the first member that has one.
+ * @returns the outcome; `gone` if no member has a pane
  */
-export async function goToFirst(ctx: OperationContext, names: readonly string[]): Promise<FocusOutcome> {
+export async function focusFirstPane(ctx: OperationContext, names: readonly string[]): Promise<FocusOutcome> {
   for (const name of names) {
     const place = readPlace(ctx.ref, name);
-    const outcome = (await focusOwn(ctx, place)) ?? (await goTo(ctx, shownIn(ctx, name, place)));
+    const outcome =
+      (await focusByBackend(ctx, place)) ?? (await focusTmuxPane(ctx, placeToFocus(ctx, name, place)));
     if (outcome !== undefined && outcome.kind !== "gone") return outcome;
   }
   return { kind: "gone" };
@@ -25,20 +26,24 @@ export async function goToFirst(ctx: OperationContext, names: readonly string[])
 
 type Place = Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid" | "server">>;
 
-/** One that lives in the lead's process is shown in the lead's pane. */
-function shownIn(ctx: OperationContext, name: string, place: PlaceRecord | undefined): Place | undefined {
-  return place?.within === undefined ? (place ?? placeOfLead(ctx, name)) : placeOfLead(ctx, LEAD_NAME);
+/** Returns the place to show for a member: the lead's pane for a member that lives in the lead's process. */
+function placeToFocus(
+  ctx: OperationContext,
+  name: string,
+  place: PlaceRecord | undefined,
+): Place | undefined {
+  return place?.within === undefined ? (place ?? leadPlace(ctx, name)) : leadPlace(ctx, LEAD_NAME);
 }
 
-/** Nobody put the lead where it is: it says itself, and while it lives its pane is the one that it says. */
-function placeOfLead(ctx: OperationContext, name: string): Place | undefined {
+/** Returns the lead's pane from its status record (a lead has no place record); undefined if its process is not alive. */
+function leadPlace(ctx: OperationContext, name: string): Place | undefined {
   const status = name === LEAD_NAME ? readStatus(ctx.ref, name) : undefined;
   if (status === undefined || livenessOf(status.process) !== "alive") return undefined;
   return defined({ paneId: status.paneId, server: status.server });
 }
 
-/** Undefined where that kind of place does not do it itself. */
-async function focusOwn(
+/** Lets the backend show the place; undefined if the backend cannot. */
+async function focusByBackend(
   ctx: OperationContext,
   place: PlaceRecord | undefined,
 ): Promise<FocusOutcome | undefined> {
@@ -47,13 +52,16 @@ async function focusOwn(
   return { kind: (await backend.focus(place)) ? "switched" : "gone" };
 }
 
-async function goTo(ctx: OperationContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
+async function focusTmuxPane(
+  ctx: OperationContext,
+  place: Place | undefined,
+): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
   return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxCaller(ctx.env));
 }
 
-/** Those whose panes stand for a team: its teammates in order, those that are hidden behind them, else its lead. */
-export function panesOfTeam(ctx: OperationContext): string[] {
+/** Returns the members whose pane may be shown for a team, in order of preference: visible teammates, hidden ones, the lead. */
+export function focusOrder(ctx: OperationContext): string[] {
   const teammates = readTeam(ctx.ref)
     .members.map(({ name }) => name)
     .filter((name) => name !== LEAD_NAME);

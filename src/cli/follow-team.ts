@@ -6,31 +6,30 @@ import { openTreeBell } from "../wakeup/tree-bell.ts";
 
 interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Milliseconds; without it there is no end but the look's own and the signal's. */
+  /** Milliseconds; without it only the check and the signal end it. */
   readonly timeoutMs?: number | undefined;
-  /** Directories outside of the team's whose changes count, too. */
-  readonly beside?: readonly string[];
+  /** More directories to watch, outside the team's. */
+  readonly alsoWatch?: readonly string[];
 }
 
-/** Rings when anything of a team changes on disk; the slow check is the net for what no watch tells of. */
-export function teamBell({ paths }: TeamRef, beside: readonly string[] = []): Bell {
-  return anyBell([openTreeBell([paths.dir, paths.tasks, ...beside]), timerBell()]);
+/** Rings when a file of the team changes; a slow timer covers changes that the file watch misses. */
+export function teamBell({ paths }: TeamRef, alsoWatch: readonly string[] = []): Bell {
+  return anyBell([openTreeBell([paths.dir, paths.tasks, ...alsoWatch]), timerBell()]);
 }
 
 /**
- * Looks, waits until something of the team has changed, and looks again, until the look says that it is done. A look
- * that throws ends it.
+ * Calls `check` at once and after each change of the team, until it returns true. An error of `check` ends it.
  */
 export async function follow(
   ref: TeamRef,
-  look: () => Promise<boolean> | boolean,
-  { signal, timeoutMs, beside }: FollowOptions,
+  check: () => Promise<boolean> | boolean,
+  { signal, timeoutMs, alsoWatch }: FollowOptions,
 ): Promise<"done" | "timeout" | "interrupted"> {
   const deadline = timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs;
-  const bell = teamBell(ref, beside);
+  const bell = teamBell(ref, alsoWatch);
   try {
     for (;;) {
-      if (await look()) return "done";
+      if (await check()) return "done";
       const rest = deadline === undefined ? undefined : deadline - systemClock.now();
       if (signal.aborted) return "interrupted";
       if (rest !== undefined && rest <= 0) return "timeout";

@@ -5,22 +5,22 @@ import { COMMON_OPTIONS, longName, type OptionSpec } from "../terminal/call.ts";
 import { type Command, optionsOf } from "./define-command.ts";
 import { type ParsedLine, usageError, usageOf } from "./parse-args.ts";
 
-/** Columns of what is not a terminal, as commander has it. */
+/** Columns of the help if stdout is not a terminal, as in commander. */
 const WIDTH = 80;
 const COMMON = "Common options:";
-/** What a command that is about no team takes and does not heed. */
-const OF_TEAMS: readonly string[] = ["team", "as"];
+/** Options that every command accepts, but that are not in the help of a command with `ignoresTeamOptions`. */
+const TEAM_OPTIONS: readonly string[] = ["team", "as"];
 
-/** Help was asked for: its text. */
+/** The text of the help that the command line asked for. */
 interface Help {
   readonly help: string;
 }
 
 /**
- * The slow way to read a command line, with commander: it knows the help, and says what is wrong.
+ * Parses a command line with commander. Slower to load than `parseQuickly`, but it writes the help and explains mistakes.
  * @throws TeamError INVALID_INPUT
  */
-export function explain(command: Command, words: readonly string[]): ParsedLine | Help {
+export function parseWithCommander(command: Command, words: readonly string[]): ParsedLine | Help {
   let help = "";
   const parser = parserOf(command).configureOutput({
     writeOut: (text) => {
@@ -33,15 +33,15 @@ export function explain(command: Command, words: readonly string[]): ParsedLine 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return { help: help.trimEnd() };
-    throw refusal(command, error);
+    throw parseError(command, error);
   }
   const values = parser.opts<Record<string, string | boolean | string[]>>();
   const options = Object.keys(optionsOf(command)).map((key) => [key, optionValue(values, key)] as const);
   return { operands: parser.args, options: Object.fromEntries(options) };
 }
 
-/** The list of commands under their headings. */
-export function overview(
+/** Returns the list of commands under their headings. */
+export function commandOverview(
   name: string,
   summary: string,
   groups: readonly { readonly heading: string; readonly commands: readonly Command[] }[],
@@ -51,7 +51,7 @@ export function overview(
     .usage("<command> [options]")
     .helpCommand(false)
     .helpOption("-h, --help", "print this help");
-  // A family of commands has no version of its own.
+  // Only `teams` has a version, not `teams task`.
   if (name === "teams") program.option("-V, --version", "print the version");
   for (const { heading, commands } of groups) {
     for (const command of commands) {
@@ -62,7 +62,7 @@ export function overview(
     subcommandTerm: (sub) => `${sub.name()} ${sub.usage()}`,
     showGlobalOptions: false,
   });
-  return `${program.helpInformation().trimEnd()}\n\nMore on a command, with examples: ${name} <command> --help`;
+  return `${program.helpInformation().trimEnd()}\n\nMore about a command, with examples: ${name} <command> --help`;
 }
 
 function parserOf(command: Command): Commander {
@@ -73,22 +73,22 @@ function parserOf(command: Command): Commander {
     .showSuggestionAfterError(false)
     .allowExcessArguments(true)
     .addHelpOption(helpOption(command));
-  // How many there must be is said by `bind`, for both ways alike; here they are only told of.
+  // All operands are optional here: `bind` checks their number, for both parsers alike.
   for (const spec of command.args)
     parser.argument(spec.many ? `[${spec.name}...]` : `[${spec.name}]`, spec.summary);
   for (const [key, spec] of Object.entries(command.options)) parser.addOption(optionOf(key, spec));
   for (const [key, spec] of Object.entries(command.raw ? {} : COMMON_OPTIONS)) {
     if (Object.hasOwn(command.options, key)) continue;
     const option = optionOf(key, spec).helpGroup(COMMON);
-    parser.addOption(command.ofNoTeam && OF_TEAMS.includes(key) ? option.hideHelp() : option);
+    parser.addOption(command.ignoresTeamOptions && TEAM_OPTIONS.includes(key) ? option.hideHelp() : option);
   }
   const examples = command.examples.map((example) => `  $ ${example}`);
-  const notes = command.notes === undefined ? [] : ["", asWideAsTheRest(command.notes, parser)];
+  const notes = command.notes === undefined ? [] : ["", wrapNotes(command.notes, parser)];
   parser.addHelpText("after", [...notes, "", "Examples:", ...examples].join("\n"));
   return parser;
 }
 
-function asWideAsTheRest(text: string, parser: Commander): string {
+function wrapNotes(text: string, parser: Commander): string {
   return parser.createHelp().boxWrap(text, parser.configureOutput().getOutHelpWidth?.() ?? WIDTH);
 }
 
@@ -108,7 +108,7 @@ function optionOf(key: string, spec: OptionSpec): Option {
     : option;
 }
 
-/** Commander reads `--no-sidebar` as the negation of `sidebar`; for us it is a switch like any other. */
+/** Returns an option's value. Commander reads `--no-sidebar` as the negation of `sidebar`; here it is a normal switch. */
 function optionValue(
   values: Record<string, string | boolean | string[]>,
   key: string,
@@ -118,19 +118,19 @@ function optionValue(
   return values[`${negated[1]?.toLowerCase()}${negated[2]}`] === false ? true : undefined;
 }
 
-function refusal(command: Command, error: CommanderError): TeamError {
+function parseError(command: Command, error: CommanderError): TeamError {
   const flag = /'(--?[^' ,=]*)/.exec(error.message)?.[1];
   if (error.code !== "commander.unknownOption" || flag === undefined) {
-    return usageError(command, `refuses it: ${error.message.replace(/^error: /, "")}.`);
+    return usageError(command, `cannot read this command line: ${error.message.replace(/^error: /, "")}.`);
   }
   const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
   const nearest = nearestNames(flag, [...known, "--help"])[0];
-  // No option begins with three dashes, but a team's directory may.
+  // No option begins with three dashes, but the name of a team's directory can.
   const isMistyped = /^--(?!-)/.test(flag) && nearest !== undefined;
   const hint = isMistyped ? `Did you mean ${nearest}?` : dashHint(flag);
   return usageError(command, `has no option ${flag}.`, hint);
 }
 
 function dashHint(flag: string): string {
-  return `A word that begins with - goes after --, as in: -- ${flag}.`;
+  return `Write a word that begins with - after --, as in: -- ${flag}.`;
 }

@@ -6,8 +6,9 @@ import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
 
 /**
- * A text operand: its words joined by a space, or what stands on stdin for a lone `-`.
- * @throws TeamError INVALID_INPUT for an empty one
+ * Returns a text operand: its words joined by spaces, or the text on stdin for a lone `-`.
+ * @param what the name of the text in the error
+ * @throws TeamError INVALID_INPUT if it is empty
  */
 export async function textArgument(
   io: Pick<Io, "readStdin">,
@@ -18,17 +19,17 @@ export async function textArgument(
   const text = fromStdin ? withoutLastNewline(await io.readStdin()) : words.join(" ");
   if (text.trim() !== "") return text;
   throw new TeamError("INVALID_INPUT", `The ${what} is empty; nothing was done.`, {
-    hint: `Write it after the command, or give - and the ${what} on stdin.`,
+    hint: `Write the ${what} on the command line, or give - and pass it on stdin.`,
   });
 }
 
-/** Says that a text is not written as it was given: whoever gave it may think that its reader has the secret now. */
-export function noteMasked(text: string, { note }: Pick<Output, "note">): void {
+/** Notes that a secret in the text was redacted: the user may think that the recipient has the secret now. */
+export function noteRedacted(text: string, { note }: Pick<Output, "note">): void {
   if (maskText(text, ownSecrets()) === text) return;
-  note(`A secret of your environment in it was written as ${MASK}; no file of ours holds one.`);
+  note(`A secret from your environment was replaced by ${MASK}: teams writes no secret to a file.`);
 }
 
-/** As {@link textArgument} for the value of an option; undefined where it was not given. */
+/** Like {@link textArgument}, for the value of an option; undefined if the option is not given. */
 export async function textOption(
   io: Pick<Io, "readStdin">,
   value: string | undefined,
@@ -41,29 +42,29 @@ function withoutLastNewline(text: string): string {
   return text.endsWith("\n") ? text.slice(0, text.endsWith("\r\n") ? -2 : -1) : text;
 }
 
-/** The most that a timer of Node's can hold, in seconds. */
+/** Seconds: the longest time of a Node timer. */
 const MAX_SECONDS = 2_147_483;
 
-/** A duration in seconds, as milliseconds. @throws TeamError INVALID_INPUT */
+/** Converts a duration in seconds to milliseconds. @throws TeamError INVALID_INPUT */
 export function secondsOption(value: string | undefined, option: string): number | undefined {
   if (value === undefined) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
   if (seconds <= MAX_SECONDS) return Math.round(seconds * 1000);
   throw new TeamError("INVALID_INPUT", `--${option} cannot be ${JSON.stringify(value)}.`, {
-    hint: `It is a number of seconds, up to ${MAX_SECONDS}: --${option} 30`,
+    hint: `Give a number of seconds, up to ${MAX_SECONDS}: --${option} 30`,
   });
 }
 
-/** A whole number above zero. @throws TeamError INVALID_INPUT */
+/** Parses a whole number above zero. @throws TeamError INVALID_INPUT */
 export function countOption(value: string | undefined, option: string): number | undefined {
   if (value === undefined) return undefined;
   if (/^[1-9]\d{0,6}$/.test(value)) return Number(value);
   throw new TeamError("INVALID_INPUT", `${option} cannot be ${JSON.stringify(value)}.`, {
-    hint: `It is a whole number above zero: ${option} 50`,
+    hint: `Give a whole number above zero: ${option} 50`,
   });
 }
 
-/** An amount above zero. @throws TeamError INVALID_INPUT */
+/** Parses an amount above zero. @throws TeamError INVALID_INPUT */
 export function amountOption(
   value: string | undefined,
   option: string,
@@ -75,12 +76,12 @@ export function amountOption(
   throw new TeamError("INVALID_INPUT", `${option} cannot be ${JSON.stringify(value)}.`, {
     hint:
       kind === "whole"
-        ? `It is a whole number above zero: ${option} 500000`
-        : `It is an amount above zero: ${option} 2.50`,
+        ? `Give a whole number above zero: ${option} 500000`
+        : `Give an amount above zero: ${option} 2.50`,
   });
 }
 
-/** A list given as often as one likes, or with commas: `--blocked-by 1,2 --blocked-by 3`. */
+/** Splits a list that was given in several options or with commas: `--blocked-by 1,2 --blocked-by 3`. */
 export function listOption(values: readonly string[]): string[] {
   return values
     .flatMap((value) => value.split(","))
@@ -89,47 +90,50 @@ export function listOption(values: readonly string[]): string[] {
 }
 
 /**
- * A moment: an ISO date or time, or so many seconds ago.
+ * Parses an ISO date or time, or a number of seconds ago, to milliseconds since the epoch.
  * @throws TeamError INVALID_INPUT
  */
-export function momentOption(value: string | undefined, option: string, now: number): number | undefined {
+export function timeOption(value: string | undefined, option: string, now: number): number | undefined {
   if (value === undefined) return undefined;
   const at = /^\d+(\.\d+)?$/.test(value) ? now - Number(value) * 1000 : Date.parse(value);
   if (Number.isFinite(at)) return at;
   throw new TeamError("INVALID_INPUT", `--${option} cannot be ${JSON.stringify(value)}.`, {
-    hint: `It is a time (2025-01-31T12:00) or a number of seconds ago (--${option} 600).`,
+    hint: `Give a time (2025-01-31T12:00) or a number of seconds ago (--${option} 600).`,
   });
 }
 
-/** A task's number as somebody types it: `3` or `#3`. @throws TeamError INVALID_INPUT */
+/** Parses a task's number: `3` or `#3`. @throws TeamError INVALID_INPUT */
 export function parseTaskId(word: string): string {
   const id = word.replace(/^#/, "");
   if (/^[1-9]\d{0,14}$/.test(id)) return id;
   throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is not a task's number.`, {
-    hint: "It is what `teams task list` shows in front: 3 or #3.",
+    hint: "Give a number from `teams task list`: 3 or #3.",
   });
 }
 
-/** `1 task`, `12 tasks`. */
-export function counted(count: number, noun: string): string {
+/** Returns `1 task` or `12 tasks`. */
+export function pluralized(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A file's size as people say it: `812 bytes`, `34 kB`, `1.2 MB`. */
-export function byteCount(bytes: number): string {
-  if (bytes < 1000) return counted(bytes, "byte");
+/** Formats a file's size: `812 bytes`, `34 kB`, `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return pluralized(bytes, "byte");
   const [unit, size] = bytes < 999_500 ? ["kB", bytes / 1e3] : ["MB", bytes / 1e6];
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
 }
 
-/** The options of a command that limit what may be spent. */
+/** The options of a command that set a budget. */
 export const BUDGET_OPTIONS = {
-  maxTokens: { value: "tokens", summary: "how many tokens may be used: a warning at 80 %, a pause at 100 %" },
-  maxCost: { value: "dollars", summary: "what may be spent, in US dollars; for models with a known price" },
+  maxTokens: { value: "tokens", summary: "the most tokens to use: a warning at 80 %, a pause at 100 %" },
+  maxCost: {
+    value: "dollars",
+    summary: "the most to spend, in US dollars; only for models with a known price",
+  },
 } as const;
 
 /** @throws TeamError INVALID_INPUT */
-export function limitsIn(options: {
+export function budgetLimits(options: {
   readonly maxTokens: string | undefined;
   readonly maxCost: string | undefined;
 }): BudgetLimits {

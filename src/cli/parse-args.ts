@@ -3,17 +3,16 @@ import { TeamError } from "../errors.ts";
 import { longName } from "../terminal/call.ts";
 import { type Command, type OptionInput, optionsOf, type RawCall } from "./define-command.ts";
 
-/** A command line taken apart: options by their key, the rest in order. */
+/** A parsed command line: options by key, operands in order. */
 export interface ParsedLine {
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, OptionInput>>;
 }
 
 /**
- * Takes apart a command line that is in order, without loading a parser: a cold command may cost little more than
- * Node's own start. What is not in order, and `--help`, it leaves to {@link file://./explain.ts}, which takes the same lines
- * to mean the same.
- * @returns undefined for a line that needs an explanation
+ * Parses a correct command line without loading commander, so that a cold command costs little more than the start of
+ * Node. `parseWithCommander` in `help.ts` handles mistakes and `--help`, and parses correct lines in the same way.
+ * @returns undefined for a line with a mistake or `--help`
  */
 export function parseQuickly(command: Command, words: readonly string[]): ParsedLine | undefined {
   const specs = optionsOf(command);
@@ -35,13 +34,13 @@ export function parseQuickly(command: Command, words: readonly string[]): Parsed
       options: Object.fromEntries(Object.keys(specs).map((key) => [key, values[longName(key)]])),
     };
   } catch {
-    // What is wrong with it is said by the slow way, with the nearest option and the help.
+    // `parseWithCommander` explains the mistake.
     return undefined;
   }
 }
 
 /**
- * Holds a taken-apart line against the declaration: how many operands, which values.
+ * Checks a parsed line against the declaration: the number of operands, and the values of options with choices.
  * @throws TeamError INVALID_INPUT
  */
 export function bind(command: Command, line: ParsedLine): Pick<RawCall, "args" | "options"> {
@@ -54,27 +53,31 @@ function bindOperands(command: Command, line: ParsedLine): RawCall["args"] {
   for (const spec of command.args) {
     const taken = spec.many ? rest.splice(0) : rest.splice(0, 1);
     if (taken.length === 0 && !spec.optional) {
-      throw usageError(command, `needs <${spec.name}>: ${spec.summary}.`, takenFor(command, line.options));
+      throw usageError(
+        command,
+        `needs <${spec.name}>: ${spec.summary}.`,
+        takenByOption(command, line.options),
+      );
     }
     args[spec.name] = spec.many ? taken : taken[0];
   }
   const extra = rest[0];
   if (extra === undefined) return args;
-  const many = manyIn(command, line.options);
-  const hint = many && `Give ${many} again before each further value.`;
-  throw usageError(command, `takes no ${JSON.stringify(extra)}: it is one word too many.`, hint);
+  const many = repeatableOption(command, line.options);
+  const hint = many && `Repeat ${many} before each further value.`;
+  throw usageError(command, `has one word too many: ${JSON.stringify(extra)}.`, hint);
 }
 
-/** An option that was given and may be given again: a word too many may have been meant for it. */
-function manyIn(command: Command, given: ParsedLine["options"]): string | undefined {
+/** Returns a given option that takes several values: the user may have meant an extra word for it. */
+function repeatableOption(command: Command, given: ParsedLine["options"]): string | undefined {
   const key = Object.keys(command.options).find(
     (name) => command.options[name]?.many && given[name] !== undefined,
   );
   return key && `--${longName(key)}`;
 }
 
-/** Where a word is missing, an option that may stand without a value may have taken it. */
-function takenFor(command: Command, given: ParsedLine["options"]): string | undefined {
+/** Explains a missing operand: an option with an optional value may have taken the word. */
+function takenByOption(command: Command, given: ParsedLine["options"]): string | undefined {
   for (const [key, spec] of Object.entries(command.options)) {
     const value = given[key];
     if (spec.valueOptional && typeof value === "string")
@@ -89,21 +92,21 @@ function bindOptions(command: Command, given: ParsedLine["options"]): RawCall["o
     const value = given[key];
     if (spec.value === undefined) bound[key] = value === true;
     else bound[key] = spec.many ? (value ?? []) : value;
-    const wrong = [value]
+    const invalid = [value]
       .flat()
       .find((word) => typeof word === "string" && spec.choices?.includes(word) === false);
-    if (wrong !== undefined) {
+    if (invalid !== undefined) {
       const choices = spec.choices?.join(", ") ?? "";
       throw usageError(
         command,
-        `takes no --${longName(key)} ${JSON.stringify(wrong)}; it is one of: ${choices}.`,
+        `does not accept --${longName(key)} ${JSON.stringify(invalid)}; the values are ${choices}.`,
       );
     }
   }
   return bound;
 }
 
-/** A mistake on the command line: what it is, as the rest of a sentence that the command begins, and how it is used. */
+/** Makes the error for a wrong command line. @param message the rest of a sentence that begins with the command's name */
 export function usageError(
   command: Pick<Command, "name" | "args">,
   message: string,
@@ -115,7 +118,7 @@ export function usageError(
   });
 }
 
-/** `teams send <agent> <text...> [options]` */
+/** Returns `teams send <agent> <text...> [options]`. */
 export function usageOf(command: Pick<Command, "name" | "args">): string {
   const operands = command.args.map((spec) => {
     const name = spec.many ? `${spec.name}...` : spec.name;

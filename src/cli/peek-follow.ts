@@ -12,42 +12,42 @@ import { type AgentExit, exitOf, launchScriptOf } from "../team/members/judge-li
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { teamBell } from "./follow-team.ts";
-import type { PeekPaper } from "./peek-renderer.ts";
+import type { PeekRenderer } from "./peek-renderer.ts";
 
-/** Milliseconds between two looks, each of which forks tmux once: a pane does not say when it changes, and somebody is watching. */
+/** Milliseconds between two polls: a pane does not report its changes, and each poll forks tmux once. */
 const POLL_MS = 1_000;
-/** Milliseconds that it takes longer where nothing changed, unless something of the team does meanwhile. */
-const LOOK_LATER = 1_000;
+/** Milliseconds that are added if the screen did not change, unless a file of the team changes first. */
+const QUIET_DELAY_MS = 1_000;
 
 type PeekEnd =
   | { readonly kind: "interrupted" }
-  /** It had no place of ours from the first. */
+  /** The agent had no place that teams knows when the watch began. */
   | { readonly kind: "nowhere" }
   | { readonly kind: "ended"; readonly exit: AgentExit | undefined; readonly last: VisibleRows };
 
-/** Shows what is to be seen of an agent, and what changes there, until it has ended or nobody watches any more. */
+/** Shows an agent's screen and its changes until the agent ends or the signal stops it. */
 export async function followScreen(
   ctx: OperationContext,
   name: string,
-  paper: PeekPaper,
+  renderer: PeekRenderer,
   { rows, signal }: { readonly rows: number; readonly signal: AbortSignal },
 ): Promise<PeekEnd> {
   const bell = teamBell(ctx.ref);
-  const glance = glancesAt(ctx, name);
+  const readScreen = screenReader(ctx, name);
   let last: VisibleRows | undefined;
   try {
-    for (let ended: End | undefined; ; ) {
-      const { sight, changes, end } = await glance();
-      if (sight !== undefined) {
+    for (let ended: ScreenEnd | undefined; ; ) {
+      const { current, changes, end } = await readScreen();
+      if (current !== undefined) {
         const shown = last === undefined ? { ...changes, rows: changes.rows.slice(-rows) } : changes;
-        paper.show(sight, shown, readStatus(ctx.ref, name)?.state ?? "");
-        last = sight;
+        renderer.show(current, shown, readStatus(ctx.ref, name)?.state ?? "");
+        last = current;
       }
       if (last === undefined) return { kind: "nowhere" };
       if (ended !== undefined || end !== undefined)
         return { kind: "ended", exit: ended?.exit ?? end?.exit, last };
-      const isEnded = (): End | undefined => endIn(ctx, name, readPlace(ctx.ref, name));
-      ended = await nextLook(bell, isEnded, { news: changes.rows.length > 0, signal });
+      const currentEnd = (): ScreenEnd | undefined => findEnd(ctx, name, readPlace(ctx.ref, name));
+      ended = await waitForNextPoll(bell, currentEnd, { isChanged: changes.rows.length > 0, signal });
       if (signal.aborted) return { kind: "interrupted" };
     }
   } finally {
@@ -55,52 +55,57 @@ export async function followScreen(
   }
 }
 
-/** Waits until it is time to look again. @returns the agent's end at once, whose records do not stay for long */
-async function nextLook(
+/** Waits for the next poll. @returns the agent's end as soon as it is recorded: its records are soon removed */
+async function waitForNextPoll(
   bell: Bell,
-  isEnded: () => End | undefined,
-  { news, signal }: { readonly news: boolean; readonly signal: AbortSignal },
-): Promise<End | undefined> {
+  currentEnd: () => ScreenEnd | undefined,
+  { isChanged, signal }: { readonly isChanged: boolean; readonly signal: AbortSignal },
+): Promise<ScreenEnd | undefined> {
   const since = steadyNow();
-  for (let isNews = news; !signal.aborted; ) {
-    const end = isEnded();
-    const rest = since + POLL_MS + (isNews ? 0 : LOOK_LATER) - steadyNow();
+  for (let isSoon = isChanged; !signal.aborted; ) {
+    const end = currentEnd();
+    const rest = since + POLL_MS + (isSoon ? 0 : QUIET_DELAY_MS) - steadyNow();
     if (end !== undefined || rest <= 0) return end;
-    if ((await bell.wait({ signal, timeoutMs: rest })) === "rung") isNews = true;
+    if ((await bell.wait({ signal, timeoutMs: rest })) === "rung") isSoon = true;
   }
   return undefined;
 }
 
-/** Nothing more will change. */
-interface End {
+/** The agent has ended: its screen will not change any more. */
+interface ScreenEnd {
   readonly exit: AgentExit | undefined;
 }
 
-interface Glance {
-  readonly sight: VisibleRows | undefined;
+interface ScreenReading {
+  /** undefined if the agent has no screen. */
+  readonly current: VisibleRows | undefined;
   readonly changes: ScreenChanges;
-  readonly end: End | undefined;
+  readonly end: ScreenEnd | undefined;
 }
 
-/** One look after the other at wherever the agent is then. */
-function glancesAt(ctx: OperationContext, name: string): () => Promise<Glance> {
+/** Returns a function that reads the agent's screen, at its current place, and what changed since its last call. */
+function screenReader(ctx: OperationContext, name: string): () => Promise<ScreenReading> {
   let [seen, instance]: [LastSeen, string?] = [{}];
   return async () => {
     const place = readPlace(ctx.ref, name);
-    // Read before the look, so that what it said at its end is seen.
-    const end = endIn(ctx, name, place);
-    const sight = place && (await ctx.backends.of(place.backend)?.visibleRows(place));
-    if (sight === undefined) return { sight, changes: NOTHING, end: end ?? { exit: undefined } };
-    const next = changesSince(place?.instance === instance ? seen : {}, sight);
+    // Read before the screen, so that the agent's last output is shown.
+    const end = findEnd(ctx, name, place);
+    const current = place && (await ctx.backends.of(place.backend)?.visibleRows(place));
+    if (current === undefined) return { current, changes: NO_CHANGES, end: end ?? { exit: undefined } };
+    const next = changesSince(place?.instance === instance ? seen : {}, current);
     [seen, instance] = [next.seen, place?.instance];
-    return { sight, changes: next.changes, end };
+    return { current, changes: next.changes, end };
   };
 }
 
-const NOTHING: ScreenChanges = { rows: [], leftOut: 0 };
+const NO_CHANGES: ScreenChanges = { rows: [], leftOut: 0 };
 
-/** The end of what runs in a place: as its launch script wrote it down, or because that is gone. */
-function endIn({ ref }: OperationContext, name: string, place: PlaceRecord | undefined): End | undefined {
+/** Returns the end of the instance in a place: as its launch script recorded it, or without a record if the script is dead. */
+function findEnd(
+  { ref }: OperationContext,
+  name: string,
+  place: PlaceRecord | undefined,
+): ScreenEnd | undefined {
   const record = readExit(ref, name);
   if (record !== undefined && record.instance === place?.instance) return { exit: exitOf(record) };
   const script = launchScriptOf(place);

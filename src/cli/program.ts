@@ -10,12 +10,12 @@ import type { Command } from "./define-command.ts";
 import { bind, type ParsedLine, parseQuickly } from "./parse-args.ts";
 
 interface Entry {
-  /** The heading it stands under in `teams --help`. */
-  readonly group: "Teams" | "Teammates" | "Messages" | "Tasks" | "What waits for you" | "This machine";
+  /** Its heading in `teams --help`. */
+  readonly group: "Teams" | "Teammates" | "Messages" | "Tasks" | "Requests" | "This machine";
   readonly load: () => Promise<{ readonly command: Command }>;
 }
 
-/** Every command by the words that call it; each file is loaded when it is called. */
+/** Every command by its name; the file of a command is loaded when it is called. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   run: { group: "Teams", load: () => import("./commands/run.ts") },
   create: { group: "Teams", load: () => import("./commands/create.ts") },
@@ -53,16 +53,16 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   "task rm": { group: "Tasks", load: () => import("./commands/task/rm.ts") },
   "task dep": { group: "Tasks", load: () => import("./commands/task/dep.ts") },
   "task graph": { group: "Tasks", load: () => import("./commands/task/graph.ts") },
-  approvals: { group: "What waits for you", load: () => import("./commands/approvals.ts") },
-  approve: { group: "What waits for you", load: () => import("./commands/approve.ts") },
-  reject: { group: "What waits for you", load: () => import("./commands/reject.ts") },
+  approvals: { group: "Requests", load: () => import("./commands/approvals.ts") },
+  approve: { group: "Requests", load: () => import("./commands/approve.ts") },
+  reject: { group: "Requests", load: () => import("./commands/reject.ts") },
   settings: { group: "This machine", load: () => import("./commands/settings.ts") },
   trust: { group: "This machine", load: () => import("./commands/trust.ts") },
   doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
   agent: { group: "This machine", load: () => import("./commands/agent.ts") },
 };
 
-/** First words that are no command of their own: `task`. */
+/** First words that need a second word to be a command: `task`. */
 export const FAMILIES: readonly string[] = [
   ...new Set(
     Object.keys(COMMANDS).flatMap((name) => (name.includes(" ") ? [name.slice(0, name.indexOf(" "))] : [])),
@@ -70,7 +70,8 @@ export const FAMILIES: readonly string[] = [
 ];
 
 /**
- * Runs one command line from its words to its exit status. Failures are said on stderr and never thrown.
+ * Runs one command line. Reports errors on stderr and never throws.
+ * @returns the exit status
  */
 export async function runProgram(io: Io): Promise<number> {
   try {
@@ -81,7 +82,7 @@ export async function runProgram(io: Io): Promise<number> {
 }
 
 async function dispatch(io: Io): Promise<number> {
-  const words = behindCommonOptions(io.argv);
+  const words = withCommonOptionsLast(io.argv);
   const first = words[0];
   if (first === undefined || first === "--help" || first === "-h") return help(io, []);
   if (first === "help")
@@ -92,18 +93,18 @@ async function dispatch(io: Io): Promise<number> {
   if (first === "--version" || first === "-V") return printVersion(io);
   const name = commandName(words);
   const entry = name === undefined ? undefined : COMMANDS[name];
-  if (name === undefined || entry === undefined) return unknown(io, words);
+  if (name === undefined || entry === undefined) return unknownCommand(io, words);
   const { command } = await entry.load();
   return runCommand(command, words.slice(name.split(" ").length), io);
 }
 
-/** Parses the words behind a command's name and calls its body. */
+/** Parses the words after a command's name, and runs the command. */
 async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
   if (command.raw && !asksForHelp(words)) {
     const out = openOutput(io, { json: false, quiet: false, verbose: false });
-    return (await command.run({ args: {}, options: {}, io: withWords(io, words), out })) ?? EXIT.done;
+    return (await command.run({ args: {}, options: {}, io: withArgv(io, words), out })) ?? EXIT.done;
   }
-  const parsed = parseQuickly(command, words) ?? (await explained(command, words));
+  const parsed = parseQuickly(command, words) ?? (await parseSlowly(command, words));
   if ("help" in parsed) {
     io.out(`${parsed.help}\n`);
     return EXIT.done;
@@ -117,26 +118,26 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   return (await command.run({ args, options, io, out })) ?? EXIT.done;
 }
 
-/** Its getters stay getters: to know its columns a process opens its terminal, which most never do. */
-function withWords(io: Io, words: readonly string[]): Io {
+/** Copies `io` with other arguments. Getters stay getters: reading the columns opens the terminal, which most commands never need. */
+function withArgv(io: Io, words: readonly string[]): Io {
   const parts = Object.getOwnPropertyDescriptors(io);
   return Object.defineProperties({} as Io, { ...parts, argv: { value: words, enumerable: true } });
 }
 
-async function explained(
+async function parseSlowly(
   command: Command,
   words: readonly string[],
 ): Promise<ParsedLine | { readonly help: string }> {
-  const { explain } = await import("./help.ts");
-  return explain(command, words);
+  const { parseWithCommander } = await import("./help.ts");
+  return parseWithCommander(command, words);
 }
 
-/** A raw command's own flags are nobody's but its own, so that only a lone `--help` is ours. */
+/** A raw command reads all flags itself: only a lone `--help` is handled here. */
 function asksForHelp(words: readonly string[]): boolean {
   return words.length === 1 && (words[0] === "--help" || words[0] === "-h");
 }
 
-/** `task add`, `send`; undefined where no command has that name. */
+/** Returns the command's name (`task add`, `send`); undefined if there is no such command. */
 function commandName(words: readonly string[]): string | undefined {
   const [first, second] = words;
   if (first === undefined) return undefined;
@@ -144,8 +145,8 @@ function commandName(words: readonly string[]): string | undefined {
   return [two, first].find((name) => Object.hasOwn(COMMANDS, name));
 }
 
-/** The words with the options that every command takes moved behind the command: `teams --json ls`. */
-function behindCommonOptions(argv: readonly string[]): readonly string[] {
+/** Moves common options before the command to after it: `teams --json ls` becomes `teams ls --json`. */
+function withCommonOptionsLast(argv: readonly string[]): readonly string[] {
   let at = 0;
   while (at < argv.length) {
     const spec = commonOption(argv[at] ?? "");
@@ -168,13 +169,13 @@ function commonOption(word: string): OptionSpec | undefined {
   )?.[1];
 }
 
-/** Whether a switch stands before `--`, also on a command line that does not parse. */
+/** Whether the command line has this flag before `--`; works for a line that does not parse too. */
 function hasFlag(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end < 0 ? argv.length : end).includes(flag);
 }
 
-async function unknown(io: Io, words: readonly string[]): Promise<number> {
+async function unknownCommand(io: Io, words: readonly string[]): Promise<number> {
   const [first = "", second] = words;
   if (first.startsWith("-")) return unknownOption(first);
   if (FAMILIES.includes(first) && (second === undefined || second === "--help" || second === "-h")) {
@@ -194,13 +195,13 @@ function unknownOption(word: string): never {
   });
 }
 
-/** The help of one command, of a family of them, or of all. */
+/** Prints the help of one command, of `teams task`, or of all commands. */
 async function help(io: Io, words: readonly string[]): Promise<number> {
   const name = commandName(words);
   const entry = name === undefined ? undefined : COMMANDS[name];
   if (entry !== undefined) return runCommand((await entry.load()).command, ["--help"], io);
   const family = words.find((word) => FAMILIES.includes(word));
-  if (family === undefined && words.length > 0) return unknown(io, words);
+  if (family === undefined && words.length > 0) return unknownCommand(io, words);
   const listed = Object.entries(COMMANDS).filter(
     ([key]) => family === undefined || key.startsWith(`${family} `),
   );
@@ -211,9 +212,10 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
     heading,
     commands: commands.filter(({ group }) => group === heading).map(({ command }) => command),
   }));
-  const { overview } = await import("./help.ts");
-  const title = family === undefined ? "Teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
-  io.out(`${overview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
+  const { commandOverview } = await import("./help.ts");
+  const title =
+    family === undefined ? "Run teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
+  io.out(`${commandOverview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
   return EXIT.done;
 }
 

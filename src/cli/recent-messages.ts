@@ -3,23 +3,23 @@ import { journalLine } from "../schema/inbox.ts";
 import type { MessageLine } from "../sidebar/data.ts";
 import type { TeamRef } from "../team/ref.ts";
 
-/** As much of the journal's end as is looked at: far more than a screen of messages. */
+/** How much of the journal's end is read: far more than a screen of messages. */
 const TAIL_BYTES = 64 * 1024;
 
-/** The newest messages of a team, oldest first. Costs the same however long the journal is. */
+/** Returns the newest messages of a team, oldest first. The cost does not depend on the length of the journal. */
 export function recentMessages(ref: TeamRef, count: number): MessageLine[] {
   const lines = readTail(ref.paths.journal, TAIL_BYTES)?.split("\n") ?? [];
-  return lines.flatMap(messageOf).slice(-count);
+  return lines.flatMap(parseMessage).slice(-count);
 }
 
-/** A line that does not parse (a torn last one) or only tells of a message's progress is left out. */
-function messageOf(text: string): MessageLine[] {
+/** Parses a line of the journal; nothing for a line that does not parse, or that only records a message's progress. */
+function parseMessage(text: string): MessageLine[] {
   if (!text.includes('"message"')) return [];
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // Torn: its writer is not done, and rings when it is.
+    // A torn line: its writer is not done, and rings the bell when it is.
     return [];
   }
   const { data } = journalLine.safeParse(value);

@@ -3,8 +3,8 @@ import type { Home } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 
-/** Milliseconds, of the settings; how a team stands is told also where these are broken. */
-export async function stuckAfter({ io, out }: AnyCall, { root }: Home): Promise<number> {
+/** Returns `teams.stuckAfter` of the settings in milliseconds; notes broken settings and uses the default, so that the status is still shown. */
+export async function readStuckAfterMs({ io, out }: AnyCall, { root }: Home): Promise<number> {
   const [{ loadSettings }, { settingsSchema }] = await Promise.all([
     import("../settings/settings.ts"),
     import("../settings/settings-schema.ts"),

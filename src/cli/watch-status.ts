@@ -12,47 +12,47 @@ import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 import { statusText } from "../terminal/status-text.ts";
 import { follow } from "./follow-team.ts";
-import { stuckAfter } from "./stuck-after.ts";
+import { readStuckAfterMs } from "./stuck-after.ts";
 
-interface Asked {
+interface StatusOptions {
   readonly git: boolean;
   readonly watch: boolean;
 }
 
-/** What `status` says that is more than a line: of processes and places too, once or whenever something changes. */
-export async function wholeStatus(call: AnyCall, open: OpenTeam, asked: Asked): Promise<number> {
+/** Prints the full status, including processes and places: once, or after each change. */
+export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusOptions): Promise<number> {
   const { out } = call;
   const ctx = await operationContext(call, open);
-  const stuckAfterMs = await stuckAfter(call, ctx.home);
-  if (asked.watch) return watch(call, ctx, { ...asked, stuckAfterMs });
-  const status = await current(ctx, asked);
-  out.answer(status, () => textOf(ctx, status, out, stuckAfterMs));
+  const stuckAfterMs = await readStuckAfterMs(call, ctx.home);
+  if (options.watch) return watch(call, ctx, { ...options, stuckAfterMs });
+  const status = await currentStatus(ctx, options);
+  out.answer(status, () => statusWithHint(ctx, status, out, stuckAfterMs));
   return EXIT.done;
 }
 
-/** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */
-async function current(ctx: OperationContext, { git }: Asked): Promise<TeamStatus> {
+/** Reads the status. First reconciles unnoticed deaths, so that the status is complete, and sends pending task notifications. */
+async function currentStatus(ctx: OperationContext, { git }: StatusOptions): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
   const status = await teamStatus(ctx, { git });
-  const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
+  const changed = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
   await notifyTaskChanges(
     ctx,
-    news.map(({ id }) => id),
+    changed.map(({ id }) => id),
   );
   return status;
 }
 
-/** Where no lead sees to it, what brings back those that have ended is named. */
-function textOf(
+/** Returns the status as text; without a living lead, also the command that restarts ended teammates. */
+function statusWithHint(
   { ref, clock }: OperationContext,
   status: TeamStatus,
   out: AnyCall["out"],
   stuckAfterMs: number,
 ): string {
   const names = status.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
-  const way = status.leadAlive === true ? undefined : resumeHint(ref, names);
+  const hint = status.leadAlive === true ? undefined : resumeHint(ref, names);
   const text = statusText(status, out, { now: clock.now(), stuckAfterMs });
-  return way === undefined ? text : `${text}\n\n${line`${way}`}`;
+  return hint === undefined ? text : `${text}\n\n${line`${hint}`}`;
 }
 
 const CLEAR = "\x1b[H\x1b[2J";
@@ -60,15 +60,15 @@ const CLEAR = "\x1b[H\x1b[2J";
 async function watch(
   { io, out }: AnyCall,
   ctx: OperationContext,
-  { stuckAfterMs, ...asked }: Asked & { readonly stuckAfterMs: number },
+  { stuckAfterMs, ...options }: StatusOptions & { readonly stuckAfterMs: number },
 ): Promise<number> {
   const signal = io.interruption();
   let before = "";
   await follow(
     ctx.ref,
     async () => {
-      const status = await current(ctx, asked);
-      const picture = out.json ? JSON.stringify(status) : textOf(ctx, status, out, stuckAfterMs);
+      const status = await currentStatus(ctx, options);
+      const picture = out.json ? JSON.stringify(status) : statusWithHint(ctx, status, out, stuckAfterMs);
       if (picture !== before)
         out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));
       before = picture;

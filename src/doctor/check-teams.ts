@@ -5,23 +5,23 @@ import { listTeams } from "../team/config/config.ts";
 import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
 import { versionIn } from "../team/repair/repair-config.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Finding, type Flaw, fail, findingOf, mended, ok, warn } from "./finding.ts";
-import { lostMembers, strayFlaws } from "./orphaned-records.ts";
-import { FILE_LOOKS } from "./stale-files.ts";
-import { CONTENT_LOOKS, configFlaw } from "./team-files.ts";
+import { type Finding, fail, ok, type Problem, problemFinding, repairProblem, warn } from "./finding.ts";
+import { lostMemberProblems, strayFileProblems } from "./orphaned-records.ts";
+import { FILE_CHECKS } from "./stale-files.ts";
+import { CONTENT_CHECKS, configProblem } from "./team-files.ts";
 
-interface TeamCare {
-  /** Whether what can be mended is. */
+interface TeamCheckOptions {
+  /** Whether to repair problems. */
   readonly fix: boolean;
-  /** The one team to look at, whoever made it: somebody has typed its name, and for `fix` said that it may be changed. */
+  /** Check only this team, even if another program created it; with `fix` the caller has permission to change it. */
   readonly only?: string | undefined;
 }
 
 /**
- * Looks into the files of every team of ours, or of the one that is named, and says of each flaw what to do, or what was
- * done. A config that does not say whose it is any more is named, and mended by its name alone.
+ * Checks the files of every team that teams created, or of one named team. Each finding says what to do or what was repaired.
+ * A config that no longer says which program created it is reported, but repaired only if the team is named.
  */
-export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<Finding[]> {
+export async function checkTeams(home: Home, { fix, only }: TeamCheckOptions): Promise<Finding[]> {
   const named = only === undefined ? undefined : teamRef(home, only).team;
   const teams = listTeams(home).filter(({ team, ours, flaw }) =>
     named === undefined ? ours || flaw !== undefined : team === named,
@@ -32,66 +32,70 @@ export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<F
     const isNamed = named !== undefined;
     findings.push(...(await checkTeam(ref, { fix: fix && (ours || isNamed), isOurs: ours, isNamed })));
   }
-  const flawed = new Set(findings.map(({ name }) => name));
-  const whole = teams.map(({ team }) => team).filter((team) => !flawed.has(nameOf(team)));
-  if (teams.length === 0) return [ok("teams", "none of ours")];
-  return whole.length === 0
+  const withFindings = new Set(findings.map(({ name }) => name));
+  const sound = teams.map(({ team }) => team).filter((team) => !withFindings.has(nameOf(team)));
+  if (teams.length === 0) return [ok("teams", "none created by teams")];
+  return sound.length === 0
     ? findings
-    : [ok("teams", `all files are whole: ${whole.join(", ")}`), ...findings];
+    : [ok("teams", `all files are in order: ${sound.join(", ")}`), ...findings];
 }
 
 const nameOf = (team: string): string => `team ${team}`;
 
-interface Look {
+interface CheckTarget {
   readonly fix: boolean;
   readonly isOurs: boolean;
   readonly isNamed: boolean;
 }
 
-async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<Finding[]> {
+async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: CheckTarget): Promise<Finding[]> {
   const name = nameOf(ref.team);
-  const mendWith = isOurs ? "teams doctor --fix" : `teams doctor --fix --force ${operand(ref.team)}`;
+  const repairCommand = isOurs ? "teams doctor --fix" : `teams doctor --fix --force ${operand(ref.team)}`;
   const found: Finding[] = [];
-  const settle = async (flaws: readonly Flaw[]): Promise<void> => {
-    for (const flaw of flaws) {
-      found.push(...(fix ? await mended(name, flaw, mendWith) : [findingOf(name, flaw, mendWith)]));
+  const add = async (problems: readonly Problem[]): Promise<void> => {
+    for (const problem of problems) {
+      found.push(
+        ...(fix
+          ? await repairProblem(name, problem, repairCommand)
+          : [problemFinding(name, problem, repairCommand)]),
+      );
     }
   };
   try {
     const version = versionIn(readText(ref.paths.config) ?? "");
     if (version !== undefined && isNewerForm(version)) {
-      const text = `was written by a newer version of teams (its form is ${version}); it was not checked`;
-      return [warn(name, text, "Install the newest one: npm install -g tmux-teams")];
+      const text = `was written by a newer version of teams (file format ${version}); it was not checked`;
+      return [warn(name, text, "Install the newest version: npm install -g tmux-teams")];
     }
-    const broken = configFlaw(ref, fix && isNamed);
-    if (broken !== undefined) await settle([broken]);
-    // What stands in the other files can be judged only by who is a member.
-    if (broken !== undefined && !isWhole(ref)) return found;
-    // Of one that was just mended a member may be lost, so that what is nobody's now may be somebody's.
-    const strays: typeof lostMembers = (of) => strayFlaws(of, broken === undefined);
-    for (const look of [...CONTENT_LOOKS, ...FILE_LOOKS, lostMembers, strays]) {
-      found.push(...(await lookInto(name, async () => settle(look(ref)))));
+    const broken = configProblem(ref, fix && isNamed);
+    if (broken !== undefined) await add([broken]);
+    // The other files can be checked only against the list of members.
+    if (broken !== undefined && !isConfigReadable(ref)) return found;
+    // A config that was just repaired may have lost a member, so a file without a member may still belong to one.
+    const strays: typeof lostMemberProblems = (of) => strayFileProblems(of, broken === undefined);
+    for (const check of [...CONTENT_CHECKS, ...FILE_CHECKS, lostMemberProblems, strays]) {
+      found.push(...(await guardCheck(name, async () => add(check(ref)))));
     }
   } catch (error) {
-    found.push(unseen(name, error));
+    found.push(uncheckedFinding(name, error));
   }
   return found;
 }
 
-/** What one look cannot see keeps no other from looking. */
-async function lookInto(name: string, look: () => Promise<void>): Promise<Finding[]> {
+/** Runs one check. Its failure is a finding, and does not stop the other checks. */
+async function guardCheck(name: string, check: () => Promise<void>): Promise<Finding[]> {
   try {
-    await look();
+    await check();
     return [];
   } catch (error) {
-    return [unseen(name, error)];
+    return [uncheckedFinding(name, error)];
   }
 }
 
-function unseen(name: string, error: unknown): Finding {
-  return fail(name, `cannot be checked: ${messageOf(error)}`, "Solve that and run it again.");
+function uncheckedFinding(name: string, error: unknown): Finding {
+  return fail(name, `cannot be checked: ${messageOf(error)}`, "Solve that and run teams doctor again.");
 }
 
-function isWhole(ref: TeamRef): boolean {
-  return entryOf(ref.paths.config) !== undefined && configFlaw(ref, false) === undefined;
+function isConfigReadable(ref: TeamRef): boolean {
+  return entryOf(ref.paths.config) !== undefined && configProblem(ref, false) === undefined;
 }

@@ -7,12 +7,15 @@ import { statusRecord } from "../schema/status.ts";
 import { readRecordFile } from "../store/json-file.ts";
 import { ownerLiveness, ownerOf } from "../store/owner-lock.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Finding, fail, ok, some, warn } from "./finding.ts";
-/** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more, whoever it was. */
-export const IN_WORK_MS = 60 * 60 * 1000;
+import { type Finding, fail, listSome, ok, warn } from "./finding.ts";
+/**
+ * Milliseconds. A directory that is being created or moved away exists only for a moment; after an hour no process works on
+ * it any more.
+ */
+export const UNFINISHED_MS = 60 * 60 * 1000;
 
-/** A run that records writes with each turn of its model; what one left that was killed is nobody's after three days without any. */
-const RECORDING_MS = 3 * 24 * 60 * 60 * 1000;
+/** Milliseconds. A recording run writes with each turn of its model; after three days without a change, the run was killed. */
+const RECORDING_RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
 
 export interface TeamsDirectories {
   readonly root: string;
@@ -20,68 +23,74 @@ export interface TeamsDirectories {
 }
 
 /**
- * Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create, import or delete, parts of a
- * recording whose run was killed.
+ * Finds directories of deleted teams: FIFOs of ended processes, incomplete directories of an interrupted create, import or
+ * delete, and parts of a recording whose run was killed.
  */
 function findLeftovers({ root, runtime }: TeamsDirectories, now: number): string[] {
   const teams = join(root, "teams");
   const bells = listDir(runtime)
     .filter((team) => entryOf(join(teams, team, "config.json")) === undefined)
-    .filter((team) => livingIn(join(teams, team)).length === 0)
+    .filter((team) => runningAgents(join(teams, team)).length === 0)
     .map((team) => join(runtime, team))
-    .filter((path) => ageOf(path, now) > IN_WORK_MS);
-  const halves = [teams, join(root, "tasks")].flatMap((dir) =>
+    .filter((path) => ageOf(path, now) > UNFINISHED_MS);
+  const incomplete = [teams, join(root, "tasks")].flatMap((dir) =>
     listDir(dir)
       .map((name) => join(dir, name))
-      .filter((path) => isLeftHalf(path, now)),
+      .filter((path) => isAbandoned(path, now)),
   );
   const recordings = listDir(join(root, "recordings"))
     .map((name) => join(root, "recordings", name))
-    .filter((path) => listDir(path).every((name) => ageOf(join(path, name), now) > RECORDING_MS))
-    .filter((path) => ageOf(path, now) > RECORDING_MS);
-  return [...bells, ...halves, ...recordings].filter(isDirectory);
+    .filter((path) => listDir(path).every((name) => ageOf(join(path, name), now) > RECORDING_RETENTION_MS))
+    .filter((path) => ageOf(path, now) > RECORDING_RETENTION_MS);
+  return [...bells, ...incomplete, ...recordings].filter(isDirectory);
 }
 
-/** By who made it, as its name says; where that cannot be judged from here, by its age. */
-function isLeftHalf(path: string, now: number): boolean {
-  const maker = /^\.[^.]+\.(?:new|deleted|leftover)-(.+)$/.exec(basename(path))?.[1];
-  if (maker === undefined || (ownerOf(maker) === undefined && !UUID.test(maker))) return false;
-  const liveness = ownerLiveness(maker);
-  return liveness === "unknown" ? ageOf(path, now) > IN_WORK_MS : liveness === "dead";
+/** Whether an incomplete directory is abandoned: its creator, named in its own name, is dead, or may be and it is old. */
+function isAbandoned(path: string, now: number): boolean {
+  const creator = /^\.[^.]+\.(?:new|deleted|leftover)-(.+)$/.exec(basename(path))?.[1];
+  if (creator === undefined || (ownerOf(creator) === undefined && !UUID.test(creator))) return false;
+  const liveness = ownerLiveness(creator);
+  return liveness === "unknown" ? ageOf(path, now) > UNFINISHED_MS : liveness === "dead";
 }
 
-/** Of an earlier version, which did not say who made it. */
+/** The suffix of an earlier version, which did not name the creator. */
 const UUID = /^[0-9a-f-]{36}$/;
 
-/** @param fix removes them */
+/** Checks for directories of deleted teams. @param fix removes them */
 export function checkLeftovers(home: TeamsDirectories, now: number, fix: boolean): Finding {
   const name = "leftovers";
   const found = findLeftovers(home, now);
   if (found.length === 0) return ok(name, "none");
   const list = `${found.slice(0, 3).join(", ")}${found.length > 3 ? ", …" : ""}`;
-  if (!fix) return warn(name, `${found.length} of deleted teams: ${list}`, "Remove them: teams doctor --fix");
+  if (!fix)
+    return warn(
+      name,
+      `${found.length} directories of deleted teams: ${list}`,
+      "Remove them: teams doctor --fix",
+    );
   for (const path of found) removeTree(path);
   return ok(name, `removed ${found.length}: ${list}`);
 }
 
 /**
- * Output of commands that is older than it is kept: each agent that runs a command removes it, at most once a day.
- * @param fix removes it
+ * Checks for output files of commands that are older than their retention time. Agents that run commands remove them too, at
+ * most once a day.
+ * @param fix removes them
  */
 export function checkOutputs(now: number, fix: boolean, scratch?: string): Finding {
   const name = "old output";
   const found = oldOutputs(now, scratch);
   const [first] = found;
   if (first === undefined) return ok(name, "none older than three days");
-  const text = `${found.length} files of commands older than three days: ${some(found)}`;
+  const text = `${found.length} output files of commands older than three days: ${listSome(found)}`;
   if (!fix) return warn(name, text, "Remove them: teams doctor --fix");
   removeOutputs(found);
   return ok(name, `removed ${text}`);
 }
 
 /**
- * Task lists whose team has no config: their names are taken. They may be another program's, so that each is removed
- * only by its name and `--force`; a list that a session of such a program keeps under its id is no leftover.
+ * Checks for task lists whose team has no config: they block the team's name. They may belong to another program, so they are
+ * removed only by name and with `--force`. A list named after a session id of such a program is not a leftover.
  */
 export function checkTaskLists(root: string): Finding {
   const name = "task lists";
@@ -99,13 +108,13 @@ export function checkTaskLists(root: string): Finding {
   return warn(
     name,
     `${found.length} without a team: ${shown.join(", ")}${found.length > 3 ? ", …" : ""}`,
-    `Remove what no other program uses: teams delete --force ${operand(first)}`,
+    `If no other program uses it, remove it: teams delete --force ${operand(first)}`,
   );
 }
 
 /**
- * Directories of teams that have no config: no command but `delete` finds them, and an agent of ours may still run there.
- * They may be another program's, as the task lists.
+ * Checks for directories of teams without a config: only `delete` finds them, and an agent that teams started may still run
+ * there. Like the task lists, they may belong to another program.
  */
 export function checkTeamDirectories(root: string): Finding {
   const name = "team directories";
@@ -118,20 +127,20 @@ export function checkTeamDirectories(root: string): Finding {
   );
   const [first] = found;
   if (first === undefined) return ok(name, "none without a config");
-  const text = `${found.length} without a config.json: ${some(found.map((team) => join(teams, team)))}`;
-  const remedy = `Put config.json back from a copy of it, or remove what no other program uses: teams delete --force ${operand(first)}`;
-  const living = found.flatMap((team) => livingIn(join(teams, team)));
-  if (living.length === 0) return warn(name, text, remedy);
-  return fail(name, `${text}; ${some(living)} may still run there`, `End what is to end. ${remedy}`);
+  const text = `${found.length} without a config.json: ${listSome(found.map((team) => join(teams, team)))}`;
+  const remedy = `Restore config.json from a copy, or if no other program uses the directory, remove it: teams delete --force ${operand(first)}`;
+  const running = found.flatMap((team) => runningAgents(join(teams, team)));
+  if (running.length === 0) return warn(name, text, remedy);
+  return fail(name, `${text}; ${listSome(running)} may still run there`, `End these processes. ${remedy}`);
 }
 
-/** Who of ours may still run in a team's directory, each with its pid. */
-function livingIn(directory: string): string[] {
+/** Returns the agents that teams started and that may still run in a team's directory, each with its pid. */
+function runningAgents(directory: string): string[] {
   const run = join(directory, "run");
   return listDir(run).flatMap((agent) => {
     const status = readRecordFile(join(run, agent, "status.json"), statusRecord);
-    const isLiving = status !== undefined && livenessOf(status.process) !== "dead";
-    return isLiving ? [`${agent} (process ${status.process.pid})`] : [];
+    const mayRun = status !== undefined && livenessOf(status.process) !== "dead";
+    return mayRun ? [`${agent} (process ${status.process.pid})`] : [];
   });
 }
 

@@ -6,45 +6,45 @@ import { entryOf, isDirectory } from "../os/files/fs.ts";
 import { operand } from "../text/shell-quote.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-/** Where teams, inboxes and tasks are. Nothing is made. */
+/** Checks the directory of teams, inboxes and tasks. Creates nothing. */
 export function checkRoot(root: string): Finding {
   const name = "root directory";
-  const there = nearestExisting(root);
-  if (!isDirectory(there)) {
+  const existing = nearestExisting(root);
+  if (!isDirectory(existing)) {
     return fail(
       name,
-      `${there} is not a directory`,
+      `${existing} is not a directory`,
       "Move that file away, or set TEAMS_HOME to another directory.",
     );
   }
-  if (!isWritable(there)) {
+  if (!isWritable(existing)) {
     return fail(
       name,
-      `${there} cannot be written to`,
-      "Make it yours (chown, chmod u+w), or set TEAMS_HOME.",
+      `${existing} is not writable`,
+      "Make it yours (chown, chmod u+w), or set TEAMS_HOME to another directory.",
     );
   }
-  if (there !== root) return ok(name, `${root} will be made`);
+  if (existing !== root) return ok(name, `${root} will be created`);
   const open = [root, join(root, "teams"), join(root, "tasks")].filter(isWritableByOthers);
   if (open.length > 0) {
     return warn(
       name,
-      `${open.join(", ")} can be written to by others`,
-      `They could act as your agents: chmod go-w ${open.map(operand).join(" ")}`,
+      `other users can write to ${open.join(", ")} and so act as your agents`,
+      `Remove their access: chmod go-w ${open.map(operand).join(" ")}`,
     );
   }
   return ok(name, root);
 }
 
-/** Where the bells are: it must be this user's alone. Nothing is made. */
+/** Checks the directory of the bells: only this user may have access. Creates nothing. */
 export function checkRuntime(runtime: string): Finding {
   const name = "runtime directory";
   if (entryOf(runtime) === undefined) {
     const above = nearestExisting(runtime);
-    if (isWritable(above)) return ok(name, `${runtime} will be made`);
+    if (isWritable(above)) return ok(name, `${runtime} will be created`);
     return fail(
       name,
-      `${above} cannot be written to`,
+      `${above} is not writable`,
       "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).",
     );
   }
@@ -56,7 +56,7 @@ export function checkRuntime(runtime: string): Finding {
   }
 }
 
-/** A mode is only its owner's to change, and a link has none. */
+/** Returns the remedy. Only the owner can change a directory's mode, and a link has no mode. */
 function runtimeRemedy(runtime: string): string {
   const set = "set XDG_RUNTIME_DIR to a directory of your own (mode 700)";
   const entry = entryOf(runtime);

@@ -19,47 +19,47 @@ import { checkTmuxOptions } from "./tmux-options.ts";
 
 interface DoctorOptions {
   readonly env: Env;
-  /** As `process.versions.node` has it. */
+  /** The value of `process.versions.node`. */
   readonly nodeVersion: string;
   /** Whether stdout is a terminal. */
   readonly isTerminal: boolean;
-  /** As the environment names it: links are followed by the checks, which may find that they cannot. */
+  /** As in the environment: the checks follow links and report if that fails. */
   readonly root: string;
-  /** The runtime directory of all roots. */
+  /** The common runtime directory of all roots. */
   readonly runtime: string;
-  /** Whether the model's server may be asked. */
+  /** Whether to send a request to the model's server. */
   readonly online: boolean;
-  /** Whether what can be mended is, and leftovers are removed. */
+  /** Whether to repair problems and remove leftovers. */
   readonly fix: boolean;
-  /** Of the teams only this one is looked into, whoever made it. */
+  /** Check only this team, even if another program created it. */
   readonly team?: string | undefined;
   readonly clock?: Clock;
 }
 
-const REACH_ROOT =
-  "Make it yours (chown, chmod u+rwx) with all above it, or set TEAMS_HOME to another directory.";
-const REACH_RUNTIME = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
-const REACH_SCRATCH = "Make the directory teams-<your user id> in /tmp yours alone (chmod 700).";
-const REACH_BOTH = `${REACH_ROOT} For the bells: set XDG_RUNTIME_DIR.`;
+const ROOT_REMEDY =
+  "Make it and the directories above it yours (chown, chmod u+rwx), or set TEAMS_HOME to another directory.";
+const RUNTIME_REMEDY = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
+const SCRATCH_REMEDY = "Allow only yourself to use /tmp/teams-<your user id> (chmod 700).";
+const ROOT_AND_RUNTIME_REMEDY = `${ROOT_REMEDY} For the bells: set XDG_RUNTIME_DIR.`;
 
-const LOOK_AT_TMUX = "Run `tmux -V` and `tmux ls`, and see what is wrong with it.";
+const TMUX_REMEDY = "Run `tmux -V` and `tmux ls` to see the problem.";
 
-/** Of a tmux that cannot be used nothing more is asked. */
-async function withOptions(env: Env, tmux: Finding): Promise<readonly Finding[]> {
+/** Adds the findings about tmux's options, if tmux can be used. */
+async function withTmuxOptions(env: Env, tmux: Finding): Promise<readonly Finding[]> {
   return tmux.level === "ok" ? [tmux, ...(await checkTmuxOptions(env))] : [tmux];
 }
 
-/** Looks at everything that a team needs, and says of each how it is. */
-export async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
+/** Checks everything that a team needs. */
+export async function runChecks(options: DoctorOptions): Promise<readonly Finding[]> {
   const { env, root, runtime, clock = systemClock } = options;
   const homeOf = (): TeamsDirectories => {
     const real = realPathOf(root);
     return { root: real, runtime: runtimeOfRoot(runtime, real) };
   };
   const [tmux, iterm2, git, model] = await Promise.all([
-    attempt("tmux", async () => withOptions(env, await checkTmux(env)), LOOK_AT_TMUX),
-    attempt("iTerm2", () => checkIterm2(env), "Run `it2 session list` and see what is wrong with it."),
-    attempt("git", () => checkGit(env), "Run `git --version` and see what is wrong with it."),
+    attempt("tmux", async () => withTmuxOptions(env, await checkTmux(env)), TMUX_REMEDY),
+    attempt("iTerm2", () => checkIterm2(env), "Run `it2 session list` to see the problem."),
+    attempt("git", () => checkGit(env), "Run `git --version` to see the problem."),
     options.online ? checkModelOnline(env) : checkModel(env),
   ]);
   return [
@@ -68,15 +68,19 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     checkInsideTmux(env),
     iterm2,
     ...checkTerminal(env, options.isTerminal),
-    await attempt("shell", () => checkShell(env), "Set SHELL to a shell that is there, such as /bin/bash."),
+    await attempt("shell", () => checkShell(env), "Set SHELL to an installed shell, such as /bin/bash."),
     git,
-    await attempt("root directory", () => checkRoot(realPathOf(root)), REACH_ROOT),
-    await attempt("runtime directory", () => checkRuntime(runtime), REACH_RUNTIME),
+    await attempt("root directory", () => checkRoot(realPathOf(root)), ROOT_REMEDY),
+    await attempt("runtime directory", () => checkRuntime(runtime), RUNTIME_REMEDY),
     model,
-    await attempt("leftovers", () => checkLeftovers(homeOf(), clock.now(), options.fix), REACH_BOTH),
-    await attempt("old output", () => checkOutputs(clock.now(), options.fix), REACH_SCRATCH),
-    await attempt("task lists", () => checkTaskLists(root), REACH_ROOT),
-    await attempt("team directories", () => checkTeamDirectories(root), REACH_ROOT),
-    await attempt("teams", () => checkTeams(homeOf(), { fix: options.fix, only: options.team }), REACH_ROOT),
+    await attempt(
+      "leftovers",
+      () => checkLeftovers(homeOf(), clock.now(), options.fix),
+      ROOT_AND_RUNTIME_REMEDY,
+    ),
+    await attempt("old output", () => checkOutputs(clock.now(), options.fix), SCRATCH_REMEDY),
+    await attempt("task lists", () => checkTaskLists(root), ROOT_REMEDY),
+    await attempt("team directories", () => checkTeamDirectories(root), ROOT_REMEDY),
+    await attempt("teams", () => checkTeams(homeOf(), { fix: options.fix, only: options.team }), ROOT_REMEDY),
   ].flat();
 }

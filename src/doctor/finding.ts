@@ -2,13 +2,13 @@ import { messageOf } from "../errors.ts";
 
 /** One line of the doctor's report. */
 export interface Finding {
-  /** What was looked at: `tmux`, `runtime directory`. */
+  /** The subject of the check: `tmux`, `runtime directory`. */
   readonly name: string;
-  /** `warn`: it works without, less well. `fail`: it does not. */
+  /** `warn`: teams works, but less well. `fail`: something does not work. */
   readonly level: "ok" | "warn" | "fail";
-  /** What was found. */
+  /** The result of the check. */
   readonly text: string;
-  /** What to do about it; none where all is well. */
+  /** The next step for the user; missing for `ok`. */
   readonly remedy?: string;
 }
 
@@ -25,8 +25,8 @@ export function fail(name: string, text: string, remedy: string): Finding {
 }
 
 /**
- * A check that may not be able to look: that is its own finding, and the others still run.
- * @param remedy what lets it look
+ * Runs a check that may throw. An error becomes a finding, and the other checks still run.
+ * @param remedy what to do so that the check can run
  */
 export async function attempt(
   name: string,
@@ -36,42 +36,50 @@ export async function attempt(
   try {
     return [await check()].flat();
   } catch (error) {
-    return [fail(name, `cannot be looked at: ${messageOf(error)}`, remedy)];
+    return [fail(name, `cannot be checked: ${messageOf(error)}`, remedy)];
   }
 }
 
-/** Something of a team's files that is not as it should be. */
-export interface Flaw {
-  /** `fail`: something cannot be read. `warn`: all works, and it should not stay. */
+/** A problem with a team's files. */
+export interface Problem {
+  /** `fail`: something cannot be read. `warn`: everything works, but the problem should be repaired. */
   readonly level: "warn" | "fail";
-  /** What was found. */
+  /** A description of the problem. */
   readonly text: string;
-  /** Mends it. @returns what was done; undefined when there was nothing to do any more */
-  readonly mend?: () => Promise<string | undefined>;
-  /** What a person does about it where nothing here can. */
+  /** Repairs the problem. @returns what was done; undefined if the problem no longer existed */
+  readonly repair?: () => Promise<string | undefined>;
+  /** The next step for the user if teams cannot repair it. */
   readonly remedy?: string;
 }
 
-/** @param mendWith the command that mends it */
-export function findingOf(name: string, flaw: Flaw, mendWith: string): Finding {
-  const remedy = flaw.remedy ?? `Repair it: ${mendWith}`;
-  return flaw.level === "fail" ? fail(name, flaw.text, remedy) : warn(name, flaw.text, remedy);
+/** Returns a problem as a finding. @param repairCommand the command that repairs it */
+export function problemFinding(name: string, problem: Problem, repairCommand: string): Finding {
+  const remedy = problem.remedy ?? `Repair it: ${repairCommand}`;
+  return problem.level === "fail" ? fail(name, problem.text, remedy) : warn(name, problem.text, remedy);
 }
 
-/** Mends a flaw and says what was done. @returns no finding where it had gone by itself */
-export async function mended(name: string, flaw: Flaw, mendWith: string): Promise<Finding[]> {
-  if (flaw.mend === undefined) return [findingOf(name, flaw, mendWith)];
+/** Repairs a problem and reports what was done. @returns no finding if the problem no longer existed */
+export async function repairProblem(
+  name: string,
+  problem: Problem,
+  repairCommand: string,
+): Promise<Finding[]> {
+  if (problem.repair === undefined) return [problemFinding(name, problem, repairCommand)];
   try {
-    const done = await flaw.mend();
+    const done = await problem.repair();
     return done === undefined ? [] : [ok(name, done)];
   } catch (error) {
     return [
-      fail(name, `${flaw.text}; it was not repaired: ${messageOf(error)}`, "Solve that and do it again."),
+      fail(
+        name,
+        `${problem.text}; it was not repaired: ${messageOf(error)}`,
+        "Solve that and run the command again.",
+      ),
     ];
   }
 }
 
-/** The first of many: `a, b, c, …`. */
-export function some(names: readonly string[]): string {
+/** Lists the first three names: `a, b, c, …`. */
+export function listSome(names: readonly string[]): string {
   return `${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`;
 }

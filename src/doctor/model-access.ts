@@ -5,32 +5,32 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "model access";
 const VENDOR = "https://api.anthropic.com";
-/** Milliseconds for the one request of `--online`. */
-const PATIENCE = 10_000;
+/** Milliseconds for the request of `--online`. */
+const TIMEOUT_MS = 10_000;
 
-/** Whether a key is set. Nothing is asked of the network. */
+/** Checks whether a key is set. Sends no request. */
 export function checkModel(env: Env): Finding {
   const base = env.ANTHROPIC_BASE_URL;
   if (base !== undefined && !URL.canParse(base)) {
     return fail(
       NAME,
       `ANTHROPIC_BASE_URL is not a URL: ${base}`,
-      "Set it to one, such as http://localhost:8080.",
+      "Set it to a URL, such as http://localhost:8080.",
     );
   }
   if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) {
-    return ok(NAME, `a key is set${base ? `, for ${base}` : ""} (asked only with --online)`);
+    return ok(NAME, `a key is set${base ? `, for ${base}` : ""} (tried only with --online)`);
   }
   if (base) return ok(NAME, `${base}, without a key`);
-  const text = "no key is set: runs are played by the scripted model";
+  const text = "no key is set: teams run plays the built-in playbook";
   return warn(
     NAME,
     text,
-    "Set ANTHROPIC_API_KEY for a real one, or ANTHROPIC_BASE_URL for a server of yours.",
+    "Set ANTHROPIC_API_KEY to use a model, or ANTHROPIC_BASE_URL to use your own server.",
   );
 }
 
-/** Asks the server for its models, which costs nothing and shows whether the key is good. */
+/** Asks the server for its list of models, which costs nothing and shows whether the key is valid. */
 export async function checkModelOnline(env: Env): Promise<Finding> {
   const offline = checkModel(env);
   if (offline.level !== "ok") return offline;
@@ -54,13 +54,13 @@ function judgeStatus(base: string, status: number): Finding {
   if (status === 401 || status === 403) {
     return fail(
       NAME,
-      `${base} refuses the key (${status})`,
-      "Check ANTHROPIC_API_KEY; a new one may be needed.",
+      `${base} rejects the key (${status})`,
+      "Check ANTHROPIC_API_KEY; you may need a new key.",
     );
   }
-  // A server of one's own need not list models.
+  // The user's own server need not list models.
   if (status === 404) return ok(NAME, `${base} answers`);
-  return warn(NAME, `${base} answers with ${status}`, "Try again later; the key was not judged.");
+  return warn(NAME, `${base} answers with ${status}`, "Try again later; the key was not checked.");
 }
 
 function headersOf(env: Env): Record<string, string> {
@@ -72,13 +72,13 @@ function headersOf(env: Env): Record<string, string> {
 }
 
 async function statusOf(url: string, headers: Record<string, string>): Promise<number> {
-  const over = new AbortController();
+  const timeout = new AbortController();
   const answered = new AbortController();
-  void pause(PATIENCE, answered.signal).then((end) => {
-    if (end === "elapsed") over.abort(new Error(`no answer within ${PATIENCE / 1000} s`));
+  void pause(TIMEOUT_MS, answered.signal).then((end) => {
+    if (end === "elapsed") timeout.abort(new Error(`no answer within ${TIMEOUT_MS / 1000} s`));
   });
   try {
-    const response = await fetch(url, { headers, signal: over.signal });
+    const response = await fetch(url, { headers, signal: timeout.signal });
     await response.body?.cancel();
     return response.status;
   } finally {

@@ -13,10 +13,10 @@ import { updateTeamFile } from "../team/config/team-lock.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { operand } from "../text/shell-quote.ts";
-import { IN_WORK_MS } from "./deleted-teams.ts";
-import type { Flaw } from "./finding.ts";
+import { UNFINISHED_MS } from "./deleted-teams.ts";
+import type { Problem } from "./finding.ts";
 
-/** Whoever ran here with a status of ours, by the file name of the agent. */
+/** Reads the status record of an agent that teams started. @param agent its file name */
 function statusOf(ref: TeamRef, agent: string): StatusRecord | undefined {
   return readRecordFile(join(ref.paths.dir, "run", agent, "status.json"), statusRecord);
 }
@@ -25,32 +25,37 @@ function isAlive(status: StatusRecord | undefined): status is StatusRecord {
   return status !== undefined && livenessOf(status.process) !== "dead";
 }
 
-/** What a config that another program wrote over with an older one does not say any more. Nothing here can know the rest of it. */
-export function lostMembers(ref: TeamRef): Flaw[] {
+/**
+ * Finds members that are missing from the config, which another program may have overwritten with an older one. The rest of
+ * their entries is not known, so teams cannot repair it.
+ */
+export function lostMemberProblems(ref: TeamRef): Problem[] {
   const { members } = readTeam(ref);
   const known = new Set(members.map(({ name }) => agentFileName(name)));
-  const remedy = `Put the members back into ${ref.paths.config} from a copy of it, or end what still runs: teams kill.`;
-  const lost = listDir(join(ref.paths.dir, "run")).flatMap((agent): Flaw[] => {
+  const remedy = `Restore the members in ${ref.paths.config} from a copy, or end the running processes: teams kill.`;
+  const lost = listDir(join(ref.paths.dir, "run")).flatMap((agent): Problem[] => {
     const status = known.has(agent) ? undefined : statusOf(ref, agent);
     if (!isAlive(status)) return [];
-    const text = `${agent} may still run, as process ${status.process.pid}, and config.json does not name it`;
+    const text = `${agent} may still run as process ${status.process.pid}, but config.json does not list it`;
     return [{ level: "fail", text, remedy }];
   });
   const noLead = !known.has(agentFileName(LEAD_NAME));
-  return noLead ? [{ level: "fail", text: `config.json names no ${LEAD_NAME}`, remedy }, ...lost] : lost;
+  return noLead
+    ? [{ level: "fail", text: `config.json does not list the lead (${LEAD_NAME})`, remedy }, ...lost]
+    : lost;
 }
 
 /**
- * Inboxes and records of agents that are no members. Nothing is removed that a member would miss who was only lost from the
- * config: who is a former one has left for good.
- * @param isCertain whether the config says for certain who is a member
+ * Finds inboxes and records of agents that are not members. Only files of former members are removed, who have left for good:
+ * other files may belong to a member that the config lost.
+ * @param isCertain whether the config's list of members is certain
  */
-export function strayFlaws(ref: TeamRef, isCertain: boolean): Flaw[] {
+export function strayFileProblems(ref: TeamRef, isCertain: boolean): Problem[] {
   const { members, former = [] } = readTeam(ref);
-  const namesOf = (people: readonly { readonly name: string }[]): Set<string> =>
-    new Set(people.map(({ name }) => agentFileName(name)));
+  const namesOf = (agents: readonly { readonly name: string }[]): Set<string> =>
+    new Set(agents.map(({ name }) => agentFileName(name)));
   const [here, left] = [namesOf(members), namesOf(former)];
-  const inboxes = listDir(ref.paths.inboxes).flatMap((file): Flaw[] => {
+  const inboxes = listDir(ref.paths.inboxes).flatMap((file): Problem[] => {
     const stem = /^([^.]+)\.json$/.exec(file)?.[1];
     if (stem === undefined || here.has(stem) || left.has(stem)) return [];
     return [strayInbox(ref, stem, isCertain)];
@@ -62,53 +67,53 @@ export function strayFlaws(ref: TeamRef, isCertain: boolean): Flaw[] {
   return [...inboxes, ...runs];
 }
 
-/** Nobody reads it, and nobody can be written to by that name; one that says nothing is put out of the way. */
-function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Flaw {
+/** Returns the problem of an inbox without a member: no agent reads it. The repair quarantines it if it has no unread messages. */
+function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Problem {
   const path = join(ref.paths.inboxes, `${stem}.json`);
-  const text = `${path} belongs to nobody who is or was a member`;
-  const unread = unreadIn(path);
+  const text = `${path} belongs to no current or former member`;
+  const unread = countUnread(path);
   const hasRun = entryOf(join(ref.paths.dir, "run", stem)) !== undefined;
   if (unread === 0 && !hasRun && stem !== LEAD_NAME && isCertain) {
-    const mend = async (): Promise<string> => {
-      const kept = await updateTeamFile(ref, path, { whileLocked: () => setAside(path) });
-      return `set aside as ${kept}: ${text}`;
+    const repair = async (): Promise<string> => {
+      const quarantined = await updateTeamFile(ref, path, { whileLocked: () => setAside(path) });
+      return `moved to ${quarantined}: ${text}`;
     };
-    return { level: "warn", text, mend };
+    return { level: "warn", text, repair };
   }
-  const holds = unread === undefined ? "it cannot be read" : `${unread} of its messages are unread`;
-  const remedy = `config.json may have lost who it is for. If it is nobody's: rm ${operand(path)}`;
-  return { level: "warn", text: `${text}; ${holds}`, remedy };
+  const content = unread === undefined ? "it cannot be read" : `${unread} of its messages are unread`;
+  const remedy = `Check whether config.json lost its member. If not, remove it: rm ${operand(path)}`;
+  return { level: "warn", text: `${text}; ${content}`, remedy };
 }
 
-/** How many messages nobody has read; undefined where that cannot be told. */
-function unreadIn(path: string): number | undefined {
+/** Returns the number of unread messages; undefined if the inbox cannot be read. */
+function countUnread(path: string): number | undefined {
   const entries = parseEntries(readText(path) ?? "[]")?.map(readEntry);
   return entries?.every((entry) => entry !== undefined)
     ? entries.filter(({ read }) => !read).length
     : undefined;
 }
 
-/** One that may still run is told of by {@link lostMembers}. */
-function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Flaw[] {
+/** Finds records of an ended agent that is not a member; {@link lostMemberProblems} reports running agents. */
+function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Problem[] {
   const path = join(ref.paths.dir, "run", agent);
   const status = statusOf(ref, agent);
   if (isAlive(status)) return [];
   const text = `${path} belongs to an agent that is not a member`;
   if (!hasLeft) {
-    const remedy = `config.json may have lost it. If nobody misses it: rm -r ${operand(path)}`;
+    const remedy = `Check whether config.json lost this member. If not, remove it: rm -r ${operand(path)}`;
     return [{ level: "warn", text: `${text}, and never was`, remedy }];
   }
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     removeTree(path);
     const runtime = join(ref.paths.runtime, agent);
     if (isOwnRuntime(runtime, 3)) removeTree(runtime);
-    return `removed ${path}: its agent is not a member and has ended`;
+    return `removed ${path}: its agent has ended and is not a member`;
   };
-  return [{ level: "warn", text, mend }];
+  return [{ level: "warn", text, repair }];
 }
 
-/** One that was just made may be a member in a moment. */
+/** The agent of a new directory may become a member in a moment. */
 function isOld(path: string): boolean {
   const entry = entryOf(path);
-  return entry !== undefined && systemClock.now() - Number(entry.mtimeMs) > IN_WORK_MS;
+  return entry !== undefined && systemClock.now() - Number(entry.mtimeMs) > UNFINISHED_MS;
 }

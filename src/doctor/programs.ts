@@ -5,12 +5,12 @@ import { run } from "../os/process/run.ts";
 import { isAtLeast, OLDEST_TMUX, parseVersion, type TmuxVersion } from "../tmux/version.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-/** Oldest Node.js that the package runs on. */
+/** The oldest Node.js version that the package supports. */
 const OLDEST_NODE = { major: 20, minor: 19 } as const;
 /** Milliseconds that a program may take to print its version. */
-const PATIENCE = 5_000;
+const VERSION_TIMEOUT_MS = 5_000;
 
-/** @param version as `process.versions.node` has it */
+/** @param version the value of `process.versions.node` */
 export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const { major: least, minor: leastMinor } = OLDEST_NODE;
@@ -21,12 +21,11 @@ export function checkNode(version: string): Finding {
 export async function checkTmux(env: Env): Promise<Finding> {
   if (findProgram("tmux", env) === undefined) {
     const remedy =
-      "Install tmux 3.2 or newer (apt install tmux, brew install tmux); until then teammates run without panes.";
+      "Install tmux 3.2 or newer (apt install tmux, brew install tmux); without it, teammates run without panes.";
     return fail("tmux", "not found on the PATH", remedy);
   }
-  const { stdout, code } = await run("tmux", ["-V"], { env, timeoutMs: PATIENCE });
-  if (code !== 0)
-    return fail("tmux", "does not tell its version", "Run `tmux -V` and see what is wrong with it.");
+  const { stdout, code } = await run("tmux", ["-V"], { env, timeoutMs: VERSION_TIMEOUT_MS });
+  if (code !== 0) return fail("tmux", "does not print its version", "Run `tmux -V` to see the problem.");
   return judgeTmux(parseVersion(stdout));
 }
 
@@ -37,12 +36,12 @@ export function judgeTmux(version: TmuxVersion): Finding {
 }
 
 export async function checkGit(env: Env): Promise<Finding> {
-  const { stdout, code } = await run("git", ["--version"], { env, timeoutMs: PATIENCE });
+  const { stdout, code } = await run("git", ["--version"], { env, timeoutMs: VERSION_TIMEOUT_MS });
   if (code === 0) return ok("git", stdout.trim().replace(/^git version /, ""));
   return warn("git", "not found on the PATH", "Install git: worktrees and the built-in audit need it.");
 }
 
-/** Shells whose start-up can be captured once for all agents. */
+/** Shells whose aliases and functions can be captured for the agents. */
 const KNOWN_SHELLS: readonly string[] = ["bash", "zsh", "fish"];
 
 export function checkShell(env: Env): Finding {
@@ -51,21 +50,17 @@ export function checkShell(env: Env): Finding {
     return warn(
       "shell",
       "SHELL is not set",
-      "Set it to your login shell, so that agents have its aliases and PATH.",
+      "Set SHELL to your login shell, so that agents get its aliases and PATH.",
     );
   }
   if (!isExecutable(shell)) {
-    return warn(
-      "shell",
-      `${shell} cannot be executed`,
-      "Set SHELL to a shell that is there, such as /bin/bash.",
-    );
+    return warn("shell", `${shell} is not executable`, "Set SHELL to an installed shell, such as /bin/bash.");
   }
   if (KNOWN_SHELLS.includes(basename(shell))) return ok("shell", shell);
   const text = `${shell}: its aliases and functions are not captured`;
   return warn(
     "shell",
     text,
-    `Agents run their commands in bash; known start-ups: ${KNOWN_SHELLS.join(", ")}.`,
+    `Agents run their commands in bash. To give them your aliases, set SHELL to one of: ${KNOWN_SHELLS.join(", ")}.`,
   );
 }

@@ -5,14 +5,14 @@ import { type LoadedSettings, loadSettings } from "../settings/settings.ts";
 import { managedFile } from "../settings/settings-files.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-/** Whether the settings that count in a directory can be read, and what in them will never do anything. */
+/** Checks whether the settings for a directory can be read, and which parts of them have no effect. */
 export function settingsFindings(root: string, cwd: string, managed = managedFile()): readonly Finding[] {
   let settings: LoadedSettings;
   try {
     settings = loadSettings(root, cwd, managed);
   } catch (error) {
     const hint = error instanceof TeamError ? error.hint : undefined;
-    return [fail("settings", messageOf(error), hint ?? "Make the file readable for you, or move it away.")];
+    return [fail("settings", messageOf(error), hint ?? "Make the file readable, or move it away.")];
   }
   const { allow, ask, deny } = settings.permissions;
   const broken = [...allow, ...ask, ...deny].filter((rule) => parseRule(rule) === undefined);
@@ -20,25 +20,25 @@ export function settingsFindings(root: string, cwd: string, managed = managedFil
   return [
     ok(
       "settings",
-      `can be read${others.length === 0 ? "" : `; these hooks are other programs': ${others.join(", ")}`}`,
+      `can be read${others.length === 0 ? "" : `; hooks for events of other programs: ${others.join(", ")}`}`,
     ),
     ...broken.map((rule) =>
       warn(
         "settings",
-        `the permission rule ${JSON.stringify(rule)} cannot be read: it allows nothing, and to deny or to ask it covers the whole tool`,
+        `the permission rule ${JSON.stringify(rule)} is invalid: as an allow rule it has no effect, as a deny or ask rule it covers the whole tool`,
         "Write it as Tool or Tool(pattern): Bash(git:*).",
       ),
     ),
-    ...idleHooks(settings.hooks).map((what) =>
-      warn("settings", what, "Make it one of type command; docs/permissions.md shows how."),
+    ...idleHooks(settings.hooks).map((text) =>
+      warn("settings", text, "Use a hook of type command; see docs/permissions.md."),
     ),
-    ...settings.ignored.map((what) =>
-      warn("settings", `not trusted, so ignored: ${what}`, "Look at it; if you trust it: teams trust"),
+    ...settings.ignored.map((part) =>
+      warn("settings", `not trusted, so ignored: ${part}`, "Read it, and if you trust it: teams trust"),
     ),
   ];
 }
 
-/** Hooks of our events that are never run here. */
+/** Describes hooks of known events that teams never runs. */
 function idleHooks(hooks: HooksSetting): readonly string[] {
   return HOOK_EVENTS.flatMap((event) =>
     (hooks[event] ?? []).flatMap((group) =>
@@ -46,14 +46,14 @@ function idleHooks(hooks: HooksSetting): readonly string[] {
         .filter(({ type, command }) => type !== "command" || command === undefined)
         .map(({ type }) =>
           type === "command"
-            ? `a hook of ${event} is not run: it names no command`
-            : `a hook of ${event} is not run: its type is ${JSON.stringify(type)}, and only "command" is`,
+            ? `a hook of ${event} is not run: it has no command`
+            : `a hook of ${event} is not run: its type is ${JSON.stringify(type)}, and teams runs only "command"`,
         ),
     ),
   );
 }
 
-/** Events of other programs, and misspelled ones. */
+/** Lists events of other programs, and misspelled events. */
 function otherEvents(hooks: HooksSetting): readonly string[] {
   const known: readonly string[] = HOOK_EVENTS;
   return Object.keys(hooks).filter((event) => !known.includes(event));

@@ -5,16 +5,16 @@ import { deadTemporaries, removeStaleLock, staleLocks, stuckLocks } from "../sto
 import type { TeamRef } from "../team/ref.ts";
 import { removeStaleFifos, staleFifos } from "../team/repair/stale-fifos.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Flaw, some } from "./finding.ts";
+import { listSome, type Problem } from "./finding.ts";
 
-/** What dead processes left in a team's directories, and what others could read there. */
-export const FILE_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
-  closedFlaws,
-  modeFlaws,
-  lockFlaws,
-  lastingLockFlaws,
-  temporaryFlaws,
-  fifoFlaws,
+/** Checks for files that dead processes left in a team's directories, and for wrong access modes. */
+export const FILE_CHECKS: readonly ((ref: TeamRef) => Problem[])[] = [
+  ownerAccessProblems,
+  otherAccessProblems,
+  staleLockProblems,
+  stuckLockProblems,
+  temporaryFileProblems,
+  staleFifoProblems,
 ];
 
 function directoriesOf({ paths }: TeamRef): string[] {
@@ -25,79 +25,79 @@ function directoriesOf({ paths }: TeamRef): string[] {
   return [...below(paths.dir), ...below(paths.tasks)];
 }
 
-/** Comes and goes with its holder, which may be another program: nothing about it is ours to change. */
+/** A lock exists as long as its holder, which may be another program: the doctor changes nothing about it. */
 function isLock(path: string): boolean {
   return path.endsWith(".lock") && isDirectory(path);
 }
 
-/** A team's directories and all that is in them. */
+/** Lists a team's directories and everything in them, except locks. */
 function entriesOf(ref: TeamRef): string[] {
   const directories = directoriesOf(ref);
   const entries = directories.flatMap((path) => listDir(path).map((name) => join(path, name)));
   return [...new Set([...directories, ...entries])].filter((path) => !isLock(path));
 }
 
-/** What its own user may not read or write: no message and no task gets there any more. */
-function closedFlaws(ref: TeamRef): Flaw[] {
+/** Finds files that their own user cannot read or write: messages and tasks can no longer be written there. */
+function ownerAccessProblems(ref: TeamRef): Problem[] {
   const closed = entriesOf(ref).filter(isClosedToOwner);
   if (closed.length === 0) return [];
-  const mend = async (): Promise<string> => {
-    const left = closed.filter((path) => entryOf(path) !== undefined);
-    for (const path of left) openToOwner(path);
-    return `opened to its own user again: ${some(left)}`;
+  const repair = async (): Promise<string> => {
+    const existing = closed.filter((path) => entryOf(path) !== undefined);
+    for (const path of existing) openToOwner(path);
+    return `gave you access again: ${listSome(existing)}`;
   };
-  return [{ level: "fail", text: `its own user cannot read and write ${some(closed)}`, mend }];
+  return [{ level: "fail", text: `you cannot read and write ${listSome(closed)}`, repair }];
 }
 
-function modeFlaws(ref: TeamRef): Flaw[] {
+function otherAccessProblems(ref: TeamRef): Problem[] {
   const open = entriesOf(ref).filter(isOpenToOthers);
   if (open.length === 0) return [];
-  const text = `other users can look into ${some(open)}`;
-  const mend = async (): Promise<string> => {
-    const left = open.filter((path) => entryOf(path) !== undefined);
-    for (const path of left) closeToOthers(path);
-    return `closed to other users: ${some(left)}`;
+  const text = `other users can access ${listSome(open)}`;
+  const repair = async (): Promise<string> => {
+    const existing = open.filter((path) => entryOf(path) !== undefined);
+    for (const path of existing) closeToOthers(path);
+    return `removed the access of other users: ${listSome(existing)}`;
   };
-  return [{ level: "warn", text, mend }];
+  return [{ level: "warn", text, repair }];
 }
 
-function lockFlaws(ref: TeamRef): Flaw[] {
+function staleLockProblems(ref: TeamRef): Problem[] {
   const left = directoriesOf(ref).flatMap(staleLocks);
   if (left.length === 0) return [];
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     for (const path of left) await removeStaleLock(path);
-    return `removed the locks that ended processes left on ${some(left)}`;
+    return `removed the locks that ended processes left on ${listSome(left)}`;
   };
-  return [{ level: "warn", text: `ended processes left locks on ${some(left)}`, mend }];
+  return [{ level: "warn", text: `ended processes left locks on ${listSome(left)}`, repair }];
 }
 
-function lastingLockFlaws(ref: TeamRef): Flaw[] {
+function stuckLockProblems(ref: TeamRef): Problem[] {
   return directoriesOf(ref)
     .flatMap(stuckLocks)
     .map((path) => ({
       level: "fail",
-      text: `${path} locks a file, and nothing takes it away by itself`,
-      remedy: `When no other program works there: rm -r ${operand(path)}`,
+      text: `${path} locks a file and is never removed automatically`,
+      remedy: `Make sure that no other program works there, then: rm -r ${operand(path)}`,
     }));
 }
 
-function temporaryFlaws(ref: TeamRef): Flaw[] {
+function temporaryFileProblems(ref: TeamRef): Problem[] {
   const left = directoriesOf(ref).flatMap(deadTemporaries);
   if (left.length === 0) return [];
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     for (const path of left) removeFile(path);
-    return `removed what ended processes had half written and nobody had seen: ${some(left)}`;
+    return `removed half-written files of ended processes, which no other process has read: ${listSome(left)}`;
   };
-  return [{ level: "warn", text: `ended processes left half-written files: ${some(left)}`, mend }];
+  return [{ level: "warn", text: `ended processes left half-written files: ${listSome(left)}`, repair }];
 }
 
-function fifoFlaws(ref: TeamRef): Flaw[] {
+function staleFifoProblems(ref: TeamRef): Problem[] {
   const stale = staleFifos(ref).map(({ path }) => path);
   if (stale.length === 0) return [];
-  const mend = async (): Promise<string | undefined> => {
+  const repair = async (): Promise<string | undefined> => {
     const removed = await removeStaleFifos(ref);
     const paths = removed.map(({ path }) => path);
-    return paths.length === 0 ? undefined : `removed FIFOs of ended processes: ${some(paths)}`;
+    return paths.length === 0 ? undefined : `removed FIFOs of ended processes: ${listSome(paths)}`;
   };
-  return [{ level: "warn", text: `ended processes left FIFOs: ${some(stale)}`, mend }];
+  return [{ level: "warn", text: `ended processes left FIFOs: ${listSome(stale)}`, repair }];
 }

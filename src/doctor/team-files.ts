@@ -15,7 +15,7 @@ import { changeInbox, setAsideBad } from "../team/inbox/inbox-file.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { isConfigSalvageable, repairConfig, setConfigAside } from "../team/repair/repair-config.ts";
-import { flawOf } from "../team/repair/repair-json.ts";
+import { parseProblem } from "../team/repair/repair-json.ts";
 import {
   brokenLinks,
   brokenTasks,
@@ -29,69 +29,71 @@ import { circleIn, deadlockSentence } from "../team/tasks/deadlock.ts";
 import { taskIds } from "../team/tasks/task-ids.ts";
 import { findTask } from "../team/tasks/tasks.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Flaw, some } from "./finding.ts";
+import { listSome, type Problem } from "./finding.ts";
 
 /**
- * Why a team's config cannot be read; undefined when it can.
- * @param giveUp whether one that nothing can be saved of may be taken out of the way
+ * Returns the problem of a config that cannot be read; undefined if it can.
+ * @param giveUp whether the repair may quarantine a config if nothing of it can be recovered
  */
-export function configFlaw(ref: TeamRef, giveUp: boolean): Flaw | undefined {
-  const flaw = flawOf(ref.paths.config, teamConfig);
-  if (flaw === undefined) return undefined;
-  if (isConfigSalvageable(ref)) return { level: "fail", text: flaw, mend: () => mendConfig(ref) };
-  const left = `An archive of it: teams import <file>. What is left: teams delete --force ${operand(ref.team)}`;
-  const text = `${flaw}, and nothing of it can be saved`;
+export function configProblem(ref: TeamRef, giveUp: boolean): Problem | undefined {
+  const problem = parseProblem(ref.paths.config, teamConfig);
+  if (problem === undefined) return undefined;
+  if (isConfigSalvageable(ref)) return { level: "fail", text: problem, repair: () => repairConfigFile(ref) };
+  const next = `Then restore the team from an archive (teams import <file>), or delete the rest: teams delete --force ${operand(ref.team)}`;
+  const text = `${problem}, and nothing of it can be recovered`;
   if (!giveUp) {
     return {
       level: "fail",
       text,
-      remedy: `Set it aside: teams doctor ${operand(ref.team)} --fix --force. ${left}`,
+      remedy: `Move it aside: teams doctor ${operand(ref.team)} --fix --force. ${next}`,
     };
   }
-  return { level: "fail", text, mend: async () => `set aside as ${await setConfigAside(ref)}. ${left}` };
+  return { level: "fail", text, repair: async () => `moved to ${await setConfigAside(ref)}. ${next}` };
 }
 
-async function mendConfig(ref: TeamRef): Promise<string | undefined> {
+async function repairConfigFile(ref: TeamRef): Promise<string | undefined> {
   const repaired = await repairConfig(ref);
   if (typeof repaired !== "object") return undefined;
   const { members, schemaVersion } = readTeam(ref);
-  const names = some(members.map(({ name }) => name));
-  const whose =
-    schemaVersion === undefined ? "; it no longer says that it is ours, so commands need its name" : "";
-  return `repaired config.json; it names ${names}${whose}; the original is ${repaired.original}`;
+  const names = listSome(members.map(({ name }) => name));
+  const unmarked =
+    schemaVersion === undefined
+      ? "; it no longer says that teams created it, so commands need the team's name"
+      : "";
+  return `repaired config.json; its members are ${names}${unmarked}; the original is ${repaired.original}`;
 }
 
 /**
- * What is wrong in the files of a team whose config is whole, each looked for when those before are mended: a task that is
- * lost blocks nobody any more, and its number must not be given again.
+ * The checks of a team's files, for a team whose config can be read. Each runs after the repairs of the checks before it: a
+ * lost task no longer blocks other tasks, and its number must not be used again.
  */
-export const CONTENT_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
-  nameFlaws,
-  taskFlaws,
-  linkFlaws,
-  circleFlaws,
-  watermarkFlaws,
-  inboxFlaws,
-  recordFlaws,
-  requestFlaws,
-  journalFlaws,
+export const CONTENT_CHECKS: readonly ((ref: TeamRef) => Problem[])[] = [
+  nameProblems,
+  taskProblems,
+  dependencyProblems,
+  cycleProblems,
+  watermarkProblems,
+  inboxProblems,
+  recordProblems,
+  requestProblems,
+  journalProblems,
 ];
 
-/** A peer may write the name as a person did; what leads to another directory, or to none, was not written by one. */
-function nameFlaws(ref: TeamRef): Flaw[] {
+/** Finds a wrong team name in the config. Another program may write the name as the user typed it, but never a name of another directory. */
+function nameProblems(ref: TeamRef): Problem[] {
   const { name } = readTeam(ref);
-  if (isNameOf(ref, name)) return [];
-  const text = `config.json says that it belongs to the team ${JSON.stringify(name)}`;
-  const mend = async (): Promise<string> => {
+  if (isTeamName(ref, name)) return [];
+  const text = `config.json has the name of another team: ${JSON.stringify(name)}`;
+  const repair = async (): Promise<string> => {
     await updateTeam(ref, (config) =>
-      isNameOf(ref, config.name) ? undefined : { ...config, name: ref.team },
+      isTeamName(ref, config.name) ? undefined : { ...config, name: ref.team },
     );
-    return `gave config.json the name of its directory, ${ref.team}, in place of ${JSON.stringify(name)}`;
+    return `changed the name in config.json from ${JSON.stringify(name)} to that of its directory, ${ref.team}`;
   };
-  return [{ level: "fail", text, mend }];
+  return [{ level: "fail", text, repair }];
 }
 
-function isNameOf(ref: TeamRef, name: string): boolean {
+function isTeamName(ref: TeamRef, name: string): boolean {
   try {
     return teamDir(name) === ref.team;
   } catch (error) {
@@ -100,80 +102,82 @@ function isNameOf(ref: TeamRef, name: string): boolean {
   }
 }
 
-/** Which of the links is wrong nothing here can know. */
-function circleFlaws(ref: TeamRef): Flaw[] {
+/** Finds a cycle of dependencies. Teams cannot know which of the dependencies is wrong, so it repairs none. */
+function cycleProblems(ref: TeamRef): Problem[] {
   const isBroken = new Set(brokenTasks(ref).map(({ id }) => id));
   const tasks = taskIds(ref).flatMap((id) => (isBroken.has(id) ? [] : (findTask(ref, id) ?? [])));
-  const circle = circleIn(tasks);
-  if (circle === undefined) return [];
-  const text = `nobody can begin these: ${deadlockSentence({ kind: "cycle", tasks: circle })}`;
-  const [first = ""] = circle;
-  return [{ level: "warn", text, remedy: `Break it: teams task rm ${operand(first)}, and add it again.` }];
+  const cycle = circleIn(tasks);
+  if (cycle === undefined) return [];
+  const text = `these tasks wait for each other: ${deadlockSentence({ kind: "cycle", tasks: cycle })}`;
+  const [first = ""] = cycle;
+  const remedy = `Break the cycle: teams task rm ${operand(first)}, and add the task again.`;
+  return [{ level: "warn", text, remedy }];
 }
 
-function taskFlaws(ref: TeamRef): Flaw[] {
-  return brokenTasks(ref).map(({ id, flaw }) => ({
+function taskProblems(ref: TeamRef): Problem[] {
+  return brokenTasks(ref).map(({ id, flaw: text }) => ({
     level: "fail",
-    text: flaw,
-    mend: async () => {
+    text,
+    repair: async () => {
       const original = await repairTask(ref, id);
       if (original === undefined) return undefined;
-      const isThere = fileSize(ref.paths.task(id)) !== undefined;
-      return isThere
+      const isRepaired = fileSize(ref.paths.task(id)) !== undefined;
+      return isRepaired
         ? `repaired task #${id}; the original is ${original}`
-        : `set task #${id} aside, of which nothing could be saved: ${original}; its number is not used again`;
+        : `moved task #${id} to ${original}, since nothing of it could be recovered; its number is not used again`;
     },
   }));
 }
 
-function linkFlaws(ref: TeamRef): Flaw[] {
-  const flaws = brokenLinks(ref).flatMap((repair) => repair.flaws);
-  if (flaws.length === 0) return [];
-  const mend = async (): Promise<string | undefined> => {
+function dependencyProblems(ref: TeamRef): Problem[] {
+  const problems = brokenLinks(ref).flatMap(({ flaws }) => flaws);
+  if (problems.length === 0) return [];
+  const repair = async (): Promise<string | undefined> => {
     const repairs = await mendLinks(ref);
-    const done = repairs.flatMap((repair) => repair.flaws);
-    return done.length === 0 ? undefined : `brought the links between tasks in step: ${some(done)}`;
+    const done = repairs.flatMap(({ flaws }) => flaws);
+    return done.length === 0 ? undefined : `repaired the dependencies between tasks: ${listSome(done)}`;
   };
-  return [{ level: "warn", text: `links between tasks are out of step: ${some(flaws)}`, mend }];
+  return [
+    { level: "warn", text: `dependencies between tasks are inconsistent: ${listSome(problems)}`, repair },
+  ];
 }
 
-function watermarkFlaws(ref: TeamRef): Flaw[] {
+function watermarkProblems(ref: TeamRef): Problem[] {
   const mark = missingWatermark(ref);
   if (mark === undefined) return [];
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     await mendWatermark(ref);
-    return `raised the highest number of a task to ${mark}`;
+    return `raised the highest used task number to ${mark}`;
   };
-  return [{ level: "warn", text: `the number of a task up to #${mark} could be given twice`, mend }];
+  return [{ level: "warn", text: `a task number up to #${mark} could be used twice`, repair }];
 }
 
-function inboxFlaws(ref: TeamRef): Flaw[] {
+function inboxProblems(ref: TeamRef): Problem[] {
   const config = readTeam(ref);
   const names = [...config.members, ...(config.former ?? [])].map(({ name }) => name);
   const owners = new Map(names.map((name) => [agentFileName(name), name]));
-  return listDir(ref.paths.inboxes).flatMap((file): Flaw[] => {
+  return listDir(ref.paths.inboxes).flatMap((file): Problem[] => {
     const stem = /^([^.]+)\.json$/.exec(file)?.[1];
     if (stem === undefined) return [];
     const owner = owners.get(stem);
-    return owner === undefined ? [] : ownInbox(ref, owner);
+    return owner === undefined ? [] : problemsOfInbox(ref, owner);
   });
 }
 
-function ownInbox(ref: TeamRef, agent: string): Flaw[] {
+function problemsOfInbox(ref: TeamRef, agent: string): Problem[] {
   const path = ref.paths.inbox(agent);
   const entries = parseEntries(readText(path) ?? "[]");
   const bad = entries?.filter((entry) => readEntry(entry) === undefined).length ?? 0;
   if (entries !== undefined && bad === 0) return [];
-  const text =
-    entries === undefined ? `${path} cannot be read as a whole` : `${bad} entries of ${path} cannot be read`;
-  const mend = async (): Promise<string | undefined> => {
-    const said: string[] = [];
-    const warn = (sentence: string): void => void said.push(sentence);
+  const text = entries === undefined ? `${path} cannot be read` : `${bad} entries of ${path} cannot be read`;
+  const repair = async (): Promise<string | undefined> => {
+    const warnings: string[] = [];
+    const warn = (sentence: string): void => void warnings.push(sentence);
     await changeInbox(ref, agent, () => undefined, { warn });
     await setAsideBad(ref, agent, warn);
-    return said.length === 0 ? undefined : said.join(" ");
+    return warnings.length === 0 ? undefined : warnings.join(" ");
   };
-  return [{ level: "fail", text, mend }];
+  return [{ level: "fail", text, repair }];
 }
 
 const RECORDS: Readonly<Record<string, z.core.$ZodType<unknown>>> = {
@@ -183,57 +187,56 @@ const RECORDS: Readonly<Record<string, z.core.$ZodType<unknown>>> = {
   "crash.json": exitRecord,
 };
 
-function recordFlaws(ref: TeamRef): Flaw[] {
+function recordProblems(ref: TeamRef): Problem[] {
   const run = join(ref.paths.dir, "run");
   const paths = listDir(run).flatMap((agent) =>
     Object.entries(RECORDS).map(([file, schema]) => ({ path: join(run, agent, file), schema })),
   );
-  return paths.flatMap(({ path, schema }) => asideFlaw(path, schema));
+  return paths.flatMap(({ path, schema }) => unreadableFileProblem(path, schema));
 }
 
-function requestFlaws(ref: TeamRef): Flaw[] {
+function requestProblems(ref: TeamRef): Problem[] {
   const { requests } = ref.paths;
   const names = new Set(listDir(requests));
-  return [...names].flatMap((name): Flaw[] => {
+  return [...names].flatMap((name): Problem[] => {
     const path = join(requests, name);
     const schema = requestSchemaOf(name);
     if (schema === undefined) return [];
     if (!name.endsWith(".answer") || names.has(name.replace(/\.answer$/, ".json")))
-      return asideFlaw(path, schema);
-    const mend = async (): Promise<string> => {
+      return unreadableFileProblem(path, schema);
+    const repair = async (): Promise<string> => {
       removeFile(path);
-      return `removed ${path}: what it answers is closed`;
+      return `removed ${path}: its request is closed`;
     };
-    return [{ level: "warn", text: `${path} answers nothing that waits`, mend }];
+    return [{ level: "warn", text: `${path} answers a request that is closed`, repair }];
   });
 }
 
-/** A record that cannot be read tells nothing, and its writer writes it anew; the text is kept for a person to look at. */
-function asideFlaw(path: string, schema: z.core.$ZodType<unknown>): Flaw[] {
-  const flaw = flawOf(path, schema);
-  if (flaw === undefined) return [];
-  const mend = async (): Promise<string | undefined> =>
-    flawOf(path, schema) === undefined ? undefined : `set aside what could not be read: ${setAside(path)}`;
-  return [{ level: "warn", text: flaw, mend }];
+/** Returns the problem of an unreadable record. The repair quarantines it: its writer writes it again, and the user can still read the text. */
+function unreadableFileProblem(path: string, schema: z.core.$ZodType<unknown>): Problem[] {
+  const problem = parseProblem(path, schema);
+  if (problem === undefined) return [];
+  const repair = async (): Promise<string | undefined> =>
+    parseProblem(path, schema) === undefined ? undefined : `moved an unreadable file to ${setAside(path)}`;
+  return [{ level: "warn", text: problem, repair }];
 }
 
-/** How far back a line is sought that can be read: further than anybody's reading goes for the state of a message. */
+/** How far back the check looks for a readable line: further than any process reads for the state of a message. */
 const JOURNAL_BYTES = 4 * 1024 * 1024;
 
-/** Its readers pass over a torn line, and the next writer closes it: nothing is lost but what was never acknowledged. */
-function journalFlaws(ref: TeamRef): Flaw[] {
+/** Checks the journal. Readers skip a torn line and the next writer closes it: only an entry that was never acknowledged is lost. */
+function journalProblems(ref: TeamRef): Problem[] {
   const { journal } = ref.paths;
   const size = fileSize(journal) ?? 0;
   const isTorn = size > 0 && readFrom(journal, size - 1)?.[0] !== 0x0a;
   if (size > 0 && jsonLinesBackwards(journal, journalLine, { maxBytes: JOURNAL_BYTES }).next().done) {
-    const mend = async (): Promise<string> =>
-      `set aside a journal of which nothing can be read: ${setAside(journal)}`;
-    return [{ level: "fail", text: `${journal}: no line of it can be read`, mend }];
+    const repair = async (): Promise<string> => `moved an unreadable journal to ${setAside(journal)}`;
+    return [{ level: "fail", text: `${journal}: no line can be read`, repair }];
   }
   if (!isTorn) return [];
-  const mend = async (): Promise<string> => {
+  const repair = async (): Promise<string> => {
     appendLines(journal, "", true);
-    return `closed the last line of ${journal}, which was never finished`;
+    return `closed the incomplete last line of ${journal}`;
   };
-  return [{ level: "warn", text: `the last line of ${journal} was never finished`, mend }];
+  return [{ level: "warn", text: `the last line of ${journal} is incomplete`, repair }];
 }

@@ -3,36 +3,36 @@ import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
-/** Where teammates would appear. */
+/** Reports where teammates appear. */
 export function checkInsideTmux(env: Env): Finding {
-  if (env.TMUX) return ok("inside tmux", "yes: teammates get panes of this session");
-  return ok("inside tmux", "no: teammates get a detached session; `teams attach` goes there");
+  if (env.TMUX) return ok("inside tmux", "yes: teammates get panes in this session");
+  return ok("inside tmux", "no: teammates get a detached session; to go there: teams attach");
 }
 
 /**
- * Whether teammates could have windows of iTerm2; nothing where this is another terminal. Asking it is the proof, and the
- * first time iTerm2 asks the person.
+ * Checks whether teammates can have windows of iTerm2; no finding in another terminal. It sends a request to iTerm2, which
+ * asks the user for permission the first time.
  */
 export async function checkIterm2(
   env: Env,
   it2: Pick<It2, "focused" | "version"> = it2Driver({ env }),
 ): Promise<Finding[]> {
-  // In tmux teammates have panes, whatever terminal looks at them.
+  // In tmux, teammates have panes in any terminal.
   if (env.TMUX || !isIterm2(env)) return [];
   try {
     const version = await it2.version();
     await it2.focused();
-    return [ok("iTerm2", `it2 ${version} drives it: --teammate-mode iterm2 gives each teammate a window`)];
+    return [ok("iTerm2", `it2 ${version} works: --teammate-mode iterm2 gives each teammate a window`)];
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
-    // Nobody has to have it.
+    // it2 is optional.
     if (error.code === "CLI_NOT_FOUND")
-      return [ok("iTerm2", "without it2, which would give teammates windows of it")];
+      return [ok("iTerm2", "it2 is not installed; with it, teammates could have windows of iTerm2")];
     return [warn("iTerm2", `--teammate-mode iterm2 is not available: ${error.message}`, error.hint ?? "")];
   }
 }
 
-/** Whether the screen can show what we draw. @param isTerminal whether stdout is one */
+/** Checks whether the terminal can show colours and UTF-8. @param isTerminal whether stdout is a terminal */
 export function checkTerminal(env: Env, isTerminal: boolean): Finding[] {
   if (!isTerminal) return [ok("terminal", "stdout is not a terminal; output is plain")];
   return [checkColors(env), checkLocale(env)];
@@ -44,16 +44,16 @@ function checkColors(env: Env): Finding {
     return warn(
       "terminal",
       `TERM is ${term || "not set"}`,
-      "Use a terminal that sets TERM; the sidebar needs one.",
+      "Use a terminal that sets TERM; the sidebar needs it.",
     );
   }
   if (/256color|direct|kitty|ghostty/.test(term) || env.COLORTERM)
     return ok("terminal", `${term}, 256 colours`);
-  const remedy = 'Use TERM=xterm-256color, in tmux.conf: set -g default-terminal "tmux-256color".';
+  const remedy = 'Set TERM=xterm-256color, or in tmux.conf: set -g default-terminal "tmux-256color".';
   return warn("terminal", `${term} has fewer than 256 colours`, remedy);
 }
 
-/** The first of these that is set counts, as for the C library. */
+/** Checks the locale: the first of these variables that is set applies, as in the C library. */
 function checkLocale(env: Env): Finding {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
   if (/utf-?8/i.test(locale)) return ok("locale", locale);

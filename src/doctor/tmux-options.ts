@@ -3,28 +3,28 @@ import type { Env } from "../os/env.ts";
 import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
-/** What the server of the user says of itself, as far as it matters for panes of agents. */
+/** The state of the user's tmux server that matters for the agents' panes. */
 interface TmuxView {
-  /** Server, session and window options that hold for all, by name; those of a list joined by commas. */
+  /** Global server, session and window options, by name; the values of a list are joined by commas. */
   readonly options: ReadonlyMap<string, string>;
-  /** Commands that run by themselves when panes or windows come, go or change, by hook. */
+  /** Commands that tmux runs when panes or windows are created, closed or changed, by hook. */
   readonly hooks: ReadonlyMap<string, string>;
-  /** Of the attached clients: columns, lines, and what their terminals can do. */
+  /** The attached clients: columns, lines and terminal features. */
   readonly clients: readonly { readonly width: number; readonly height: number; readonly features: string }[];
 }
 
-/** Looks at the user's tmux and says what makes agents' panes worse than they could be. Starts no server, changes nothing. */
+/** Checks the user's tmux for options that make agents' panes worse. Starts no server and changes nothing. */
 export async function checkTmuxOptions(env: Env): Promise<Finding[]> {
-  const view = await viewOf(callersServer(env));
+  const view = await readTmuxView(callersServer(env));
   return view === undefined
-    ? [ok("tmux options", "no server is running; they are checked once one is")]
+    ? [ok("tmux options", "no server is running; the options are checked when one runs")]
     : judgeTmuxOptions(view);
 }
 
-/** Stands between what the commands of one call print; no option of tmux is called so. */
+/** Separates the output of the commands in one call; no tmux option has this name. */
 const NEXT = "=next=";
 
-async function viewOf(server: TmuxServer): Promise<TmuxView | undefined> {
+async function readTmuxView(server: TmuxServer): Promise<TmuxView | undefined> {
   const next = ["display-message", "-p", NEXT];
   const options = [
     ["show-options", "-s"],
@@ -34,22 +34,22 @@ async function viewOf(server: TmuxServer): Promise<TmuxView | undefined> {
   const clients = ["list-clients", "-F", "#{client_width} #{client_height} #{client_termfeatures}"];
   try {
     const { lines } = await server.batch([...options, next, ["show-hooks", "-g"], next, clients]);
-    return readView(lines);
+    return parseTmuxView(lines);
   } catch (error) {
     if (isNoServer(error)) return undefined;
     throw error;
   }
 }
 
-/** Hooks after which a plugin may put panes elsewhere than we did. */
-const HOOKS = /^(after-(split|new|kill|join|break|resize|select|swap)-|pane-|window-|client-resized)/;
+/** Hooks in which a plugin may rearrange panes. */
+const LAYOUT_HOOKS = /^(after-(split|new|kill|join|break|resize|select|swap)-|pane-|window-|client-resized)/;
 
-/** Reads what the shows and the list print. Pure. */
-export function readView(lines: readonly string[]): TmuxView {
+/** Parses the output of the show and list commands. Pure. */
+export function parseTmuxView(lines: readonly string[]): TmuxView {
   const [first, second] = [lines.indexOf(NEXT), lines.lastIndexOf(NEXT)];
   return {
     options: valuesOf(lines.slice(0, first)),
-    hooks: new Map([...valuesOf(lines.slice(first + 1, second))].filter(([name]) => HOOKS.test(name))),
+    hooks: new Map([...valuesOf(lines.slice(first + 1, second))].filter(([name]) => LAYOUT_HOOKS.test(name))),
     clients: lines.slice(second + 1).map((line) => {
       const [width, height, features = ""] = line.split(" ");
       return { width: Number(width), height: Number(height), features };
@@ -57,7 +57,7 @@ export function readView(lines: readonly string[]): TmuxView {
   };
 }
 
-/** `name value` or `name[3] value` a line; a name alone has no value. */
+/** Parses lines of the form `name value` or `name[3] value`; a name alone has no value. */
 function valuesOf(lines: readonly string[]): Map<string, string> {
   const values = new Map<string, string>();
   for (const line of lines) {
@@ -73,86 +73,86 @@ function unquoted(value: string): string {
   return /^"(.*)"$/s.exec(value)?.[1]?.replace(/\\(.)/gs, "$1") ?? value;
 }
 
-/** Milliseconds after which a person notices that Esc waits for more. */
+/** Milliseconds: with a longer escape-time, the user notices the delay of Esc. */
 const SLOW_ESCAPE = 50;
-/** A window of fewer columns or lines holds no two agents side by side or above each other. */
+/** A smaller window has no room for two agents, neither side by side nor one above the other. */
 const SMALL = { width: 80, height: 24 } as const;
 
-/** What follows from it, each with its remedy. Pure. */
+/** Returns the findings about a tmux server. Pure. */
 export function judgeTmuxOptions({ options, hooks, clients }: TmuxView): Finding[] {
   return [
-    terminalOf(options.get("default-terminal") ?? ""),
-    colorsOf(options, clients),
-    escapeOf(Number(options.get("escape-time") ?? 0)),
-    mouseOf(options.get("mouse")),
-    clipboardOf(options.get("set-clipboard")),
+    terminalFinding(options.get("default-terminal") ?? ""),
+    colorFinding(options, clients),
+    escapeFinding(Number(options.get("escape-time") ?? 0)),
+    mouseFinding(options.get("mouse")),
+    clipboardFinding(options.get("set-clipboard")),
     ok(
       "tmux numbering",
       `windows from ${options.get("base-index") ?? 0}, panes from ${options.get("pane-base-index") ?? 0}`,
     ),
-    hooksOf(hooks),
-    sizeOf(options.get("window-size"), clients),
+    hookFinding(hooks),
+    sizeFinding(options.get("window-size"), clients),
   ];
 }
 
-function terminalOf(name: string): Finding {
+function terminalFinding(name: string): Finding {
   if (/256color|direct/.test(name)) return ok("tmux default-terminal", name);
   const text = `${name || "not set"}: programs in panes expect few colours`;
   return warn("tmux default-terminal", text, 'In tmux.conf: set -g default-terminal "tmux-256color".');
 }
 
-/** It is the terminal's word, or an option of ours for it, that tmux passes 24 bits of colour on. */
-function colorsOf(options: TmuxView["options"], clients: TmuxView["clients"]): Finding {
-  const told = `${options.get("terminal-features") ?? ""},${options.get("terminal-overrides") ?? ""}`;
+/** tmux passes on 24-bit colours if the terminal reports them, or if an option says that it has them. */
+function colorFinding(options: TmuxView["options"], clients: TmuxView["clients"]): Finding {
+  const configured = `${options.get("terminal-features") ?? ""},${options.get("terminal-overrides") ?? ""}`;
   const all = clients.every(({ features }) => /(^|,)RGB(,|$)/i.test(features));
-  if (clients.length > 0 ? all : /:(RGB|Tc)\b/i.test(told)) return ok("tmux true colour", "passed on");
-  if (clients.length === 0) return ok("tmux true colour", "nobody is attached, so it cannot be told");
-  const remedy = `If your terminal has it, in tmux.conf: set -as terminal-features ",*:RGB", and attach again.`;
+  if (clients.length > 0 ? all : /:(RGB|Tc)\b/i.test(configured)) return ok("tmux true colour", "passed on");
+  if (clients.length === 0) return ok("tmux true colour", "not known: no client is attached");
+  const remedy = `If your terminal has true colour, in tmux.conf: set -as terminal-features ",*:RGB", and attach again.`;
   return warn("tmux true colour", "not passed on: colours are rounded to 256", remedy);
 }
 
-function escapeOf(ms: number): Finding {
+function escapeFinding(ms: number): Finding {
   if (ms <= SLOW_ESCAPE) return ok("tmux escape-time", `${ms} ms`);
-  const text = `${ms} ms: Esc interrupts an agent that much later`;
+  const text = `${ms} ms: Esc interrupts an agent with this delay`;
   return warn("tmux escape-time", text, "In tmux.conf: set -s escape-time 10.");
 }
 
-function mouseOf(value: string | undefined): Finding {
+function mouseFinding(value: string | undefined): Finding {
   if (value === "on") return ok("tmux mouse", "on");
   return warn(
     "tmux mouse",
-    "off: the sidebar takes keys only, and the wheel does not scroll",
+    "off: the sidebar accepts only keys, and the mouse wheel does not scroll",
     "In tmux.conf: set -g mouse on.",
   );
 }
 
-function clipboardOf(value: string | undefined): Finding {
+function clipboardFinding(value: string | undefined): Finding {
   if (value === "on" || value === "external") return ok("tmux clipboard", value);
   const text = "off: what you copy in a pane stays in tmux";
   return warn("tmux clipboard", text, "In tmux.conf: set -s set-clipboard on.");
 }
 
-/** Commands that put panes elsewhere, or take the person there. */
+/** Commands that rearrange panes, or run a program that can. */
 const MOVES =
   /\b(select-layout|selectl|next-layout|previous-layout|resize-pane|resizep|swap-pane|swapp|join-pane|joinp|break-pane|breakp|move-pane|movep|rotate-window|rotatew|run-shell|run)\b/;
 
-function hooksOf(hooks: TmuxView["hooks"]): Finding {
+function hookFinding(hooks: TmuxView["hooks"]): Finding {
   const moving = [...hooks].filter(([, command]) => MOVES.test(command)).map(([name]) => name);
   if (moving.length === 0) return ok("tmux hooks", "none that rearranges panes");
   const text = `${moving.join(", ")} may rearrange agents' panes`;
-  return warn("tmux hooks", text, "A plugin or tmux.conf set them: `tmux show-hooks -g` shows what they do.");
+  return warn("tmux hooks", text, "A plugin or tmux.conf set these hooks. To see them: tmux show-hooks -g");
 }
 
-function sizeOf(rule: string | undefined, clients: TmuxView["clients"]): Finding {
+function sizeFinding(rule: string | undefined, clients: TmuxView["clients"]): Finding {
   const sizes = clients.map(({ width, height }) => `${width}×${height}`).join(", ");
   const small = clients.some(({ width, height }) => width < SMALL.width || height < SMALL.height);
   if (small) {
-    const text = `${sizes}: a window holds fewer than two agents`;
+    const text = `${sizes}: a window has room for fewer than two agents`;
     return warn("tmux size", text, `Make the terminal at least ${SMALL.width}×${SMALL.height}.`);
   }
   if (rule === "smallest" && clients.length > 1) {
     const remedy = "In tmux.conf: set -g window-size latest.";
     return warn("tmux size", `${sizes}; every window is as small as the smallest terminal`, remedy);
   }
-  return ok("tmux size", sizes || "nobody is attached");
+  return ok("tmux size", sizes || "no client is attached");
 }

@@ -1,7 +1,7 @@
 import { TeamError } from "../errors.ts";
 import {
   managedFile,
-  mayBeLinked,
+  mayBeLinkedWorktree,
   ownProjectFiles,
   readSettingsText,
   userFile,
@@ -23,7 +23,7 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate
   const { io, out } = call;
   const { home, ref, config, actor } = open;
   const files = [userFile(home.root), ...ownProjectFiles(home.root, io.cwd), managedFile()];
-  if (!files.some(mentionsTasks) && !mayBeLinked(io.cwd)) return undefined;
+  if (!files.some(mentionsTasks) && !mayBeLinkedWorktree(io.cwd)) return undefined;
   const [{ loadSettings }, { Hooks }, { taskGate }] = await Promise.all([
     import("../settings/settings.ts"),
     import("../agent/hooks/hooks.ts"),

@@ -4,36 +4,36 @@ import { type LoadedSettings, loadSettings } from "./settings.ts";
 import { managedFile, projectFiles, userFile } from "./settings-files.ts";
 import { trustPath } from "./trust.ts";
 
-/** The settings as their files say now. */
+/** Returns the current settings, reread if a file has changed. */
 export type LiveSettings = () => LoadedSettings;
 
 /**
- * Settings that are read again once one of their files has changed: a person mends a rule, says “always” or trusts the
- * directory while agents work. Each use looks at the files' times; nothing is done between two uses.
- * @param tell of files that cannot be read any more; what counted before counts on, so that no slip of the pen lifts a denial
- * @throws TeamError CORRUPT_FILE for the first reading
+ * Loads settings and rereads them when one of their files changes: the user edits a rule, answers “always” or trusts the
+ * directory while agents work. Each call checks the versions of the files; nothing happens between two calls.
+ * @param warn called if a changed file cannot be read; the old settings stay in force, so that a typo lifts no deny rule
+ * @throws TeamError CORRUPT_FILE if the first read fails
  */
-export function liveSettings(root: string, cwd: string, tell: (problem: string) => void): LiveSettings {
+export function liveSettings(root: string, cwd: string, warn: (problem: string) => void): LiveSettings {
   const files = [userFile(root), ...projectFiles(root, cwd), managedFile(), trustPath(root)];
-  const marks = (): string => files.map(markOf).join();
-  // Before the reading: a change in between is then one more reading, and not one too few.
-  let seen = marks();
+  const currentMarks = (): string => files.map(fileMark).join();
+  // Taken before the settings are read: a change in between causes one more read, never a missed one.
+  let marks = currentMarks();
   let settings = loadSettings(root, cwd);
   return () => {
-    const now = marks();
-    if (now === seen) return settings;
-    seen = now;
+    const now = currentMarks();
+    if (now === marks) return settings;
+    marks = now;
     try {
       settings = loadSettings(root, cwd);
     } catch (error) {
-      tell(`the settings are what they were: ${messageOf(error)}`);
+      warn(`the old settings stay in force: ${messageOf(error)}`);
     }
     return settings;
   };
 }
 
-/** What changes with a file; links are followed, since settings often are one. */
-function markOf(file: string): string {
+/** Returns a text that changes with the file. Follows links: settings files often are links. */
+function fileMark(file: string): string {
   try {
     return JSON.stringify(versionOf(file)) ?? "missing";
   } catch (error) {

@@ -5,26 +5,26 @@ import { lookAt } from "../os/files/user-files.ts";
 import { type McpServer, mcpFile, mcpServer } from "../schema/mcp-server.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import type { Settings } from "./settings-schema.ts";
-import { trustIn } from "./trust.ts";
+import { trustDecision } from "./trust.ts";
 
-/** The servers of tools that count for an agent, and what is wrong with others. */
+/** The MCP servers of an agent, and the problems with those that are left out. */
 interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
-  /** One sentence each, which names the file and the server. */
-  readonly flaws: readonly string[];
+  /** One sentence each, with the file and the server. */
+  readonly problems: readonly string[];
 }
 
-/** Bytes: a repository can bring a link to what never ends. */
+/** Bytes; a repository can contain a link to an endless file. */
 const MAX_FILE = 1024 * 1024;
 
 /**
- * The servers of the settings and, in a directory that a person has trusted, of its `.mcp.json`; of one name the settings'
- * counts. A server that is not described as it should be takes no other with it.
+ * Returns the servers of the settings and, in a trusted directory, of its `.mcp.json`. If both have a server of the same
+ * name, that of the settings wins. An invalid server is left out; the others stay.
  */
 export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "mcpServers">): McpConfig {
-  const flaws: string[] = [];
+  const problems: string[] = [];
   const file = join(cwd, ".mcp.json");
-  const project = trustIn(root, cwd) === true ? readServers(file, flaws) : {};
+  const project = trustDecision(root, cwd) === true ? readServers(file, problems) : {};
   const entries = [
     ...Object.entries(project).map((entry) => [file, ...entry] as const),
     ...Object.entries(settings.mcpServers).map((entry) => ["settings", ...entry] as const),
@@ -33,23 +33,23 @@ export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "m
   for (const [source, name, raw] of entries) {
     const parsed = parseInWords(mcpServer, raw);
     if (parsed.success) servers.set(name, parsed.data);
-    else flaws.push(`${source}: the server ${JSON.stringify(name)}: ${firstIssue(parsed.error).message}`);
+    else problems.push(`${source}: the server ${JSON.stringify(name)}: ${firstIssue(parsed.error).message}`);
   }
-  return { servers: Object.fromEntries(servers), flaws };
+  return { servers: Object.fromEntries(servers), problems };
 }
 
-function readServers(file: string, flaws: string[]): Readonly<Record<string, unknown>> {
+function readServers(file: string, problems: string[]): Readonly<Record<string, unknown>> {
   try {
     const { kind, size } = lookAt(file);
     if (kind === "missing") return {};
     if (kind !== "file" || size > MAX_FILE) throw new Error("is not a file of servers");
     const parsed = parseInWords(mcpFile, JSON.parse(readText(file) ?? "{}"));
     if (parsed.success) return parsed.data.mcpServers;
-    flaws.push(`${file}: ${firstIssue(parsed.error).message}`);
+    problems.push(`${file}: ${firstIssue(parsed.error).message}`);
   } catch (error) {
     const why =
       error instanceof SyntaxError ? "is not JSON" : (systemCode(error) ?? (error as Error).message);
-    flaws.push(`${file}: ${why}`);
+    problems.push(`${file}: ${why}`);
   }
   return {};
 }

@@ -4,38 +4,43 @@ import { TeamError } from "../errors.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
 import { parseSettingsFile } from "./settings.ts";
-import { localFile, readSettingsText, type SavedIn, userFile } from "./settings-files.ts";
-import { trustIn } from "./trust.ts";
+import { localFile, readSettingsText, type SettingsScope, userFile } from "./settings-files.ts";
+import { trustDecision } from "./trust.ts";
 
-const DESTINATION: Readonly<Record<SavedIn, RuleDestination>> = {
+const DESTINATION: Readonly<Record<SettingsScope, RuleDestination>> = {
   user: "userSettings",
   project: "projectSettings",
   local: "localSettings",
 };
 
-/** A change of a settings file that has been looked at, and not been made. */
+/** A checked change to a settings file that is not made yet. */
 export interface RuleChange {
   readonly file: string;
   readonly rules: readonly string[];
-  /** The only one that they are for; undefined for the user's own, which hold everywhere. */
+  /** The directory in which the rules apply; undefined for the user's own rules, which apply everywhere. */
   readonly directory: string | undefined;
   readonly destination: RuleDestination;
-  /** Adds the rules; those that are there already are left. */
+  /** Adds the rules that the file does not have yet. */
   save(): void;
 }
 
 /**
- * Adds allow rules to a file of settings, the rest of which stays as it is written.
- * @param cwd the directory of the agent that asked, whose project it is
- * @throws TeamError CORRUPT_FILE, and PERMISSION_DENIED for a project that nobody trusts, whose rules would not count
+ * Prepares to add allow rules to a settings file. The rest of the file keeps its format and comments.
+ * @param cwd the directory of the asking agent, whose project gets the rules
+ * @throws TeamError CORRUPT_FILE, and PERMISSION_DENIED for an untrusted project, whose allow rules do not apply
  */
-export function ruleChange(root: string, cwd: string, where: SavedIn, rules: readonly string[]): RuleChange {
-  if (where !== "user" && trustIn(root, cwd) !== true) {
-    throw new TeamError("PERMISSION_DENIED", `${cwd} is not trusted, so that a rule in it would not count.`, {
-      hint: "Trust it (teams trust <directory>), or keep the rule for yourself: --save user",
+export function prepareRuleChange(
+  root: string,
+  cwd: string,
+  where: SettingsScope,
+  rules: readonly string[],
+): RuleChange {
+  if (where !== "user" && trustDecision(root, cwd) !== true) {
+    throw new TeamError("PERMISSION_DENIED", `${cwd} is not trusted, so a rule there would have no effect.`, {
+      hint: "Trust it (teams trust <directory>), or save the rule in your own settings: --save user",
     });
   }
-  const file = fileFor(root, cwd, where);
+  const file = scopeFile(root, cwd, where);
   parseSettingsFile(file);
   return {
     file,
@@ -44,19 +49,19 @@ export function ruleChange(root: string, cwd: string, where: SavedIn, rules: rea
     destination: DESTINATION[where],
     save: () => {
       const text = readSettingsText(file) ?? "{}\n";
-      const there = parseSettingsFile(file).permissions.allow;
-      const next = rules.filter((rule) => !there.includes(rule)).reduce(withRule, text);
+      const existing = parseSettingsFile(file).permissions.allow;
+      const next = rules.filter((rule) => !existing.includes(rule)).reduce(addRule, text);
       if (next !== text) writeUserFile(file, next);
     },
   };
 }
 
-function fileFor(root: string, cwd: string, where: SavedIn): string {
+function scopeFile(root: string, cwd: string, where: SettingsScope): string {
   if (where === "user") return userFile(root);
   return where === "local" ? localFile(cwd) : join(cwd, ".claude", "settings.json");
 }
 
-function withRule(text: string, rule: string): string {
+function addRule(text: string, rule: string): string {
   const formattingOptions = { tabSize: 2, insertSpaces: true };
   const edits = modify(text, ["permissions", "allow", -1], rule, {
     formattingOptions,

@@ -2,98 +2,118 @@ import * as z from "zod/mini";
 import { hooksSetting } from "../agent/hooks/settings.ts";
 import { permissionMode } from "../schema/config.ts";
 
-/** What a key is for, for whoever prints the schema. */
-const says = z.describe;
+/** Describes a key, for `teams settings --schema`. */
+const describe = z.describe;
 
 const rules = z._default(z.array(z.string()), []);
 
 const permissions = z.looseObject({
-  allow: rules.check(says("Calls that run without asking, by rule: Bash(git:*)")),
-  ask: rules.check(says("Calls that ask whatever allows them; from an untrusted project too")),
-  deny: rules.check(says("Calls that never run, in any mode; from an untrusted project too")),
-  additionalDirectories: rules.check(says("Directories that agents may work in besides their own")),
-  // One that only a newer peer knows is no mode.
+  allow: rules.check(describe("Rules for calls that run without asking: Bash(git:*)")),
+  ask: rules.check(
+    describe(
+      "Rules for calls that always ask, even if another rule allows them; also from an untrusted project",
+    ),
+  ),
+  deny: rules.check(describe("Rules for calls that never run, in any mode; also from an untrusted project")),
+  additionalDirectories: rules.check(describe("Further directories that agents may work in")),
+  // A mode that only a newer program knows is ignored.
   defaultMode: z
     .catch(z.optional(permissionMode), undefined)
-    .check(says("Mode of a lead, and of a team made by command; without it, default")),
+    .check(describe("Permission mode of a lead, and of a team made with teams create; default if not set")),
   disableBypassPermissionsMode: z
     .optional(z.string())
-    .check(says('"disable" forbids bypassPermissions mode')),
+    .check(describe('"disable" forbids bypassPermissions mode')),
 });
 
 const dollars = z.optional(z.number().check(z.minimum(0)));
 const price = z.looseObject({
   input: dollars,
   output: dollars,
-  cacheRead: dollars.check(says("Without it, a tenth of the input's price")),
-  cacheWrite: dollars.check(says("Without it, five quarters of the input's price")),
-  window: z.optional(z.int().check(z.minimum(1_000))).check(says("What the model reads at once, in tokens")),
+  cacheRead: dollars.check(describe("A tenth of the input price if not set")),
+  cacheWrite: dollars.check(describe("1.25 times the input price if not set")),
+  window: z
+    .optional(z.int().check(z.minimum(1_000)))
+    .check(describe("The model's context window, in tokens")),
 });
 
-const words = z.string().check(z.minLength(1));
+const nonEmptyText = z.string().check(z.minLength(1));
 
-const ours = z.looseObject({
+const teamsSettings = z.looseObject({
   worktreeDir: z
-    .optional(words)
-    .check(says("Where worktrees of teammates go, relative to the repository; without it, .worktrees")),
+    .optional(nonEmptyText)
+    .check(
+      describe("Directory of the teammates' worktrees, relative to the repository; .worktrees if not set"),
+    ),
   worktreeSetup: z
-    .optional(words)
-    .check(says("Shell command that is run in each new worktree before its teammate starts")),
+    .optional(nonEmptyText)
+    .check(describe("Shell command that runs in each new worktree before its teammate starts")),
   hooks: z.prefault(
     z.looseObject({
       maxContinuations: z
         ._default(z.int().check(z.minimum(0)), 5)
-        .check(says("Times in a row that hooks may send an agent back to work")),
+        .check(describe("How many times in a row hooks may make an agent continue")),
     }),
     {},
   ),
   prices: z
     ._default(z.record(z.string(), price), {})
-    .check(says("By a model's id or short name, before what is built in: US dollars for a million tokens")),
-  models: z._default(z.record(z.string(), z.string()), {}).check(says("Short names of models")),
-  notify: z
-    .optional(z.union([words, z.array(words).check(z.minLength(1))]))
     .check(
-      says(
-        "Program that runs when something waits for you: a shell command, or a list of words that no shell reads",
+      describe(
+        "Prices in US dollars for a million tokens, by a model's id or short name; they replace built-in prices",
+      ),
+    ),
+  models: z._default(z.record(z.string(), z.string()), {}).check(describe("Short names of models")),
+  notify: z
+    .optional(z.union([nonEmptyText, z.array(nonEmptyText).check(z.minLength(1))]))
+    .check(
+      describe(
+        "Program that runs when something waits for you: a shell command, or a list of words to run without a shell",
       ),
     ),
   stuckAfter: z
     ._default(z.number().check(z.positive()), 600)
-    .check(says("Seconds without a sign of life after which a running agent is shown as stuck")),
-  record: z._default(z.boolean(), false).check(says("Whether panes are recorded; not done by this version")),
+    .check(describe("Seconds without activity after which a running agent is shown as stuck")),
+  record: z
+    ._default(z.boolean(), false)
+    .check(describe("Whether to record panes; not supported in this version")),
   adapters: z
     ._default(z.record(z.string(), z.looseObject({})), {})
-    .check(says("Other programs as agents, by name; not started by this version")),
+    .check(describe("Other programs as agents, by name; not supported in this version")),
   minPane: z.prefault(
     z.looseObject({
-      columns: z._default(z.int().check(z.minimum(20)), 40).check(says("Least width of a teammate's pane")),
-      rows: z._default(z.int().check(z.minimum(5)), 10).check(says("Least height of a teammate's pane")),
+      columns: z
+        ._default(z.int().check(z.minimum(20)), 40)
+        .check(describe("Minimum width of a teammate's pane")),
+      rows: z
+        ._default(z.int().check(z.minimum(5)), 10)
+        .check(describe("Minimum height of a teammate's pane")),
     }),
     {},
   ),
   passSecrets: z
     ._default(z.array(z.string()), [])
-    .check(says("Variables with the model's keys that agents' commands get anyway")),
+    .check(describe("Variables with secrets of the model that agents' commands may read")),
 });
 
-/** `settings.json` as far as it concerns us; what others keep in it is left alone. */
+/** The keys of `settings.json` that teams uses; keys of other programs are kept. */
 export const settingsSchema = z.looseObject({
   teammateMode: z
     ._default(z.enum(["auto", "tmux", "in-process", "iterm2", "process"]), "auto")
-    .check(says("Where teammates live")),
+    .check(describe("Where teammates live")),
   permissions: z.prefault(permissions, {}),
-  hooks: z.prefault(hooksSetting, {}).check(says("Commands that are run at certain moments")),
-  env: z._default(z.record(z.string(), z.coerce.string()), {}).check(says("Variables for every agent")),
-  // Each server is looked at when it is started: one that is wrong takes no other with it.
+  hooks: z.prefault(hooksSetting, {}).check(describe("Commands that run at certain events")),
+  env: z
+    ._default(z.record(z.string(), z.coerce.string()), {})
+    .check(describe("Environment variables for every agent")),
+  // Each server is checked when it starts, so that an invalid one does not affect the others.
   mcpServers: z
     ._default(z.record(z.string(), z.unknown()), {})
-    .check(says("Servers of tools, by name, as in .mcp.json")),
-  teams: z.prefault(ours, {}).check(says("What only teams knows")),
+    .check(describe("MCP servers, by name, as in .mcp.json")),
+  teams: z.prefault(teamsSettings, {}).check(describe("Settings that only teams uses")),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
-/** JSON Schema of the settings file, with what each key is for and its default. */
+/** Returns the JSON Schema of the settings file, with each key's description and default. */
 export function settingsJsonSchema(): object {
   return z.toJSONSchema(settingsSchema, { io: "input" });
 }

@@ -11,34 +11,33 @@ import { addSecrets } from "../os/redact.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import {
+  existingProjectFiles,
   managedFile,
-  presentProjectFiles,
   projectTypeFiles,
   readSettingsText,
   userFile,
 } from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
-import { trustIn } from "./trust.ts";
+import { trustDecision } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
-  /** What a project's files ask for and do not get, for one line that names it: `/repo/.claude/settings.json: env, hooks`. */
+  /** Parts of an untrusted project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
   readonly ignored: readonly string[];
 }
 
 /**
- * The user's settings, over them those of a project that a person has trusted, and managed ones over all. Of a project that
- * nobody has trusted only what narrows counts: deny and ask rules, and that bypassPermissions is forbidden (protocol.md
- * section 1, Trust).
- * @throws TeamError CORRUPT_FILE for a file that counts and is not what it should be
+ * Loads the user's settings, then those of a trusted project, then managed ones; later files win. Of an untrusted project
+ * only restrictions apply: deny and ask rules, and forbidding bypassPermissions (protocol.md section 1, Trust).
+ * @throws TeamError CORRUPT_FILE for an invalid file that applies in full
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
-  const files = presentProjectFiles(root, cwd);
-  const others = brought(root, cwd);
-  const isTrusted = files.length + others.length > 0 && trustIn(root, cwd) === true;
-  const project = isTrusted ? files.map(readLayer) : files.map(untrusted);
+  const files = existingProjectFiles(root, cwd);
+  const others = otherProjectFiles(root, cwd);
+  const isTrusted = files.length + others.length > 0 && trustDecision(root, cwd) === true;
+  const project = isTrusted ? files.map(readLayer) : files.map(readUntrusted);
   const layers = [
     readLayer(userFile(root)),
-    ...project.map((raw) => (isTrusted ? raw : narrowing(raw))),
+    ...project.map((raw) => (isTrusted ? raw : restrictionsOf(raw))),
     readLayer(managed),
   ];
   const merged = layers.reduce((below, above, i) => merge(below, above, i < layers.length - 1));
@@ -46,17 +45,17 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   addSecrets(settings.env);
   return {
     ...settings,
-    ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredOf(files[i] ?? "", raw)), ...others],
+    ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredKeys(files[i] ?? "", raw)), ...others],
   };
 }
 
-/** What one file of settings says by itself, with the defaults of what it leaves out. @throws TeamError CORRUPT_FILE */
+/** Parses a single settings file, with defaults for missing keys. @throws TeamError CORRUPT_FILE */
 export function parseSettingsFile(file: string): Settings {
   return parseSettings(file, readRaw(file) ?? {});
 }
 
-/** Why `bypassPermissions` is not to be had; undefined where it is. Any source that forbids it wins (protocol.md section 7). */
-export function bypassForbidden(
+/** Returns the setting or variable that forbids `bypassPermissions`, if any. Any source that forbids it wins (protocol.md section 7). */
+export function bypassForbiddenBy(
   { permissions }: Pick<Settings, "permissions">,
   env: Env,
 ): string | undefined {
@@ -66,21 +65,21 @@ export function bypassForbidden(
   return env[variable] === "false" ? `${variable}=false` : undefined;
 }
 
-/** The directories that an agent may work in besides its own, absolute: `~` is at home, and others start from its own. */
-export function furtherDirectories(
+/** Returns the further directories that an agent may work in, as absolute paths: `~` is the home directory, other paths are relative to `cwd`. */
+export function additionalDirectories(
   { permissions }: Settings,
   where: { readonly cwd: string; readonly env: Env },
 ): string[] {
   return permissions.additionalDirectories.map((path) => absolutePath(path, where));
 }
 
-/** What they say of worktrees, as a spawn takes it. */
+/** Returns the settings for worktrees, in the form for a spawn. */
 export function worktreeSettings({ teams }: Settings): WorktreeSettings {
   return { directory: teams.worktreeDir, setup: teams.worktreeSetup };
 }
 
-/** What else a project brings. */
-function brought(root: string, cwd: string): string[] {
+/** Lists a project's files that need trust, except its settings files. */
+function otherProjectFiles(root: string, cwd: string): string[] {
   const servers = join(cwd, ".mcp.json");
   return [
     ...(entryOf(servers) === undefined ? [] : [servers]),
@@ -90,7 +89,7 @@ function brought(root: string, cwd: string): string[] {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** A file of settings that counts, held against the schema, and as it is written; empty where it is not there. */
+/** Reads a settings file that applies in full, and checks it against the schema; empty if it does not exist. */
 function readLayer(file: string): Raw {
   const raw = readRaw(file);
   if (raw === undefined) return {};
@@ -103,7 +102,7 @@ function parseSettings(file: string, raw: unknown): Settings {
   if (parsed.success) return parsed.data;
   const { path, message } = firstIssue(parsed.error);
   throw new TeamError("CORRUPT_FILE", `${file}: ${path === "" ? "the file" : path}: ${message}.`, {
-    hint: `Fix that setting; nothing was changed in the file.`,
+    hint: `Correct this setting; the file was not changed.`,
     details: { file, field: path },
   });
 }
@@ -115,15 +114,16 @@ function readRaw(file: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
-      hint: "Fix it (mostly it is a missing or extra comma); nothing was changed in it.",
+      hint: "Correct it (often a comma is missing or too many); the file was not changed.",
       cause,
     });
   }
 }
 
 /**
- * The upper settings win, key by key; deny and ask rules of both count, and so does that one of them forbids bypassPermissions.
- * @param adds whether allow rules, directories and hooks of both count too: only managed settings replace them
+ * Merges two layers: the upper one wins, key by key. Deny and ask rules of both apply, and one layer is enough to forbid
+ * bypassPermissions.
+ * @param adds whether allow rules, directories and hooks of both layers apply too: only managed settings replace them
  */
 function merge(below: Raw, above: Raw, adds: boolean): Raw {
   const [lower, upper] = [objectAt(below, "permissions"), objectAt(above, "permissions")];
@@ -136,23 +136,23 @@ function merge(below: Raw, above: Raw, adds: boolean): Raw {
     ...lower,
     ...upper,
     ...Object.fromEntries(lists),
-    ...([lower, upper].some(forbidsBypass) && FORBIDDEN),
+    ...([lower, upper].some(forbidsBypass) && BYPASS_FORBIDDEN),
   };
   const inner = (key: string): Raw => ({ ...objectAt(below, key), ...objectAt(above, key) });
-  const hooks = adds ? bothHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
+  const hooks = adds ? concatHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
   const byKey = { env: inner("env"), mcpServers: inner("mcpServers"), teams: inner("teams") };
   return { ...below, ...above, permissions, hooks, ...byKey };
 }
 
-function bothHooks(lower: Raw, upper: Raw): Raw {
+function concatHooks(lower: Raw, upper: Raw): Raw {
   const events = new Set([...Object.keys(lower), ...Object.keys(upper)]);
   return Object.fromEntries(
     [...events].map((event) => [event, [...listAt(lower, event), ...listAt(upper, event)]]),
   );
 }
 
-/** An untrusted project's file; one that does not parse gives nothing, as nothing of it counts but what narrows. */
-function untrusted(file: string): Raw {
+/** Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. */
+function readUntrusted(file: string): Raw {
   try {
     const raw = readRaw(file);
     return isObject(raw) ? raw : {};
@@ -162,30 +162,33 @@ function untrusted(file: string): Raw {
   }
 }
 
-/** Keys of `permissions` that can only take rights away. */
-const NARROWING = ["deny", "ask"];
+/** Lists of `permissions` that can only take rights away. */
+const RESTRICTION_KEYS = ["deny", "ask"];
 
-function narrowing(raw: Raw): Raw {
+function restrictionsOf(raw: Raw): Raw {
   const given = objectAt(raw, "permissions");
-  const lists = NARROWING.map((key) => [key, listAt(given, key).filter((rule) => typeof rule === "string")]);
-  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && FORBIDDEN) } };
+  const lists = RESTRICTION_KEYS.map((key) => [
+    key,
+    listAt(given, key).filter((rule) => typeof rule === "string"),
+  ]);
+  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && BYPASS_FORBIDDEN) } };
 }
 
-const FORBIDDEN = { disableBypassPermissionsMode: "disable" };
+const BYPASS_FORBIDDEN = { disableBypassPermissionsMode: "disable" };
 
 function forbidsBypass(permissions: Raw): boolean {
   return permissions.disableBypassPermissionsMode === "disable";
 }
 
-function ignoredOf(file: string, raw: Raw): string[] {
+function ignoredKeys(file: string, raw: Raw): string[] {
   const keys = Object.entries(raw).flatMap(([key, value]) => {
     if (key === "$schema") return [];
     if (key !== "permissions" || !isObject(value)) return [key];
-    const counts = [...NARROWING, ...(forbidsBypass(value) ? Object.keys(FORBIDDEN) : [])];
+    const applied = [...RESTRICTION_KEYS, ...(forbidsBypass(value) ? Object.keys(BYPASS_FORBIDDEN) : [])];
     return Object.entries(value).flatMap(([inner, rules]) => {
-      if (!counts.includes(inner)) return [`permissions.${inner}`];
-      const isFlawed = NARROWING.includes(inner) && !isListOfTexts(rules);
-      return isFlawed ? [`permissions.${inner} (not a list of rules)`] : [];
+      if (!applied.includes(inner)) return [`permissions.${inner}`];
+      const isInvalid = RESTRICTION_KEYS.includes(inner) && !isListOfTexts(rules);
+      return isInvalid ? [`permissions.${inner} (not a list of rules)`] : [];
     });
   });
   return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
@@ -209,28 +212,31 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The mode of a lead that wants this one, or none of its own. @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
+/** Returns the mode of a lead: the requested one, else the default of the settings. @throws TeamError PERMISSION_DENIED if a setting forbids it */
 export function permittedMode(
-  wanted: PermissionMode | undefined,
+  requested: PermissionMode | undefined,
   settings: LoadedSettings,
   env: Env,
 ): PermissionMode {
-  const mode = wanted ?? settings.permissions.defaultMode ?? "default";
-  const forbidden = bypassForbidden(settings, { ...env, ...settings.env });
+  const mode = requested ?? settings.permissions.defaultMode ?? "default";
+  const forbidden = bypassForbiddenBy(settings, { ...env, ...settings.env });
   if (mode === "bypassPermissions" && forbidden !== undefined) {
     throw new TeamError(
       "PERMISSION_DENIED",
       `bypassPermissions mode is forbidden by ${forbidden}; nothing was started.`,
       {
-        hint: "Name another: --permission-mode acceptEdits",
+        hint: "Choose another mode: --permission-mode acceptEdits",
       },
     );
   }
   return mode;
 }
 
-/** Whether the price of a model is known, by these settings or by itself; a playbook costs nothing that could be counted. */
-export function pricesIn({ teams }: Settings): IsPriced {
+/**
+ * Returns a function that tells whether a model's price is known, from these settings or the built-in catalogue. A
+ * playbook has no price.
+ */
+export function isPricedBy({ teams }: Settings): IsPriced {
   return (model) =>
     !isScripted(model) &&
     modelFacts(resolveModelName(model, teams.models), teams.prices, model).rates !== undefined;

@@ -7,13 +7,13 @@ import { formatJson } from "../store/format-json.ts";
 import { jsonPlan, readJsonFile, readRecordFile } from "../store/json-file.ts";
 import { updateFile } from "../store/lock.ts";
 
-/** `teams-trust.json` of the root: what a person said of directories, by the directory that stands for their repository. */
+/** `teams-trust.json` in the root: the user's trust decisions, by the main directory of a repository. */
 const trustFile = z.looseObject({
   directories: z._default(
     z.record(
       z.string(),
       z.looseObject({
-        /** False was said to the question: it is not put again. */
+        /** False: the user answered no and is not asked again. */
         trusted: z.boolean(),
         /** Milliseconds since the epoch. */
         at: z._default(z.number(), 0),
@@ -23,7 +23,7 @@ const trustFile = z.looseObject({
   ),
 });
 
-/** A directory that somebody was asked about, or said something of. */
+/** The user's decision about a directory. */
 interface TrustRecord {
   readonly directory: string;
   readonly trusted: boolean;
@@ -34,8 +34,8 @@ export function trustPath(root: string): string {
   return join(root, "teams-trust.json");
 }
 
-/** What was said of a directory's repository; undefined where nobody was asked. A file that cannot be read trusts nobody. */
-export function trustIn(root: string, directory: string): boolean | undefined {
+/** Returns whether the user trusts a directory's repository; undefined without a decision, or if the trust file cannot be read. */
+export function trustDecision(root: string, directory: string): boolean | undefined {
   return readRecordFile(trustPath(root), trustFile)?.directories[repositoryOf(directory)]?.trusted;
 }
 
@@ -46,9 +46,9 @@ export function listTrust(root: string): TrustRecord[] {
 }
 
 /**
- * Says of a directory, and with it of all worktrees of its repository, whether its own files count.
- * @param trusted undefined forgets what was said
- * @returns the directory that it is kept under, and what was said before
+ * Records whether the user trusts a directory, and with it all worktrees of its repository.
+ * @param trusted undefined removes the decision
+ * @returns the directory under which the decision is recorded, and the decision before
  * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT; nothing was changed
  */
 export async function setTrust(
@@ -65,7 +65,7 @@ export async function setTrust(
     const plan = jsonPlan<z.infer<typeof trustFile>>({
       path,
       schema: trustFile,
-      missing: () => new Error("An absent file reads as an empty one."),
+      missing: () => new Error("A missing file is read as an empty one."),
       change: (current) => {
         before = current.directories[key]?.trusted;
         if (before === trusted) return undefined;

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
+import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { pauseSync } from "../os/clock.ts";
 import { readText } from "../os/files/fs.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
@@ -79,7 +79,7 @@ function attempt<T>(path: string, schema: z.core.$ZodType<T>): Attempt<T> {
   try {
     return parse(readText(path), schema);
   } catch (error) {
-    throw isSystemError(error) ? systemRefusal(path, "read", error) : error;
+    throw isSystemError(error) ? fileAccessError(path, "read", error) : error;
   }
 }
 

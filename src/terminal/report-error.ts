@@ -1,4 +1,4 @@
-import { EXIT, messageOf, systemCode, systemHint, TeamError } from "../errors.ts";
+import { EXIT, messageOf, systemCode, systemErrorHint, TeamError } from "../errors.ts";
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
 import { stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
@@ -26,7 +26,7 @@ export function failureOf(error: unknown): Failure {
     return {
       code: "PERMISSION_DENIED",
       message: `The system refused it: ${message}.`,
-      hint: systemHint(error),
+      hint: systemErrorHint(error),
       exit: EXIT.failed,
       details: { errno },
     };

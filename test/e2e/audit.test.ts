@@ -183,7 +183,7 @@ describe("audit report", () => {
     writeFileSync(join(repo, "AUDIT.md"), "# Mine\n");
     const { code, err } = await start(own, repo, audit()).ended;
     expect(code).toBe(2);
-    expect(err).toMatch(/AUDIT\.md is there and was not written by an audit.*\n +hint: /);
+    expect(err).toMatch(/AUDIT\.md exists and was not written by an audit.*\n +hint: /);
     expect(readFileSync(join(repo, "AUDIT.md"), "utf8")).toBe("# Mine\n");
     await expectNothingLeft(own);
   });

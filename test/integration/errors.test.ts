@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isSystemError, systemCode, systemHint, systemRefusal, TeamError } from "../../src/errors.ts";
+import { fileAccessError, isSystemError, systemCode, systemErrorHint, TeamError } from "../../src/errors.ts";
 
 function thrownBy(call: () => unknown): unknown {
   try {
@@ -26,10 +26,13 @@ test("systemCode returns the code of a system error, and undefined for a TeamErr
 test("systemHint explains a file in place of a directory and the reverse", () => {
   const file = thrownBy(() => readFileSync(`${import.meta.filename}/below`));
   const directory = thrownBy(() => readFileSync(import.meta.dirname));
-  expect([systemCode(file), systemHint(file)]).toEqual(["ENOTDIR", expect.stringContaining("TEAMS_HOME")]);
-  expect([systemCode(directory), systemHint(directory)]).toEqual([
+  expect([systemCode(file), systemErrorHint(file)]).toEqual([
+    "ENOTDIR",
+    expect.stringContaining("TEAMS_HOME"),
+  ]);
+  expect([systemCode(directory), systemErrorHint(directory)]).toEqual([
     "EISDIR",
-    expect.stringContaining("There is a directory where a file belongs"),
+    expect.stringContaining("Move away the directory"),
   ]);
 });
 
@@ -38,6 +41,6 @@ test("systemRefusal names only the path that the user knows", () => {
   writeFileSync(join(directory, "file"), "");
   const refused = thrownBy(() => symlinkSync("123.abc", join(directory, "file", "x.q")));
   rmSync(directory, { recursive: true });
-  const { message } = systemRefusal("/team/inboxes/a.json", "written", refused, "; it is as it was");
+  const { message } = fileAccessError("/team/inboxes/a.json", "written", refused, "; it is as it was");
   expect(message).toBe("/team/inboxes/a.json cannot be written (ENOTDIR: not a directory); it is as it was.");
 });

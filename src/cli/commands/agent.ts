@@ -5,7 +5,7 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "agent",
-  summary: "A teammate's own process; `spawn` and `run` start it",
+  summary: "Run the process of a teammate (`spawn` and `run` start it)",
   args: [],
   options: {},
   raw: true,
@@ -19,7 +19,7 @@ export const command = defineCommand({
   run: async (call) => runAgent(call),
 });
 
-/** Ready is announced before anything that only its work needs is loaded: its inbox is watched by then, and it can be ended. */
+/** Announces readiness before loading the modules for turns: the inbox is watched by then, and the agent can be ended. */
 async function runAgent(call: AnyCall): Promise<number> {
   const ready = await prepareTeammate(call.io);
   announceReady(ready.ref.paths.agent(ready.name));

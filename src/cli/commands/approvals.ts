@@ -14,9 +14,13 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "approvals",
-  summary: "List plans, permissions, questions and crashes that wait for you, or show one whole",
+  summary: "List plans, permissions, questions and crashes that wait for you, or show one in full",
   args: [
-    { name: "id", summary: "a request, shown whole: all that it would do, or its plan", optional: true },
+    {
+      name: "id",
+      summary: "show only this request, in full: everything that it would do, or its plan",
+      optional: true,
+    },
   ],
   options: {},
   examples: [
@@ -29,7 +33,7 @@ export const command = defineCommand({
     openForeignRequests(ref);
     if (args.id !== undefined) {
       const approval = approvalDetails(ref, args.id);
-      return out.answer({ approval }, () => wholeText(approval));
+      return out.answer({ approval }, () => fullText(approval));
     }
     const approvals = listApprovals(ref);
     out.answer({ approvals }, () => {
@@ -41,18 +45,18 @@ export const command = defineCommand({
         summary,
       ]);
       const list = table(["ID", "KIND", "FROM", "ABOUT"], rows, { columns: out.columns });
-      return [list, ...approvals.flatMap(detailsOf), ways(approvals)].join("\n\n");
+      return [list, ...approvals.flatMap(approvalLines), answerHints(approvals)].join("\n\n");
     });
   },
 });
 
-/** What a row has no room for. */
-function detailsOf({ id, change = [], choices = [] }: Approval): readonly string[] {
+/** Returns the details that do not fit in a row. */
+function approvalLines({ id, change = [], choices = [] }: Approval): readonly string[] {
   const lines = [...change, ...choices.map(numbered)];
   return lines.length === 0 ? [] : [[line`${id}:`, ...lines.map(indented)].join("\n")];
 }
 
-function wholeText(approval: ApprovalDetails): string {
+function fullText(approval: ApprovalDetails): string {
   const {
     kind,
     from,
@@ -71,7 +75,7 @@ function wholeText(approval: ApprovalDetails): string {
     line`${kind} of ${from}: ${planFilePath ?? summary}`,
     ...(reason === undefined ? [] : [gridText(reason)]),
     ...(rows.length === 0 ? [] : [rows.map(indented).join("\n")]),
-    ways([approval]),
+    answerHints([approval]),
   ].join("\n\n");
 }
 
@@ -79,22 +83,22 @@ function numbered(choice: string, at: number): string {
   return `${at + 1}  ${choice}`;
 }
 
-/** With the blanks that a line of code begins with. */
+/** Indents a text; the blanks at the start of a line of code stay. */
 function indented(text: string): string {
   return `  ${stripControls(text).replaceAll("\t", "    ").replaceAll("\n", "\n  ")}`;
 }
 
-/** How they are answered. */
-function ways(approvals: readonly Approval[]): string {
+/** Returns the commands that answer the requests. */
+function answerHints(approvals: readonly Approval[]): string {
   const [first] = approvals;
   const id = approvals.length === 1 && first !== undefined ? operand(first.id) : "<id>";
   const kinds = new Set(approvals.map(({ kind }) => kind));
-  const verdict = `teams approve ${id}   or: teams reject ${id} --note "why"`;
+  const answer = `teams approve ${id}   or: teams reject ${id} --note "why"`;
   return [
-    ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${verdict}`] : []),
+    ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${answer}`] : []),
     ...(kinds.has("question") ? [`Answer a question with: teams approve ${id} --note "the answer"`] : []),
     ...(kinds.has("crash")
-      ? [`Restart what crashed with: teams approve ${id}   or dismiss it: teams reject ${id}`]
+      ? [`Restart a crashed agent with: teams approve ${id}   or remove it: teams reject ${id}`]
       : []),
   ].join("\n");
 }

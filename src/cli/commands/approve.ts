@@ -1,24 +1,28 @@
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { SAVED_IN } from "../../settings/settings-files.ts";
+import { SETTINGS_SCOPES } from "../../settings/settings-files.ts";
 import { answerRequest } from "../answer-request.ts";
 import { defineCommand } from "../define-command.ts";
 
-/** Modes that a plan can go on in: what follows a plan is work. */
+/** Modes for carrying out a plan: all in which an agent works itself. */
 const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
 
 export const command = defineCommand({
   name: "approve",
-  summary: "Approve a plan or permission, answer a question, or restart what crashed",
-  args: [{ name: "id", summary: "the request, as `teams approvals` lists it" }],
+  summary: "Approve a plan or permission, answer a question, or restart a crashed agent",
+  args: [{ name: "id", summary: "the id of the request, from `teams approvals`" }],
   options: {
-    note: { value: "text", summary: "feedback; for a question its answer; - reads stdin" },
-    mode: { value: "mode", summary: "the mode in which an approved plan is carried out", choices: MODES },
-    always: { summary: "for a permission: allow the same without asking, as long as the agent runs" },
-    rule: { value: "rule", summary: "as --always, for more than this one call: 'Bash(git:*)'", many: true },
+    note: { value: "text", summary: "feedback, or the answer to a question; - reads it from stdin" },
+    mode: { value: "mode", summary: "the permission mode for carrying out an approved plan", choices: MODES },
+    always: { summary: "for a permission: allow the same without asking, until the agent ends" },
+    rule: {
+      value: "rule",
+      summary: "as --always, but allow all calls that match this rule, such as 'Bash(git:*)'",
+      many: true,
+    },
     save: {
       value: "where",
-      summary: "as --always, for all agents: by a rule in that settings file",
-      choices: SAVED_IN,
+      summary: "as --always, but for all agents: save the rule in these settings",
+      choices: SETTINGS_SCOPES,
     },
   },
   examples: [

@@ -11,46 +11,45 @@ import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand, optionWords, shellWord } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
-import { goToFirst, panesOfTeam } from "../focus-member.ts";
+import { focusFirstPane, focusOrder } from "../focus-member.ts";
 
 export const command = defineCommand({
   name: "attach",
-  summary: "Go to a teammate's pane, or to the team's",
+  summary: "Go to the pane of a teammate or a team",
   args: [{ name: "name", summary: "an agent or a team", optional: true }],
   options: {},
   examples: ["teams attach", "teams attach reviewer", "teams attach reviewer@review --json"],
   notes:
-    "Inside tmux it switches there, else it attaches. Where it can do neither it prints the command that does. A hidden teammate is shown first.",
+    "Inside tmux it switches to the pane. Outside tmux it attaches to the session. If it can do neither, it prints the command for it. " +
+    "A hidden teammate is shown first.",
   async run(call) {
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);
     const ctx = await operationContext(call, target.open);
-    const names = target.kind === "member" ? [target.member.name] : panesOfTeam(ctx);
-    const who = target.kind === "member" ? target.member.name : target.open.ref.team;
-    if (target.kind === "member" && isRecordedHidden(ctx, who)) await setHidden(ctx, who, false);
-    const outcome = await goToFirst(ctx, names);
-    if (outcome.kind === "gone") throw noPane(ctx, who, names);
+    const names = target.kind === "member" ? [target.member.name] : focusOrder(ctx);
+    const name = target.kind === "member" ? target.member.name : target.open.ref.team;
+    if (target.kind === "member" && isRecordedHidden(ctx, name)) await setHidden(ctx, name, false);
+    const outcome = await focusFirstPane(ctx, names);
+    if (outcome.kind === "gone") throw noPaneError(ctx, name, names);
     if (outcome.kind === "switched") {
-      out.done({ name: who, switched: true }, () => line`Here is ${who}.`);
+      out.done({ name, switched: true }, () => line`Switched to ${name}.`);
       return EXIT.done;
     }
     const [program = "tmux", ...words] = outcome.argv;
-    const why = whyNotHere(io, out, outcome.why);
+    const why = reasonNotToAttach(io, out, outcome.why);
     if (why === undefined) return runForeground(program, words, io.env);
-    out.answer({ name: who, switched: false, command: outcome.argv }, () =>
-      outcome.argv.map(shellWord).join(" "),
-    );
+    out.answer({ name, switched: false, command: outcome.argv }, () => outcome.argv.map(shellWord).join(" "));
     if (why !== "") out.note(why);
     return EXIT.done;
   },
 });
 
-/** Why this terminal is not attached, in words where it is not plain to see; undefined when it can be. */
-function whyNotHere(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"): string | undefined {
+/** Explains why this terminal cannot be attached; empty if the reason is obvious, undefined if it can be. */
+function reasonNotToAttach(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"): string | undefined {
   if (why === "elsewhere") {
-    return "That is another tmux server than this one. Run it in a terminal without tmux, or here for one tmux inside the other.";
+    return "The pane is on another tmux server. Run the command in a terminal without tmux, or here for a tmux inside tmux.";
   }
-  if (why === "unseen") return "No terminal shows this tmux session, so none was switched.";
+  if (why === "unseen") return "No terminal is attached to this tmux session, so none was switched.";
   if (out.json || !io.terminal.stdin || !io.terminal.stdout) return "";
   if (!io.env.TERM || io.env.TERM === "dumb") {
     return `tmux cannot draw on this terminal (TERM is ${io.env.TERM || "not set"}). Run it in another one.`;
@@ -58,16 +57,16 @@ function whyNotHere(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"
   return undefined;
 }
 
-/** Those without a pane are seen by other means. */
-function noPane(ctx: OperationContext, who: string, names: readonly string[]): TeamError {
-  const paneless = names.find((name) => readPlace(ctx.ref, name)?.backend === "process");
+/** Makes the error for members without a pane, with a hint how to watch them. */
+function noPaneError(ctx: OperationContext, name: string, names: readonly string[]): TeamError {
+  const paneless = names.find((member) => readPlace(ctx.ref, member)?.backend === "process");
   const team = optionWords("--team", ctx.ref.team);
   if (paneless === undefined) {
-    return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane now.`, {
-      hint: resumeHint(ctx.ref, names) ?? `What is known: teams status ${team}`,
+    return new TeamError("RECIPIENT_INACTIVE", `${name} has no pane now.`, {
+      hint: resumeHint(ctx.ref, names) ?? `See its state: teams status ${team}`,
     });
   }
-  return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane: it runs without one.`, {
+  return new TeamError("RECIPIENT_INACTIVE", `${name} runs without a pane.`, {
     hint: `Watch it here: teams peek ${team} -f ${operand(paneless)}`,
   });
 }

@@ -4,13 +4,13 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { broadcast } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { noteMasked, textArgument } from "../option-values.ts";
+import { noteRedacted, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "broadcast",
-  summary: "Send a message to every running member but yourself",
+  summary: "Send a message to every running member except the sender",
   args: [{ name: "text", summary: "the message; - reads it from stdin", many: true }],
-  options: { summary: { value: "text", summary: "five to ten words on what it is about" } },
+  options: { summary: { value: "text", summary: "the subject, in five to ten words" } },
   examples: [
     'teams broadcast "The build is green again."',
     "teams broadcast - --summary 'new plan' < plan.md",
@@ -22,12 +22,12 @@ export const command = defineCommand({
     const sent = await broadcast(ref, { from: actor, text, ...summary }, systemClock, (sentence) =>
       out.note(line`${sentence}`),
     );
-    noteMasked(text, out);
+    noteRedacted(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () => {
-      const left =
-        sent.skipped.length === 0 ? "" : line` Not running, so left out: ${sent.skipped.join(", ")}.`;
-      if (sent.recipients.length === 0) return `Nobody is there to hear it.${left}`;
-      return line`Sent to ${sent.recipients.join(", ")}.` + left;
+      const skipped =
+        sent.skipped.length === 0 ? "" : line` Not running, so skipped: ${sent.skipped.join(", ")}.`;
+      if (sent.recipients.length === 0) return `Not sent: no other member is running.${skipped}`;
+      return line`Sent to ${sent.recipients.join(", ")}.` + skipped;
     });
   },
 });

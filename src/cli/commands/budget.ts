@@ -1,21 +1,21 @@
 import { budget } from "../../operations/budget.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, resolveTarget } from "../../runtime/select-team.ts";
-import { loadSettings, pricesIn } from "../../settings/settings.ts";
+import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../option-values.ts";
+import { BUDGET_OPTIONS, budgetLimits } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "budget",
-  summary: "Show or raise what an agent or a team may spend; agents that wait for more continue",
-  args: [{ name: "name", summary: "an agent or a team; with --team alone the team", optional: true }],
+  summary: "Show or change the budget of an agent or a team; agents that wait for more continue",
+  args: [{ name: "name", summary: "an agent or a team (default: the whole team)", optional: true }],
   options: BUDGET_OPTIONS,
   examples: ["teams budget review", "teams budget reviewer --max-tokens 500000", "teams budget --max-cost 5"],
   notes:
-    "A limit covers all that was and will be spent; a team's counts every member, also those that have ended.\n" +
-    "Tokens are counted as teams status counts them. A limit that is not named stays as it is.",
+    "A limit covers everything since the start. The limit of a team covers all its members, also those that have ended.\n" +
+    "Tokens are counted as in teams status. A limit that you do not give stays as it is.",
   async run(call) {
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);
@@ -25,8 +25,8 @@ export const command = defineCommand({
     const { limits, spent } = await budget(
       ctx,
       name,
-      limitsIn(options),
-      pricesIn(settings),
+      budgetLimits(options),
+      isPricedBy(settings),
       deciderOf(io.env),
     );
     const { team } = target.open.ref;

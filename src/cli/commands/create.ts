@@ -10,12 +10,12 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "create",
-  summary: "Make a team to lead by hand or script",
-  args: [{ name: "name", summary: "the team's name; it needs a letter or digit" }],
+  summary: "Create a team that you lead yourself, by hand or from a script",
+  args: [{ name: "name", summary: "the team's name; it must contain a letter or a digit" }],
   options: {
     description: { short: "d", value: "text", summary: "what the team is for" },
-    agentType: { value: "type", summary: "agent type of the lead" },
-    unique: { summary: "take name-2, name-3, … where the name is taken" },
+    agentType: { value: "type", summary: "the lead's agent type" },
+    unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: [
     "teams create review",
@@ -24,10 +24,10 @@ export const command = defineCommand({
   ],
   async run(call) {
     const { args, options, io, out } = call;
-    refuseSecondTeam(call, "make a team");
+    refuseSecondTeam(call, "create a team");
     const home = teamsHome(io.env);
     const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
-    const agentType = options.agentType && (await knownType(home.root, io.cwd, options.agentType));
+    const agentType = options.agentType && (await canonicalType(home.root, io.cwd, options.agentType));
     const { ref } = await createTeam(home, systemClock, {
       name: args.name,
       cwd: io.cwd,
@@ -39,15 +39,15 @@ export const command = defineCommand({
     const { name, displayName, leadAgentId } = readTeam(ref);
     out.done({ team: name, displayName: displayName ?? name, leadAgentId, config: ref.paths.config }, () =>
       [
-        line`Team ${name} is made.`,
+        line`Created team ${name}.`,
         line`Next: teams spawn <name> --prompt "…" ${optionWords("--team", name)}`,
       ].join("\n"),
     );
   },
 });
 
-/** As it is written where it is defined. @throws TeamError INVALID_TYPE */
-async function knownType(root: string, cwd: string, name: string): Promise<string> {
+/** Returns the agent type's name as its definition spells it. @throws TeamError INVALID_TYPE */
+async function canonicalType(root: string, cwd: string, name: string): Promise<string> {
   const [{ agentTypesIn }, { spawnType }] = await Promise.all([
     import("../../runtime/agent/load-agent-types.ts"),
     import("../../operations/spawn/draft-member.ts"),

@@ -12,28 +12,29 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "delete",
-  summary: "Remove a team: its config, inboxes and tasks",
+  summary: "Delete a team: its config, inboxes and tasks",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     force: {
-      summary: "end living members first instead of refusing; remove what is left of a team without a config",
+      summary: "end running members first; also delete what is left of a team that has no config",
     },
-    backup: { summary: "save it first, as `teams export` does; if that fails nothing is deleted" },
+    backup: { summary: "export the team first, as `teams export` does; if that fails, nothing is deleted" },
   },
   examples: ["teams delete review", "teams delete review --backup", "teams delete review --force"],
   notes:
-    "It refuses while a member's process lives: shut them down first (teams shutdown --all). Worktrees in which something is unsaved stay and are named.",
+    "Without --force, a team with running members is not deleted: shut them down first (teams shutdown --all). " +
+    "A worktree with unsaved work stays, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;
     const name = args.name ?? options.team;
     const named = name !== undefined;
     const ref = named ? teamRef(teamsHome(io.env), name) : undefined;
     if (ref !== undefined && leftoversOf(ref).length > 0) {
-      if (deciderOf(io.env) === "model") throw agentsShell(ref);
-      if (!options.force) throw onlyLeftovers(ref);
-      if (options.backup) throw nothingToSave(ref);
+      if (deciderOf(io.env) === "model") throw agentShellError(ref);
+      if (!options.force) throw leftoversOnlyError(ref);
+      if (options.backup) throw nothingToSaveError(ref);
       const removed = removeLeftovers(ref);
-      out.done({ team: ref.team, deleted: true, removed }, () => line`Removed: ${removed.join(", ")}`);
+      out.done({ team: ref.team, deleted: true, removed }, () => line`Deleted: ${removed.join(", ")}`);
       return;
     }
     const open = openTeam(io.env, { ...options, team: name }, undefined);
@@ -48,34 +49,34 @@ export const command = defineCommand({
     const { team } = open.ref;
     out.done({ team, deleted: true, worktrees, ...(saved && { backup: saved.file }) }, () =>
       [
-        line`Team ${team} is deleted.`,
+        line`Deleted team ${team}.`,
         ...keptLines(worktrees),
         ...(saved
-          ? [line`Its archive: ${saved.file}`, line`To get it back: teams import ${shellWord(saved.file)}`]
+          ? [line`Its archive: ${saved.file}`, line`To restore it: teams import ${shellWord(saved.file)}`]
           : []),
       ].join("\n"),
     );
   },
 });
 
-/** It may be another program's, such as the task list of a session: never without the name and --force (S76). */
-function onlyLeftovers(ref: TeamRef): TeamError {
-  const message = `There is no team ${ref.team}, only what is left under that name: ${leftoversOf(ref).join(", ")}. Nothing was deleted.`;
+/** The files may belong to another program, such as the task list of a session: deleted only with the name and --force (S76). */
+function leftoversOnlyError(ref: TeamRef): TeamError {
+  const message = `There is no team ${ref.team}, only files of that name: ${leftoversOf(ref).join(", ")}. Nothing was deleted.`;
   return new TeamError("TEAM_NOT_FOUND", message, {
-    hint: `It may be another program's. To remove it anyway: teams delete --force ${operand(ref.team)}`,
+    hint: `They may belong to another program. To delete them anyway: teams delete --force ${operand(ref.team)}`,
     details: { team: ref.team },
   });
 }
 
-function nothingToSave(ref: TeamRef): TeamError {
-  const message = `What is left of ${ref.team} is not a team that could be saved. Nothing was deleted.`;
+function nothingToSaveError(ref: TeamRef): TeamError {
+  const message = `${ref.team} has no config any more, so its files cannot be exported. Nothing was deleted.`;
   return new TeamError("INVALID_INPUT", message, {
-    hint: `Copy what you want to keep, then: teams delete --force ${operand(ref.team)}`,
+    hint: `Copy the files that you want to keep, then: teams delete --force ${operand(ref.team)}`,
   });
 }
 
-/** No agent leads a team that has no config, its own lead neither. */
-function agentsShell(ref: TeamRef): TeamError {
-  const message = `This shell belongs to an agent; what is left of ${ref.team} is a person's to delete. Nothing was deleted.`;
-  return new TeamError("NOT_LEAD", message, { hint: "Run it in a shell of your own." });
+/** No agent leads a team without a config, so no agent may delete its files. */
+function agentShellError(ref: TeamRef): TeamError {
+  const message = `Only a person can delete the files of ${ref.team}, and this shell belongs to an agent. Nothing was deleted.`;
+  return new TeamError("NOT_LEAD", message, { hint: "Run the command in your own shell." });
 }

@@ -1,4 +1,4 @@
-import { examine } from "../../doctor/doctor.ts";
+import { runChecks } from "../../doctor/doctor.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
@@ -14,21 +14,24 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "doctor",
-  ofNoTeam: true,
+  ignoresTeamOptions: true,
   summary: "Check tmux, terminal, shell, directories, settings, model access and the teams' files",
-  args: [{ name: "name", summary: "check this team only, even if another program made it", optional: true }],
+  args: [
+    { name: "name", summary: "check only this team, even if another program created it", optional: true },
+  ],
   options: {
     online: { summary: "also ask the model's server whether it accepts the key" },
     fix: { summary: "repair the teams' files, and remove what deleted teams left behind" },
-    force: { summary: "with --fix and a name: repair that team even if another program made it" },
+    force: { summary: "with --fix and a name: repair that team even if another program created it" },
   },
   examples: ["teams doctor", "teams doctor --fix", "teams doctor --online --json"],
   notes:
-    "The exit status is 1 when a check fails; a warning is not a failure. --fix says what it repairs, and keeps the original of a broken file beside it.",
+    "The exit status is 1 if a check fails; a warning is not a failure. --fix prints what it repairs. " +
+    "The original of a broken file stays in the same directory.",
   async run({ args, options, io, out }) {
     const team = args.name ?? options.team;
     if (team !== undefined) requireTeam(teamsHome(io.env), team, options.fix && !options.force);
-    const examined = await examine({
+    const examined = await runChecks({
       env: io.env,
       nodeVersion: process.versions.node,
       isTerminal: io.terminal.stdout,
@@ -46,16 +49,21 @@ export const command = defineCommand({
 });
 
 /**
- * @param onlyOurs whether it must be one that we made
+ * Checks that the named team exists.
+ * @param onlyOurs whether teams must have created it
  * @throws TeamError TEAM_NOT_FOUND, PERMISSION_DENIED
  */
 function requireTeam(home: Home, name: string, onlyOurs: boolean): void {
   const ref = teamRef(home, name);
   assertTeam(ref);
   if (!onlyOurs || listTeams(home).some(({ team, ours }) => team === ref.team && ours)) return;
-  throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
-    hint: `To repair it anyway: teams doctor --fix --force ${operand(ref.team)}`,
-  });
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `${ref.team} was created by another program; nothing was changed.`,
+    {
+      hint: `To repair it anyway: teams doctor --fix --force ${operand(ref.team)}`,
+    },
+  );
 }
 
 const LEVEL_TINTS = { ok: ["good"], warn: ["attention"], fail: ["bold", "bad"] } as const;

@@ -10,17 +10,17 @@ import { secondsOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "down",
-  summary: "Ask all teammates to end, and keep the team on disk to be resumed",
+  summary: "Stop all teammates, and keep the team on disk for teams resume",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
-    timeout: { value: "seconds", summary: `how long to wait; ${SHUTDOWN_TIMEOUT / 1000} by default` },
-    reason: { value: "text", summary: "why, in words" },
-    force: { summary: "also a team that another program made" },
+    timeout: { value: "seconds", summary: `how long to wait (default: ${SHUTDOWN_TIMEOUT / 1000})` },
+    reason: { value: "text", summary: "why, as a message to the teammates" },
+    force: { summary: "allow changing a team created by another program" },
   },
   examples: ["teams down", "teams down review --timeout 60", 'teams down review --reason "Until tomorrow."'],
   notes:
-    "They stay members; `teams resume` starts them again with their conversations. A refusal stands (exit 1). Past the " +
-    "deadline nothing is touched (exit 5).",
+    "Teammates are asked to end, and stay members: `teams resume` restarts them with their conversations. If one refuses, it " +
+    "keeps running (exit 1). If one does not end in time, it is left alone (exit 5).",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openOwnTeam(io.env, options, args.name);
@@ -34,8 +34,8 @@ export const command = defineCommand({
     out.done({ team, shutdowns: reports }, () =>
       [
         ...reports.map(sentence),
-        ...(reports.length === 0 ? ["Nobody but the lead is in it."] : []),
-        line`To take it up again: teams resume ${operand(team)}`,
+        ...(reports.length === 0 ? ["The team has no teammates."] : []),
+        line`To resume the team: teams resume ${operand(team)}`,
       ].join("\n"),
     );
     return exitOfShutdowns(reports, io.interruption().aborted);
@@ -49,8 +49,8 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "gone":
       return line`${name} had already ended; it stays in the team.`;
     case "rejected":
-      return line`${name} refuses: ${reason ?? "it gave no reason"}`;
+      return line`${name} refused: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} did not end in time and was left as it is.`;
+      return line`${name} did not end in time and still runs.`;
   }
 }

@@ -8,24 +8,24 @@ import { rotatedPath } from "../../telemetry/event-log.ts";
 import { eventText } from "../../terminal/event-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { follow } from "../follow-team.ts";
-import { momentOption } from "../option-values.ts";
+import { timeOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "events",
   summary: "Show what happened in a team: starts, turns, model calls, tasks, messages, permissions",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
-    follow: { short: "f", summary: "wait for more and print them as they come" },
-    type: { value: "type", summary: "only events of a type", choices: EVENT_TYPES, many: true },
-    since: { value: "time", summary: "since a time, or in the last so many seconds" },
+    follow: { short: "f", summary: "keep printing new events" },
+    type: { value: "type", summary: "only events of this type", choices: EVENT_TYPES, many: true },
+    since: { value: "time", summary: "only events after this time, or from the last so many seconds" },
   },
   examples: ["teams events", "teams events review -f --type model", "teams events --json --type task"],
   notes:
-    "They stay on this machine, in events.jsonl of the team's directory, and hold ids, names, sizes, tokens and times: no " +
+    "Events stay on this machine, in events.jsonl in the team's directory. They contain ids, names, sizes, tokens and times, but no " +
     "text of a message, a model or a tool. The newest 8 to 16 MB are kept.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
-    const since = momentOption(options.since, "since", systemClock.now());
+    const since = timeOption(options.since, "since", systemClock.now());
     const isWanted = ({ type, ts }: TeamEvent): boolean =>
       (options.type.length === 0 || options.type.some((one) => one === type)) &&
       (since === undefined || Date.parse(ts) >= since);

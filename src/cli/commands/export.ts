@@ -2,17 +2,17 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { byteCount } from "../option-values.ts";
+import { formatBytes } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "export",
-  summary: "Save a team as one archive: messages, tasks, conversations",
+  summary: "Save a team as one archive with its messages, tasks and conversations",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     output: {
       short: "o",
       value: "file",
-      summary: "where to; - is stdout (default: ./<team>-<date>-<time>.tar.gz)",
+      summary: "the archive's file; - writes to stdout (default: ./<team>-<date>-<time>.tar.gz)",
     },
   },
   examples: [
@@ -21,11 +21,11 @@ export const command = defineCommand({
     "teams export review -o - | ssh build teams import -",
   ],
   notes:
-    "The team may keep working meanwhile. The archive holds whole conversations: keep it as safe as those.",
+    "The team can keep working during the export. The archive contains whole conversations: keep it as safe as those.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.output === "-") {
-      if (io.terminal.stdout) throw onTerminal();
+      if (io.terminal.stdout) throw terminalOutputError();
       const { exportTeam } = await import("../../team/archive/export-team.ts");
       await io.bytesOut((await exportTeam(ref)).bytes);
       return EXIT.done;
@@ -33,25 +33,25 @@ export const command = defineCommand({
     const { saveTeam } = await import("../archive-file.ts");
     const signal = io.interruption();
     const saved = await saveTeam(ref, io.cwd, options.output, signal).catch((error: unknown) => {
-      // Nothing was saved: what had been written is removed by now.
+      // Nothing was saved: the unfinished file is removed by now.
       if (signal.aborted) return undefined;
       throw error;
     });
     if (saved === undefined) return EXIT.interrupted;
-    if (!saved.isOneMoment) out.note(NEVER_STILL);
+    if (!saved.isOneMoment) out.note(BUSY_NOTE);
     out.done(
       { team: ref.team, ...saved },
-      () => line`Team ${ref.team} is saved: ${saved.file} (${byteCount(saved.bytes)}, ${saved.files} files)`,
+      () => line`Saved team ${ref.team}: ${saved.file} (${formatBytes(saved.bytes)}, ${saved.files} files)`,
     );
     return EXIT.done;
   },
 });
 
-const NEVER_STILL =
-  "The team never paused: each file is whole, and the last ones are up to a second newer than the first.";
+const BUSY_NOTE =
+  "The team kept writing during the export: each file is complete, but the last ones may be a second newer than the first.";
 
-function onTerminal(): TeamError {
-  return new TeamError("INVALID_INPUT", "An archive is not text for a terminal; nothing was saved.", {
-    hint: "Name a file with -o, or send it on: teams export -o - | …",
+function terminalOutputError(): TeamError {
+  return new TeamError("INVALID_INPUT", "An archive cannot be written to a terminal; nothing was saved.", {
+    hint: "Name a file with -o, or use a pipe: teams export -o - | …",
   });
 }

@@ -7,8 +7,8 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "hide",
-  summary: "Take a teammate's pane out of the team's window, into one of its own",
-  args: [{ name: "agent", summary: "whose pane" }],
+  summary: "Move a teammate's pane out of the team's window, into its own window",
+  args: [{ name: "agent", summary: "the teammate: name or name@team" }],
   options: {},
   examples: ["teams hide reviewer", "teams hide reviewer@review --json"],
   async run(call) {
@@ -17,9 +17,8 @@ export const command = defineCommand({
     const { name } = open.member;
     const outcome = await setHidden(await operationContext(call, open), name, true);
     out.done({ agent: name, hidden: outcome !== "own-window", moved: outcome === "moved" }, () => {
-      if (outcome === "own-window")
-        return line`${name} was spawned into a window of its own, and stays there.`;
-      return line`${name} is in a window of its own${outcome === "moved" ? "" : " already"}.`;
+      if (outcome === "own-window") return line`${name} was spawned in its own window and stays there.`;
+      return line`${name} is ${outcome === "moved" ? "now" : "already"} in its own window.`;
     });
     return EXIT.done;
   },

@@ -11,59 +11,59 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
-import { counted } from "../option-values.ts";
+import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "import",
-  ofNoTeam: true,
-  summary: "Make a team from an archive that `teams export` made",
-  args: [{ name: "archive", summary: "its file; - reads stdin" }],
+  ignoresTeamOptions: true,
+  summary: "Create a team from an archive of `teams export`",
+  args: [{ name: "archive", summary: "the archive's file; - reads stdin" }],
   options: {
-    name: { value: "name", summary: "the team's name (default: the name it had)" },
-    unique: { summary: "take name-2, name-3, … where the name is taken" },
+    name: { value: "name", summary: "the team's name (default: its name in the archive)" },
+    unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: ["teams import review-20260102-174500.tar.gz", "teams import review.tar.gz --name review-again"],
-  notes: "Nobody is started: its members count as ended, each with its conversation.",
+  notes: "No agent is started. `teams resume` restarts the members with their conversations.",
   async run(call) {
     const { args, options, io, out } = call;
-    refuseSecondTeam(call, "make a team");
+    refuseSecondTeam(call, "create a team");
     const { importTeam } = await import("../../team/archive/import-team.ts");
-    const source = await sourceOf(call, args.archive);
+    const source = await openArchive(call, args.archive);
     const signal = io.interruption();
     const { name, unique } = options;
-    const wanted = { name, unique, now: systemClock.now(), signal };
-    const imported = await importTeam(teamsHome(io.env), source, wanted).catch((error: unknown) => {
-      // Nothing was made: what had been read is removed by now.
+    const target = { name, unique, now: systemClock.now(), signal };
+    const imported = await importTeam(teamsHome(io.env), source, target).catch((error: unknown) => {
+      // No team was created: unpacked files are removed by now.
       if (signal.aborted) return undefined;
       throw error;
     });
     if (imported === undefined) return EXIT.interrupted;
-    out.done(reportOf(imported), () => reportText(imported));
+    out.done(reportJson(imported), () => reportText(imported));
     return EXIT.done;
   },
 });
 
-/** @throws TeamError INVALID_INPUT for a file that is not there, or a terminal */
-async function sourceOf({ io }: AnyCall, archive: string): Promise<AsyncIterable<Uint8Array>> {
+/** Opens the archive's file or stdin. @throws TeamError INVALID_INPUT for a missing file, a directory or a terminal */
+async function openArchive({ io }: AnyCall, archive: string): Promise<AsyncIterable<Uint8Array>> {
   if (archive === "-") {
     if (!io.terminal.stdin) return io.bytesIn();
-    throw new TeamError("INVALID_INPUT", "An archive cannot be typed; nothing was made.", {
-      hint: "Name its file, or send it: … | teams import -",
+    throw new TeamError("INVALID_INPUT", "An archive cannot be read from a terminal; no team was created.", {
+      hint: "Name its file, or use a pipe: … | teams import -",
     });
   }
   const path = resolve(io.cwd, archive);
-  const what =
-    entryOf(path) === undefined ? "There is no file" : isDirectory(path) ? "It is a directory:" : undefined;
-  if (what !== undefined) {
-    throw new TeamError("INVALID_INPUT", `${what} ${path}; nothing was made.`, {
-      hint: "An archive is the one file that `teams export` wrote.",
+  const problem =
+    entryOf(path) === undefined ? "does not exist" : isDirectory(path) ? "is a directory" : undefined;
+  if (problem !== undefined) {
+    throw new TeamError("INVALID_INPUT", `${path} ${problem}; no team was created.`, {
+      hint: "Name a file that `teams export` wrote.",
     });
   }
   const { openedBytes } = await import("../../os/files/tar.ts");
   return openedBytes(path);
 }
 
-function reportOf({ ref, received }: ImportedTeam): object {
+function reportJson({ ref, received }: ImportedTeam): object {
   const { manifest, config, tasks, freed, requests } = received;
   return {
     team: ref.team,
@@ -77,8 +77,8 @@ function reportOf({ ref, received }: ImportedTeam): object {
   };
 }
 
-/** Its agents go on where they were once they are started. */
-function wayOn({ ref, received: { config } }: ImportedTeam): string {
+/** Returns the command that continues with the imported team. */
+function nextCommand({ ref, received: { config } }: ImportedTeam): string {
   const hasAgents = config.members.some(({ name }) => name !== LEAD_NAME);
   return `teams ${hasAgents ? "resume" : "status"} ${operand(ref.team)}`;
 }
@@ -86,23 +86,21 @@ function wayOn({ ref, received: { config } }: ImportedTeam): string {
 function reportText(imported: ImportedTeam): string {
   const { ref, received } = imported;
   const { config, tasks, freed, requests } = received;
-  const what = `${counted(config.members.length, "member")}, ${counted(tasks, "task")}`;
+  const contents = `${pluralized(config.members.length, "member")}, ${pluralized(tasks, "task")}`;
   const free = freed.map((id) => `#${id}`).join(", ");
-  const bold = config.members.filter(isBold).map(({ name }) => name);
+  const bypassing = config.members.filter(bypassesPermissions).map(({ name }) => name);
   return [
-    line`Team ${ref.team} is imported: ${what}.`,
-    ...(freed.length === 0 ? [] : [line`Free again, since who had them has ended: ${free}.`]),
-    ...(requests === 0
+    line`Imported team ${ref.team}: ${contents}.`,
+    ...(freed.length === 0 ? [] : [line`Unassigned tasks, since their owners have ended: ${free}.`]),
+    ...(requests === 0 ? [] : [line`Closed: ${pluralized(requests, "request")} of members that have ended.`]),
+    ...(bypassing.length === 0
       ? []
-      : [line`Not taken over: ${counted(requests, "request")} of members that have ended.`]),
-    ...(bold.length === 0
-      ? []
-      : [line`These may do everything without asking, as before: ${bold.join(", ")}.`]),
-    line`Next: ${wayOn(imported)}`,
+      : [line`These members may do everything without asking, as before: ${bypassing.join(", ")}.`]),
+    line`Next: ${nextCommand(imported)}`,
   ].join("\n");
 }
 
-/** An archive may come from somebody else: what it lets its members do is said. */
-function isBold({ mode }: TeamMember): boolean {
+/** An archive may come from another person, so the report names members that may do everything. */
+function bypassesPermissions({ mode }: TeamMember): boolean {
   return mode === "bypassPermissions";
 }

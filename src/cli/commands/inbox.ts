@@ -16,22 +16,22 @@ import { operand } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { follow } from "../follow-team.ts";
-import { momentOption } from "../option-values.ts";
+import { timeOption } from "../option-values.ts";
 
-/** Messages that are shown without `--all`. */
+/** How many messages are shown without `--all`. */
 const RECENT = 20;
 
 export const command = defineCommand({
   name: "inbox",
-  summary: "Read messages; the lead's by default",
-  args: [{ name: "agent", summary: "whose inbox", optional: true }],
+  summary: "Show the messages of a member (default: the lead)",
+  args: [{ name: "agent", summary: "the member: name or name@team", optional: true }],
   options: {
-    unread: { summary: "only unread ones" },
-    from: { value: "member", summary: "only those from one sender" },
-    since: { value: "time", summary: "since a time, or in the last so many seconds" },
-    all: { summary: `the whole history instead of the last ${RECENT}` },
-    follow: { short: "f", summary: "wait for more and print them as they come" },
-    markRead: { summary: "mark what is shown as read" },
+    unread: { summary: "only unread messages" },
+    from: { value: "member", summary: "only messages from this sender" },
+    since: { value: "time", summary: "only messages after this time, or from the last so many seconds" },
+    all: { summary: `show the whole history instead of the last ${RECENT} messages` },
+    follow: { short: "f", summary: "keep printing new messages" },
+    markRead: { summary: "mark the shown messages as read" },
   },
   examples: ["teams inbox", "teams inbox reviewer --unread --json", "teams inbox -f --from tester"],
   async run(call) {
@@ -39,14 +39,14 @@ export const command = defineCommand({
     const address = args.agent;
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
     const name = address === undefined ? open.actor : memberByAddress(open.ref, open.config, address).name;
-    if (options.markRead) assertMayMark(open, name, agentIdentity(io.env) !== undefined);
-    const since = momentOption(options.since, "since", systemClock.now());
+    if (options.markRead) requireMayMark(open, name, agentIdentity(io.env) !== undefined);
+    const since = timeOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
       ...(options.from === undefined ? {} : { from: splitAddress(options.from).name }),
       ...(since === undefined ? {} : { since }),
     };
-    // Opened before the first look, so that nothing falls between the two.
+    // Opened before the history is read, so that no message is missed in between.
     const feed = options.follow ? openMailFeed(open.ref, name, filter) : undefined;
     const found = await history(open.ref, name, { ...filter, all: options.all });
     const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
@@ -68,35 +68,44 @@ export const command = defineCommand({
 });
 
 /**
- * An agent consumes its messages itself, once they are in its conversation: marked by anybody else they would never reach it.
- * @param inAgentsShell whoever acts is an agent: nobody else's messages are its to take
+ * Checks that the caller may mark messages as read. An agent marks its messages itself, once they are in its conversation:
+ * a message that another process marks would never reach it.
+ * @param inAgentsShell whether the caller is an agent, which may only mark its own messages
  * @throws TeamError NOT_LEAD, INVALID_INPUT
  */
-function assertMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
+function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
   const isOwn = inAgentsShell && name === actor;
   if (inAgentsShell && !isOwn) {
-    throw new TeamError("NOT_LEAD", `The messages are ${name}'s, not ${actor}'s; nothing was marked.`, {
-      hint: "Without --mark-read they are only shown.",
+    throw new TeamError("NOT_LEAD", `The messages belong to ${name}, not to ${actor}; nothing was marked.`, {
+      hint: "Read them without --mark-read.",
     });
   }
   const isLedByHand = name === LEAD_NAME && config.leadProcess === undefined;
   if (isOwn || isLedByHand || !isJournalled(ref, name)) return;
-  throw new TeamError("INVALID_INPUT", `${name} reads its messages itself; nothing was marked.`, {
-    hint: "A message that somebody else marks never reaches it. Without --mark-read they are only shown.",
-  });
+  throw new TeamError(
+    "INVALID_INPUT",
+    `${name} reads its messages itself, and would miss a message that you mark; nothing was marked.`,
+    {
+      hint: "Read them without --mark-read.",
+    },
+  );
 }
 
 function brokenNote(path: string): string {
-  return line`${path} is broken: what is whole in it is shown, and what the journal holds of the rest. The next message to it, or teams doctor --fix, repairs it.`;
+  return line`${path} is broken: only messages that can be read there or in the journal are shown. The next message to this inbox, or teams doctor --fix, repairs the file.`;
 }
 
-interface Following {
+interface InboxToFollow {
   readonly name: string;
   readonly feed: MailFeed;
   readonly marks: boolean;
 }
 
-async function followInbox(call: AnyCall, ref: TeamRef, { name, feed, marks }: Following): Promise<number> {
+async function followInbox(
+  call: AnyCall,
+  ref: TeamRef,
+  { name, feed, marks }: InboxToFollow,
+): Promise<number> {
   await follow(
     ref,
     async () => {
@@ -121,7 +130,7 @@ async function markRead(ref: TeamRef, name: string, shown: readonly MessageView[
   if (keys.length > 0) await markAsRead(ref, name, keys);
 }
 
-/** How far each message came, as its receiver says: what nobody has picked up stands out. */
+/** Delivery states as the recipient reports them; messages that are not picked up get the brightest colour. */
 const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
   queued: ["queued", "attention"],
   delivered: ["delivered", "quiet"],
@@ -130,26 +139,26 @@ const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
   bounced: ["bounced", "bad"],
 };
 
-/** One message with its head; a protocol message as words, and how its request is answered. */
+/** Formats one message with its head; a protocol message as text, with the command that answers its request. */
 function messageText(message: MessageView, { out }: AnyCall): string {
   const protocol = parseProtocol(message.text);
   const at = message.timestamp.replace("T", " ").replace(/\.\d+Z$/, " UTC");
   const state = out.paint(...STATES[message.state]);
   const summary = message.summary === undefined ? "" : line` - ${message.summary}`;
   const head = line`${out.paint(message.from, "bold", { member: message.color })} ${out.paint(at, "quiet")}`;
-  // At the end what others wrote: none of it can pass for the way to answer.
-  const words = protocol === undefined ? [message.text] : [...answerTo(protocol), shownProse(protocol)];
+  // The sender's text comes last: it cannot pretend to be the command for the answer.
+  const words = protocol === undefined ? [message.text] : [...answerHint(protocol), shownProse(protocol)];
   const body = stripControls(words.join("\n"));
   return `${head} ${state.painted}${summary}\n${body.replace(/^/gm, "  ")}`;
 }
 
-/** How a person answers what asks the lead for something; nothing for any other message. */
-function answerTo(message: ProtocolMessage): string[] {
+/** Returns the command that answers a request to the lead; nothing for any other message. */
+function answerHint(message: ProtocolMessage): string[] {
   switch (message.type) {
     case "plan_approval_request":
-      return [verdictOn(message.requestId)];
+      return [verdictHint(message.requestId)];
     case "permission_request":
-      return [verdictOn(message.request_id)];
+      return [verdictHint(message.request_id)];
     case "question_request":
       return [`While it waits: teams approve ${operand(message.requestId)} --note "the answer"`];
     default:
@@ -157,6 +166,6 @@ function answerTo(message: ProtocolMessage): string[] {
   }
 }
 
-function verdictOn(id: string): string {
+function verdictHint(id: string): string {
   return `While it waits: teams approve ${operand(id)}   or: teams reject ${operand(id)} --note "why"`;
 }

@@ -7,16 +7,16 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "interrupt",
-  summary: "Stop what an agent is doing now, and keep the agent",
-  args: [{ name: "agent", summary: "whose turn is ended: name or name@team" }],
+  summary: "Stop an agent's current turn, and keep the agent running",
+  args: [{ name: "agent", summary: "the member: name or name@team" }],
   options: {},
   examples: [
     "teams interrupt reviewer",
     "teams interrupt reviewer && teams send reviewer 'Only src/auth, please.'",
   ],
   notes:
-    "The model's answer and the running command end at once; what was said stays in its conversation, and what waits for it " +
-    "comes next. In the agent's own pane Esc does the same. What it runs in the background keeps running.",
+    "The model's answer and the running command end at once. The conversation keeps what was said so far, and the next waiting " +
+    "message starts a new turn. Esc in the agent's own pane does the same. Background commands keep running.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options, splitAddress(args.agent).team);
@@ -31,8 +31,8 @@ function sentence({ name, outcome }: InterruptReport): string {
     case "interrupted":
       return line`${name} was interrupted.`;
     case "idle":
-      return line`${name} is not working; there was nothing to interrupt.`;
+      return line`${name} is idle; there was nothing to interrupt.`;
     case "asked":
-      return line`${name} was asked to stop; whether it does cannot be seen from here.`;
+      return line`${name} was asked to stop; teams cannot see from here whether it does.`;
   }
 }

@@ -16,20 +16,21 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "kill",
-  summary: "End a teammate or a whole team: ask, then signals, then its pane and membership",
-  args: [{ name: "name", summary: "an agent or a team; with --team alone the team", optional: true }],
+  summary: "End a teammate or a whole team: ask first, then send signals, then remove pane and member",
+  args: [{ name: "name", summary: "an agent or a team (only --team: the whole team)", optional: true }],
   options: {
     timeout: {
       value: "seconds",
-      summary: `how long to ask before signals; ${KILL_TIMEOUT / 1000} by default`,
+      summary: `how long to wait before sending signals (default: ${KILL_TIMEOUT / 1000})`,
     },
-    force: { summary: "do not ask the agent first" },
-    discardWorktree: { summary: "remove its worktree with all that is in it; the branch stays" },
-    purge: { summary: "of a team: remove its tasks and inboxes too" },
+    force: { summary: "send signals at once, without asking" },
+    discardWorktree: { summary: "remove the worktree with everything in it; the branch stays" },
+    purge: { summary: "for a team: also delete its tasks and inboxes" },
   },
   examples: ["teams kill reviewer", "teams kill review --purge", "teams kill reviewer@review --force"],
   notes:
-    "Tasks and inboxes stay, unless --purge. A worktree goes when nothing in it is changed or untracked and its commits are on another branch or a remote; otherwise it stays and is named.",
+    "Tasks and inboxes stay unless you give --purge. A worktree is removed if it has no changed or untracked files and its commits are on " +
+    "another branch or a remote. Otherwise it stays, and its path is printed.",
   async run(call) {
     const { args, options, io, out } = call;
     if (args.name === undefined && options.team === undefined) {
@@ -37,7 +38,7 @@ export const command = defineCommand({
     }
     const target = resolveTarget(io.env, options, args.name);
     if (options.purge && target.kind === "member")
-      throw usageError(command, "takes --purge for a whole team only.");
+      throw usageError(command, "accepts --purge only for a whole team.");
     requireOurs(target.open, { named: true, force: options.force });
     const ctx = await operationContext(call, target.open);
     const how = {
@@ -56,9 +57,9 @@ export const command = defineCommand({
     out.done({ team, kills: reports, worktrees: all, purged: options.purge }, () =>
       [
         ...reports.map(sentence),
-        ...(reports.length === 0 ? ["Nobody but the lead was there."] : []),
+        ...(reports.length === 0 ? ["The team has no teammates."] : []),
         ...keptLines(all),
-        ...(options.purge ? [line`Team ${team} is deleted.`] : []),
+        ...(options.purge ? [line`Deleted team ${team}.`] : []),
       ].join("\n"),
     );
     return reports.some(({ left }) => left.length > 0) ? EXIT.failed : EXIT.done;
@@ -75,6 +76,6 @@ function sentence({ name, outcome, left }: KillReport): string {
     case "gone":
       return line`${name} had already ended; it is no longer a member.${still}`;
     case "out of reach":
-      return line`${name} is no longer a member; if it still runs where it was started, no signal reached it there.`;
+      return line`${name} is no longer a member; teams cannot reach its process from here, so no signal was sent.`;
   }
 }

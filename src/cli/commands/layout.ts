@@ -10,15 +10,15 @@ import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
-import { counted } from "../option-values.ts";
+import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "layout",
-  summary: "Lay out the team's windows",
+  summary: "Arrange the panes in the team's windows",
   args: [{ name: "name", summary: LAYOUTS.join(", ") }],
   options: {},
   examples: ["teams layout main-vertical", "teams layout grid --team review"],
-  notes: "grid is the default. Your own windows stay as they are.",
+  notes: "The default layout is grid. Your own windows stay as they are.",
   async run(call) {
     const { args, options, io, out } = call;
     const layout = LAYOUTS.find((name) => name === args.name);
@@ -30,17 +30,17 @@ export const command = defineCommand({
     const open = openTeam(io.env, options);
     const windows = await layOutWindows(await operationContext(call, open), layout);
     out.done({ team: open.ref.team, layout, windows }, () => {
-      if (windows === 0) return "Each teammate has a window of its own: there is nothing to lay out.";
-      return line`${counted(windows, "window")}: ${layout}.`;
+      if (windows === 0) return "Each teammate has its own window: there is nothing to arrange.";
+      return line`${pluralized(windows, "window")}: ${layout}.`;
     });
     return EXIT.done;
   },
 });
 
-/** A team's name stands behind `--team` here: the word is the layout's. */
+/** Returns a hint for an unknown layout; a user may have typed the team's name, which needs `--team` here. */
 function hintFor(word: string, env: Env): string {
   const isTeam = listTeams(teamsHome(env)).some(({ team, config }) => team === word || config?.name === word);
   if (isTeam)
-    return `Which layout? A team is named by --team: teams layout grid ${optionWords("--team", word)}`;
-  return didYouMean(word, LAYOUTS, `There are ${LAYOUTS.join(", ")}.`);
+    return `Name a layout, and the team with --team: teams layout grid ${optionWords("--team", word)}`;
+  return didYouMean(word, LAYOUTS, `The layouts are ${LAYOUTS.join(", ")}.`);
 }

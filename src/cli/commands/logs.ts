@@ -22,50 +22,50 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "logs",
-  summary: "Print an agent's conversation: what it was told, said, did and got back",
-  args: [{ name: "agent", summary: "whose: name or name@team" }],
+  summary: "Print an agent's conversation: its input, answers, tool calls and results",
+  args: [{ name: "agent", summary: "the member: name or name@team" }],
   options: {
-    follow: { short: "f", summary: "keep printing what comes" },
-    raw: { summary: "the lines of its file as they are" },
-    debug: { summary: "its debug log instead: what was decided, and why" },
+    follow: { short: "f", summary: "keep printing new entries" },
+    raw: { summary: "print the lines of the conversation's file unchanged" },
+    debug: { summary: "print its debug log instead: its decisions and their reasons" },
   },
   examples: ["teams logs reviewer", "teams logs reviewer -f", "teams logs team-lead --debug"],
   notes:
-    "There is a debug log of an agent that was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
+    "An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
   async run(call) {
     const { args, options, io } = call;
-    if (options.raw && options.debug) throw usageError(command, "takes --raw or --debug, not both.");
+    if (options.raw && options.debug) throw usageError(command, "accepts --raw or --debug, not both.");
     const open = openAddress(io.env, options, args.agent);
     const status = readStatus(open.ref, open.member.name);
-    if (status === undefined) throw noConversation(open, open.member.name);
+    if (status === undefined) throw noConversationError(open, open.member.name);
     const log = options.debug ? debugLog(call, open, status) : conversation(call, status, options.raw);
     if (!options.follow) {
       log.showAll();
       return EXIT.done;
     }
-    const look = (): boolean => {
+    const printNew = (): boolean => {
       log.showNew();
       return false;
     };
-    await follow(open.ref, look, { signal: io.interruption(), beside: [dirname(log.file)] });
+    await follow(open.ref, printNew, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });
     return EXIT.interrupted;
   },
 });
 
-/** A log as this command shows it. */
-interface Shown {
+/** Prints a log: all of it, or its new entries. */
+interface LogView {
   readonly file: string;
   showAll(): void;
-  /** One after another, what has come since the last look. */
+  /** Prints the entries since the last call, one by one. */
   showNew(): void;
 }
 
-function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean): Shown {
+function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean): LogView {
   const { io, out } = call;
   if (raw || out.json) {
     const feed = openLineFeed(transcript, parseJsonLine(z.looseObject({})));
     const print = (entry: object): void => out.item(entry, () => JSON.stringify(entry));
-    return shown(transcript, feed, print, (entries) => {
+    return logView(transcript, feed, print, (entries) => {
       if (raw) for (const entry of entries) print(entry);
       else out.answer({ entries }, () => "");
     });
@@ -79,35 +79,35 @@ function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean)
   });
   const show = conversationLog(view);
   const feed = openLineFeed(transcript, parseJsonLine(transcriptLine));
-  return shown<TranscriptLine>(transcript, feed, show, (lines) => {
+  return logView<TranscriptLine>(transcript, feed, show, (lines) => {
     for (const line of lines) show(line);
     view.end();
   });
 }
 
-/** @throws TeamError INVALID_INPUT where none is written */
-function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }: StatusRecord): Shown {
+/** @throws TeamError INVALID_INPUT if the agent writes no debug log */
+function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }: StatusRecord): LogView {
   const file = debugPath(home.root, sessionId);
   if (entryOf(file) === undefined) {
     throw new TeamError("INVALID_INPUT", `${member.name} writes no debug log.`, {
-      hint: "Start it with --debug (teams spawn, teams run), or with TEAMS_DEBUG=1 in its environment.",
+      hint: "Start it with --debug (teams spawn, teams run) or with TEAMS_DEBUG=1 in its environment.",
     });
   }
   const feed = openLineFeed(file, (text) => [text], rotatedPath(file));
   const print = (text: string): void => out.item({ line: text }, () => stripControls(text));
-  return shown(file, feed, print, (lines) => {
+  return logView(file, feed, print, (lines) => {
     out.answer({ lines }, () => stripControls(lines.join("\n")));
   });
 }
 
 type OpenMember = OpenTeam & { readonly member: { readonly name: string } };
 
-function shown<T>(
+function logView<T>(
   file: string,
   feed: LineFeed<T>,
   print: (line: T) => void,
   printAll: (lines: readonly T[]) => void,
-): Shown {
+): LogView {
   return {
     file,
     showAll: () => printAll(feed.look()),
@@ -117,12 +117,12 @@ function shown<T>(
   };
 }
 
-function noConversation({ ref }: OpenTeam, name: string): TeamError {
+function noConversationError({ ref }: OpenTeam, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
-    `${name} has no conversation here: no agent of ours runs as it.`,
+    `${name} has no conversation: teams has started no agent with this name.`,
     {
-      hint: `Its messages: teams inbox ${operand(name)} --all   who is there: teams status ${optionWords("--team", ref.team)}`,
+      hint: `See its messages: teams inbox ${operand(name)} --all   or the members: teams status ${optionWords("--team", ref.team)}`,
     },
   );
 }

@@ -5,8 +5,8 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "ls",
-  ofNoTeam: true,
-  summary: "List the teams",
+  ignoresTeamOptions: true,
+  summary: "List all teams",
   args: [],
   options: {},
   examples: ["teams ls", "teams ls --json"],
@@ -30,7 +30,7 @@ export const command = defineCommand({
         team.createdAt ? new Date(team.createdAt).toISOString().slice(0, 16).replace("T", " ") : "",
         remark(team),
       ]);
-      return table(["TEAM", "MEMBERS", "MADE (UTC)", "ABOUT"], rows, { columns: out.columns, right: [1] });
+      return table(["TEAM", "MEMBERS", "CREATED (UTC)", "ABOUT"], rows, { columns: out.columns, right: [1] });
     });
   },
 });
@@ -41,7 +41,7 @@ function remark(team: {
   readonly description: string | null;
 }): string {
   if (team.flaw !== null) return `cannot be read: ${team.flaw}`;
-  return [team.ours ? "" : "(of another program)", team.description ?? ""]
+  return [team.ours ? "" : "(created by another program)", team.description ?? ""]
     .filter((part) => part !== "")
     .join(" ");
 }

@@ -2,35 +2,35 @@ import { setPermissionMode } from "../../operations/permission-mode.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { bypassForbidden, loadSettings } from "../../settings/settings.ts";
+import { bypassForbiddenBy, loadSettings } from "../../settings/settings.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
 import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "mode",
-  summary: "Change what an agent may do unasked, while it runs",
+  summary: "Change an agent's permission mode while it runs",
   args: [
-    { name: "agent", summary: "a member's name, or name@team" },
+    { name: "agent", summary: "the member: name or name@team" },
     { name: "mode", summary: PERMISSION_MODES.join(", ") },
   ],
   options: {},
   examples: ["teams mode dev acceptEdits", "teams mode team-lead delegate", "teams mode dev@review plan"],
-  notes: "It applies from the agent's next tool call on, and after a restart.",
+  notes: "The mode applies from the agent's next tool call, and stays after a restart.",
   async run(call) {
     const { args, options, io, out } = call;
-    const wanted = PERMISSION_MODES.find((mode) => mode === args.mode);
-    if (wanted === undefined)
+    const mode = PERMISSION_MODES.find((one) => one === args.mode);
+    if (mode === undefined)
       throw usageError(
         command,
-        `knows no mode ${JSON.stringify(args.mode)}; there are ${PERMISSION_MODES.join(", ")}.`,
+        `has no mode ${JSON.stringify(args.mode)}; the modes are ${PERMISSION_MODES.join(", ")}.`,
       );
     const { member, ...open } = openAddress(io.env, options, args.agent);
     const settings = loadSettings(open.home.root, member.cwd || io.cwd);
-    const change = await setPermissionMode(filesContext(call, open), member.name, wanted, {
+    const change = await setPermissionMode(filesContext(call, open), member.name, mode, {
       decider: deciderOf(io.env),
-      forbidden: bypassForbidden(settings, { ...io.env, ...settings.env }),
+      forbidden: bypassForbiddenBy(settings, { ...io.env, ...settings.env }),
     });
-    out.done(change, () => line`${change.name} is in mode ${change.mode} now.`);
+    out.done(change, () => line`${change.name} is now in mode ${change.mode}.`);
   },
 });

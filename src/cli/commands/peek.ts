@@ -10,18 +10,22 @@ import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { countOption } from "../option-values.ts";
 import { followScreen } from "../peek-follow.ts";
-import { endText, type PeekPaper, rowRenderer, screenRenderer } from "../peek-renderer.ts";
+import { endText, type PeekRenderer, rowRenderer, screenRenderer } from "../peek-renderer.ts";
 
-/** A screen of the usual size. */
+/** How many lines are printed by default: a usual screen. */
 const LINES = 40;
 
 export const command = defineCommand({
   name: "peek",
-  summary: "Print what a teammate's screen shows, without going there",
-  args: [{ name: "agent", summary: "whose screen" }],
+  summary: "Print a teammate's screen without going to its pane",
+  args: [{ name: "agent", summary: "the member: name or name@team" }],
   options: {
-    lines: { short: "n", value: "lines", summary: `how many lines from its end; ${LINES} by default` },
-    follow: { short: "f", summary: "keep showing what changes there, until it ends" },
+    lines: {
+      short: "n",
+      value: "lines",
+      summary: `how many lines, from the end of the screen (default: ${LINES})`,
+    },
+    follow: { short: "f", summary: "keep showing the screen until the agent ends" },
   },
   examples: ["teams peek reviewer", "teams peek reviewer -n 200", "teams peek tester -f"],
   async run(call) {
@@ -36,7 +40,7 @@ export const command = defineCommand({
     }
     const place = readPlace(open.ref, name);
     const lines = await (place && ctx.backends.of(place.backend)?.capture(place, count));
-    if (lines === undefined) throw noScreen(ctx, name);
+    if (lines === undefined) throw noScreenError(ctx, name);
     out.answer({ agent: name, lines }, () => stripControls(lines.join("\n")));
     return EXIT.done;
   },
@@ -46,26 +50,26 @@ async function watch(
   { io, out }: AnyCall,
   ctx: OperationContext,
   name: string,
-  paper: PeekPaper,
+  renderer: PeekRenderer,
   rows: number,
 ): Promise<number> {
   const signal = io.interruption();
   try {
-    const end = await followScreen(ctx, name, paper, { rows, signal });
-    if (end.kind === "nowhere") throw noScreen(ctx, name);
+    const end = await followScreen(ctx, name, renderer, { rows, signal });
+    if (end.kind === "nowhere") throw noScreenError(ctx, name);
     if (end.kind === "interrupted") return EXIT.interrupted;
-    paper.close(end.last);
+    renderer.close(end.last);
     out.item({ agent: name, end: end.exit ?? null }, () => endText(name, end.exit));
     return EXIT.done;
   } finally {
-    paper.close();
+    renderer.close();
   }
 }
 
-function noScreen({ ref }: OperationContext, name: string): TeamError {
+function noScreenError({ ref }: OperationContext, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
-    `${name} has no screen now: it does not run in a place of ours.`,
+    `${name} has no screen now: it is not running, or another program runs it.`,
     {
       hint: resumeHint(ref, [name]) ?? `See its state: teams status ${optionWords("--team", ref.team)}`,
     },

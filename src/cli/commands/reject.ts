@@ -4,8 +4,8 @@ import { defineCommand } from "../define-command.ts";
 export const command = defineCommand({
   name: "reject",
   summary: "Reject a plan or permission, or dismiss a crash",
-  args: [{ name: "id", summary: "the request, as `teams approvals` lists it" }],
-  options: { note: { value: "text", summary: "why, for the one who asked; - reads stdin" } },
+  args: [{ name: "id", summary: "the id of the request, from `teams approvals`" }],
+  options: { note: { value: "text", summary: "why, as a message to the agent; - reads it from stdin" } },
   examples: [
     'teams reject plan_approval-1718000000000@planner@review --note "Keep the old API."',
     "teams reject perm-1718000000000-ab12cd3",

@@ -11,63 +11,69 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "resume",
-  summary: "Take a team up again: what lives continues, what died is restarted with its conversation",
+  summary: "Resume a team: running members continue, dead ones restart with their conversation",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     teammateMode: {
       value: "mode",
-      summary: "where those that are restarted live; by default where they lived",
+      summary: "where restarted teammates live (default: where they lived before)",
       choices: TEAMMATE_MODES,
     },
-    force: { summary: "also a team that another program made, or one whose lead may live elsewhere" },
+    force: {
+      summary: "allow changing a team created by another program, or one whose lead may run elsewhere",
+    },
   },
   examples: ["teams resume", "teams resume review", "teams resume review --teammate-mode process --json"],
   notes:
-    "After a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate continues with its " +
-    "conversation, its unread messages and the tasks that nobody else has taken. Called twice it starts nobody twice.",
+    "Use it after a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate keeps its " +
+    "conversation, its unread messages, and its tasks unless another member has claimed them. A second call starts no agent twice.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openOwnTeam(io.env, options, args.name);
     const settings = loadSettings(open.home.root, io.cwd);
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
-    const behind: Promise<unknown>[] = [];
+    const background: Promise<unknown>[] = [];
     const report = await resumeTeam(
       await operationContext(call, open, settings),
       defined({
         mode: options.teammateMode,
         force: options.force,
-        background: (work: Promise<unknown>) => behind.push(work),
+        background: (work: Promise<unknown>) => background.push(work),
       }),
     );
     const { team } = open.ref;
     out.done({ team, ...report }, () => text(out, team, report));
-    await Promise.all(behind);
+    await Promise.all(background);
     return report.members.some(({ outcome }) => outcome === "failed") ? EXIT.failed : EXIT.done;
   },
 });
 
 function text(out: Output, team: string, { lead, unread, members }: ResumeReport): string {
-  const words = optionWords("--team", team);
+  const teamOption = optionWords("--team", team);
   const living = members.some(({ outcome }) => outcome === "alive" || outcome === "restarted");
   return [
     ...leadLine(lead, team),
     ...members.map((member) => sentence(out, member)),
-    ...(members.length === 0 ? ["Nobody but the lead is in it."] : []),
+    ...(members.length === 0 ? ["The team has no teammates."] : []),
     ...(unread === 0 || lead === "process"
       ? []
-      : [`${unread === 1 ? "1 message waits" : `${unread} messages wait`} for you: teams inbox ${words}`]),
-    ...(living ? [line`See them: teams attach ${words}   what they do: teams status ${words}`] : []),
+      : [
+          `${unread === 1 ? "1 message waits" : `${unread} messages wait`} for you: teams inbox ${teamOption}`,
+        ]),
+    ...(living
+      ? [line`Their panes: teams attach ${teamOption}   their states: teams status ${teamOption}`]
+      : []),
   ].join("\n");
 }
 
 function leadLine(lead: ResumeReport["lead"], team: string): string[] {
   if (lead === "taken")
     return [
-      line`The lead's process had ended: you lead ${team} now. To let its model continue leading: teams run --resume ${optionWords("--team", team)}`,
+      line`The lead's process had ended: you now lead ${team}. To let its model lead again: teams run --resume ${optionWords("--team", team)}`,
     ];
   if (lead === "unknown")
     return [
-      line`The lead of ${team} runs on another machine or in another container, if it runs: it was left as it is. To lead it yourself: teams resume ${operand(team)} --force`,
+      line`The lead of ${team} may run on another machine or in another container, so it stays the lead. To lead the team yourself: teams resume ${operand(team)} --force`,
     ];
   return [];
 }
@@ -80,15 +86,15 @@ function sentence(out: Output, member: ResumedMember): string {
       return line`${name} is still running: ${place}, pid ${member.pid ?? "?"}.`;
     case "restarted": {
       const tasks = member.taskIds.map((id) => `#${id}`).join(" ");
-      const goesOn = member.conversation === null ? "" : " with its conversation";
-      const held = tasks === "" ? "" : `${goesOn === "" ? " with" : " and"} ${tasks}`;
-      return line`${name} was started again${goesOn}${held}: ${place}, pid ${member.pid ?? "?"}.`;
+      const conversation = member.conversation === null ? "" : " with its conversation";
+      const held = tasks === "" ? "" : `${conversation === "" ? " with" : " and"} ${tasks}`;
+      return line`${name} was restarted${conversation}${held}: ${place}, pid ${member.pid ?? "?"}.`;
     }
     case "failed":
-      return line`${name} could not be started again: ${member.error?.message ?? "no reason was given"} ${member.error?.hint ?? ""}`.trimEnd();
+      return line`${name} could not be restarted: ${member.error?.message ?? "no reason was given"} ${member.error?.hint ?? ""}`.trimEnd();
     case "down":
-      return line`${name} is down: another teams resume had begun to start it, and did not. Call it again.`;
+      return line`${name} is down: another teams resume began to restart it and failed. Run teams resume again.`;
     case "unknown":
-      return line`${name} cannot be judged from here and was left as it is.`;
+      return line`${name} may run on another machine or in another program, so it was not restarted.`;
   }
 }

@@ -20,7 +20,7 @@ import type { BackendType } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { loadSettings, pricesIn } from "../../settings/settings.ts";
+import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
@@ -30,14 +30,14 @@ import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { checkAudit, reportCheck } from "../audit-report.ts";
 import { defineCommand } from "../define-command.ts";
-import { BUDGET_OPTIONS, limitsIn } from "../option-values.ts";
+import { BUDGET_OPTIONS, budgetLimits } from "../option-values.ts";
 import { usageError } from "../parse-args.ts";
 import { askTrust } from "../trust-prompt.ts";
 
 const ARGS = [
   {
     name: "goal",
-    summary: "what is to be done; `-` reads it from stdin, without one you type it",
+    summary: "what the team should do; - reads it from stdin (default: you type it)",
     optional: true,
     many: true,
   },
@@ -46,36 +46,37 @@ const ARGS = [
 const OPTIONS = {
   model: {
     value: "model",
-    summary: "the lead's model: haiku, sonnet (by default, with a key), opus, an id, scripted[:file]",
+    summary: "the lead's model: haiku, sonnet (the default with a key), opus, scripted[:file] or any id",
   },
-  playbook: { value: "file", summary: "play a playbook instead of asking a model" },
-  record: { value: "file", summary: "write a playbook of the run, to be played with --playbook" },
-  teammateMode: { value: "mode", summary: "where teammates live; auto by default", choices: TEAMMATE_MODES },
+  playbook: { value: "file", summary: "play a playbook instead of calling a model" },
+  record: { value: "file", summary: "record the run as a playbook for --playbook" },
+  teammateMode: { value: "mode", summary: "where teammates live (default: auto)", choices: TEAMMATE_MODES },
   permissionMode: {
     value: "mode",
-    summary: "what may be done without asking; permissions.defaultMode, else default",
+    summary:
+      "what agents may do without asking (default: permissions.defaultMode of the settings, else default)",
     choices: PERMISSION_MODES,
   },
-  delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
-  systemPrompt: { value: "text", summary: "the lead's system prompt, in place of the default one" },
-  appendSystemPrompt: { value: "text", summary: "text added at the end of the lead's system prompt" },
+  delegate: { summary: "the lead only coordinates; --permission-mode applies to its teammates" },
+  systemPrompt: { value: "text", summary: "the lead's system prompt, instead of the default" },
+  appendSystemPrompt: { value: "text", summary: "text to add at the end of the lead's system prompt" },
   resume: {
     summary:
-      "take up the team whose lead has ended, or that you led by hand (it is kept): --team, or the only one",
+      "resume a team whose lead has ended, or lead one that you led by hand (it is kept afterwards); --team selects it",
   },
-  session: { summary: "give the team a tmux session of its own" },
-  here: { summary: "put teammates beside this pane instead of into a window of their own" },
+  session: { summary: "give the team its own tmux session" },
+  here: { summary: "put teammates next to this pane instead of into their own window" },
   noSidebar: { summary: "do not open the sidebar" },
-  detach: { summary: "lead in a detached tmux session and return at once" },
+  detach: { summary: "run the lead in a detached tmux session, and return at once" },
   ...BUDGET_OPTIONS,
-  debug: { summary: "write down what the agents decide and why: teams logs <agent> --debug" },
-  keep: { summary: "keep the team's files at the end" },
-  report: { value: "file", summary: "where the built-in audit writes its report (AUDIT.md)" },
+  debug: { summary: "record the agents' decisions and reasons, for teams logs <agent> --debug" },
+  keep: { summary: "keep the team's files when the run ends" },
+  report: { value: "file", summary: "where the built-in audit writes its report (default: AUDIT.md)" },
 } as const;
 
 export const command = defineCommand({
   name: "run",
-  summary: "Give a goal to a lead, which builds its team and works on it here",
+  summary: "Give a goal to a lead agent, which builds a team and works with it here",
   args: ARGS,
   options: OPTIONS,
   examples: [
@@ -84,10 +85,10 @@ export const command = defineCommand({
     "teams run --model scripted --report /tmp/AUDIT.md",
   ],
   notes:
-    "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is " +
-    "played: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
-    "You are asked for what no rule and no --permission-mode allows: in the pane, or without a terminal by teams approvals " +
-    "and teams approve; the run waits for the answer.",
+    "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL), the built-in playbook " +
+    "plays: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
+    "You are asked about each action that no rule and no --permission-mode allows, and the run waits for your answer. Answer in the pane, " +
+    "or without a terminal with teams approvals and teams approve.",
   run: (call) => startRun(call),
 });
 
@@ -97,49 +98,49 @@ async function startRun(call: RunCall): Promise<number> {
   const { io, options, out } = call;
   refuseSecondTeam(call, "run a team of its own");
   return reportingFailure(io.env, async () => {
-    const { plan, goal, backend, notes } = await checked(call);
+    const { plan, goal, backend, notes } = await checkRun(call);
     for (const text of notes) out.note(text);
-    // In a session that nobody may look at nobody is asked, and whoever looks at one has been.
+    // A detached session may have no user to ask; in a session that teams opened, the user was asked before.
     if (!options.detach && !isInSession(io.env)) await askTrust(call);
     if (!wantsSession(call, backend)) return runLead(call, plan);
     return runLeadDetached(call, plan, { attach: !options.detach, goal });
   });
 }
 
-/** `--detach` wants one in any case; else a terminal outside tmux gets one, with the lead in its first pane. */
+/** Whether the run needs a new tmux session: with `--detach`, else for a terminal outside tmux, with the lead in its first pane. */
 function wantsSession({ options, out, io }: RunCall, backend: BackendType): boolean {
   if (options.detach) return true;
-  // A session of its own it may have already, with its teammates in it.
+  // The team may have its own session already, with its teammates in it.
   if (options.resume) return false;
   const isForSession = backend === "tmux" && !io.env.TMUX && !out.json;
   return isForSession && io.terminal.stdin && io.terminal.stdout && canBeAttached(io.env);
 }
 
-/** tmux draws on no terminal that it is not told the kind of, or that can do nothing. */
+/** tmux cannot draw on a terminal of unknown type, or on a dumb one. */
 function canBeAttached({ TERM }: Env): boolean {
   return Boolean(TERM) && TERM !== "dumb" && TERM !== "unknown";
 }
 
-interface Checked {
+interface CheckedRun {
   readonly plan: LeadPlan;
-  /** As it was given; empty where none was. */
+  /** As the user gave it; empty without one. */
   readonly goal: string;
   readonly backend: BackendType;
   readonly notes: readonly string[];
 }
 
-interface Led extends Pick<LeadPlan, "team" | "goal" | "takesUp"> {
+interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "takesUp"> {
   readonly model: string;
-  /** The goal as it was given. */
+  /** The goal as the user gave it. */
   readonly typed: string;
 }
 
-/** @throws TeamError INVALID_INPUT; TEAM_NOT_FOUND and what {@link teamToTakeUp} throws */
-async function whatToLead(call: RunCall): Promise<Led> {
+/** Decides which team is led, by which model and with which goal. @throws TeamError INVALID_INPUT, and the errors of {@link teamToResume} */
+async function chooseLead(call: RunCall): Promise<LeadChoice> {
   const { args, options, io } = call;
   const typed = await goalOf(args.goal, io);
   if (options.resume) {
-    const { team, model: before, wasByHand } = teamToTakeUp(call);
+    const { team, model: before, wasByHand } = teamToResume(call);
     const model = modelOf(call, before);
     requireResumable(call, team, model);
     return { model, typed, team, goal: typed, takesUp: { teammateMode: options.teammateMode, wasByHand } };
@@ -150,12 +151,12 @@ async function whatToLead(call: RunCall): Promise<Led> {
   return { model, typed, team, goal: typed === "" && isScripted(model) ? "Play the playbook." : typed };
 }
 
-/** Everything that can be wrong is found here, before anything is made. */
-async function checked(call: RunCall): Promise<Checked> {
+/** Finds every mistake in the options before anything is created. */
+async function checkRun(call: RunCall): Promise<CheckedRun> {
   const { options, io } = call;
-  const { model, typed, ...led } = await whatToLead(call);
+  const { model, typed, ...led } = await chooseLead(call);
   const builtIn = model === SCRIPTED;
-  requireUse(call, builtIn);
+  requireUsedOptions(call, builtIn);
   const settings = loadSettings(teamsHome(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
@@ -167,7 +168,7 @@ async function checked(call: RunCall): Promise<Checked> {
   const delegate = options.delegate || options.permissionMode === "delegate";
   const given = options.permissionMode === "delegate" ? undefined : options.permissionMode;
   const mode = given ?? (builtIn ? "bypassPermissions" : undefined);
-  // Names this very run, also beside another of a team that is called the same.
+  // Identifies this run, even if another run's team has the same name.
   const run = randomUUID();
   const plan: LeadPlan = {
     ...led,
@@ -176,7 +177,7 @@ async function checked(call: RunCall): Promise<Checked> {
     delegate,
     words: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
     spawn,
-    // What a person made is not a run's to delete.
+    // A run must not delete a team that a person created.
     keep: options.keep || led.takesUp?.wasByHand === true,
     budget,
     sidebar: !options.noSidebar,
@@ -196,22 +197,22 @@ async function checked(call: RunCall): Promise<Checked> {
   return { plan, goal: typed, backend: backend.type, notes };
 }
 
-/** Of an option that would change nothing. @throws TeamError INVALID_INPUT */
-function requireUse({ options }: RunCall, builtIn: boolean): void {
+/** Refuses options that would have no effect. @throws TeamError INVALID_INPUT */
+function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
   if (options.report !== undefined && !builtIn)
-    throw usageError(command, "takes --report for the built-in audit only, which --model scripted plays.");
-  if (options.here && options.session) throw usageError(command, "takes --here or --session, not both.");
+    throw usageError(command, "accepts --report only for the built-in audit (--model scripted).");
+  if (options.here && options.session) throw usageError(command, "accepts --here or --session, not both.");
 }
 
-/** @throws TeamError INVALID_MODEL where nobody can count what is not to be exceeded */
+/** @throws TeamError INVALID_MODEL for a limit in dollars if the model's price is not known */
 function budgetOf({ options }: RunCall, model: string, settings: Settings): BudgetLimits {
-  const limits = limitsIn(options);
-  if (limits.maxCostUsd !== undefined) requirePrice(model, pricesIn(settings));
+  const limits = budgetLimits(options);
+  if (limits.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
   return limits;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED where it is another program's */
-function teamToTakeUp({ io, options }: RunCall): {
+/** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED if another program created the team */
+function teamToResume({ io, options }: RunCall): {
   readonly team: string;
   readonly model: string | undefined;
   readonly wasByHand: boolean;
@@ -224,32 +225,36 @@ function teamToTakeUp({ io, options }: RunCall): {
 /** @throws TeamError INVALID_INPUT */
 function requireResumable({ options }: RunCall, team: string, model: string): void {
   if (model === SCRIPTED) {
-    throw new TeamError("INVALID_INPUT", "The built-in audit is not taken up again; nothing was done.", {
-      hint: `Another model may lead its team: --model; or end it: teams kill ${optionWords("--team", team)}`,
+    throw new TeamError("INVALID_INPUT", "The built-in audit cannot be resumed; nothing was done.", {
+      hint: `Choose another model for its lead with --model, or end the team: teams kill ${optionWords("--team", team)}`,
     });
   }
   if (!options.detach) return;
-  throw new TeamError("INVALID_INPUT", "A team is taken up in your own terminal; nothing was done.", {
-    hint: "Leave --detach out.",
+  throw new TeamError("INVALID_INPUT", "A team cannot be resumed with --detach; nothing was done.", {
+    hint: "Run it in your own terminal, without --detach.",
   });
 }
 
-/** Without a goal a playbook plays, or somebody is there who types it. @throws TeamError INVALID_INPUT */
+/** Checks that there is a goal, a playbook, or a user who can type the goal. @throws TeamError INVALID_INPUT */
 function requireGoal({ io, options, out }: RunCall, goal: string, model: string): void {
   const isTyped = io.terminal.stdin && io.terminal.stdout && !out.json && !options.detach;
   if (goal !== "" || isScripted(model) || isTyped) return;
   throw new TeamError("INVALID_INPUT", "There is no goal.", {
-    hint: 'Say what is to be done: teams run "…"',
+    hint: 'Say what the team should do: teams run "…"',
   });
 }
 
-/** @param before that of the lead that is followed */
+/** @param before the model of the lead whose team is resumed */
 function modelOf({ options, io }: RunCall, before: string | undefined): string {
   if (options.playbook === undefined) return options.model ?? before ?? defaultModelName(io.env);
   if (options.model !== undefined && !isScripted(options.model)) {
-    throw new TeamError("INVALID_INPUT", "--playbook plays without a model, and --model names one.", {
-      hint: "Leave one of them out.",
-    });
+    throw new TeamError(
+      "INVALID_INPUT",
+      "--playbook and --model exclude each other: a playbook needs no model.",
+      {
+        hint: "Leave one of them out.",
+      },
+    );
   }
   return `${SCRIPTED}:${options.playbook}`;
 }
@@ -268,11 +273,11 @@ function spawnOptions(
 }
 
 function builtInNotes(goal: string, ownMode: boolean): string[] {
-  const first = "No model is set up: the built-in audit is played. Everything but the thinking is real.";
+  const first = "No model is set up: the built-in audit plays. Everything but the thinking is real.";
   return [
     goal === "" ? first : line`${first} It does not read the goal: ${goal}`,
     ...(ownMode
-      ? ["Its commands are fixed and known, so they run without asking; only its report is written."]
+      ? ["Its commands are fixed and known, so they run without asking; it writes only its report."]
       : []),
   ];
 }

@@ -5,16 +5,16 @@ import { splitAddress } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { noteMasked, textArgument } from "../option-values.ts";
+import { noteRedacted, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "send",
   summary: "Send a message to a member",
   args: [
-    { name: "agent", summary: "who gets it: name or name@team" },
+    { name: "agent", summary: "the recipient: name or name@team" },
     { name: "text", summary: "the message; - reads it from stdin", many: true },
   ],
-  options: { summary: { value: "text", summary: "five to ten words on what it is about" } },
+  options: { summary: { value: "text", summary: "the subject, in five to ten words" } },
   examples: [
     'teams send reviewer "Look at src/auth first."',
     "git diff | teams send reviewer - --summary 'the diff'",
@@ -25,9 +25,9 @@ export const command = defineCommand({
     const text = plainText(await textArgument(io, args.text, "message"));
     const { name } = splitAddress(args.agent);
     const summary = options.summary === undefined ? {} : { summary: options.summary };
-    const mail = { from: actor, to: name, text, ...summary };
-    const sent = await sendMessage(ref, mail, systemClock, (sentence) => out.note(line`${sentence}`));
-    noteMasked(text, out);
+    const message = { from: actor, to: name, text, ...summary };
+    const sent = await sendMessage(ref, message, systemClock, (sentence) => out.note(line`${sentence}`));
+    noteRedacted(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () =>
       sent.queuedForRestart
         ? line`${sent.to} is not running; the message waits for its restart.`

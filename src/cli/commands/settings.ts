@@ -1,7 +1,7 @@
 import { maskValue, secretsOf } from "../../os/redact.ts";
 import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { loadSettings } from "../../settings/settings.ts";
-import { managedFile, presentProjectFiles, userFile } from "../../settings/settings-files.ts";
+import { existingProjectFiles, managedFile, userFile } from "../../settings/settings-files.ts";
 import { settingsJsonSchema } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
@@ -10,13 +10,13 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "settings",
-  summary: "Show the settings that count in this directory, and what can be set",
+  summary: "Show the effective settings for this directory",
   args: [],
   options: {
     schema: {
       value: "file",
       valueOptional: true,
-      summary: "the JSON Schema of the settings file, with what each key is for, or of a playbook",
+      summary: "print the JSON Schema of a settings file, with a description of each key, or of a playbook",
       choices: ["settings", "playbook"],
     },
   },
@@ -26,8 +26,8 @@ export const command = defineCommand({
     "teams settings --schema playbook > playbook.schema.json",
   ],
   notes:
-    "From weakest to strongest: your own settings.json, the project's .claude/settings.json and settings.local.json, managed ones.\n" +
-    "From a directory that you do not trust (teams trust) only what takes rights away counts.",
+    "Later files win: your own settings.json, the project's .claude/settings.json, its settings.local.json, managed settings.\n" +
+    "In a directory that you do not trust, a project's files can only take rights away (see teams trust).",
   async run({ io, options, out }) {
     if (options.schema !== undefined) {
       const schema = options.schema === "playbook" ? playbookJsonSchema() : settingsJsonSchema();
@@ -36,11 +36,11 @@ export const command = defineCommand({
     }
     const { root } = teamsHome(io.env);
     const { ignored, ...found } = loadSettings(root, io.cwd);
-    // Looked at, and pasted elsewhere.
+    // Redacted: users paste this output elsewhere.
     const settings = maskValue(found, secretsOf({ ...io.env, ...found.env }));
-    const files = [userFile(root), ...presentProjectFiles(root, io.cwd), managedFile()];
+    const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];
     out.answer({ files, ignored, settings }, () => {
-      for (const what of ignored) out.note(line`Not trusted, so ignored: ${what}`);
+      for (const entry of ignored) out.note(line`Not trusted, so ignored: ${entry}`);
       return stripControls(JSON.stringify(settings, undefined, 2));
     });
   },

@@ -7,8 +7,8 @@ import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "show",
-  summary: "Put a hidden teammate's pane back among those of its team",
-  args: [{ name: "agent", summary: "whose pane" }],
+  summary: "Move a hidden teammate's pane back into the team's window",
+  args: [{ name: "agent", summary: "the teammate: name or name@team" }],
   options: {},
   examples: ["teams show reviewer", "teams show reviewer@review --json"],
   async run(call) {
@@ -17,9 +17,8 @@ export const command = defineCommand({
     const { name } = open.member;
     const outcome = await setHidden(await operationContext(call, open), name, false);
     out.done({ agent: name, hidden: false, moved: outcome === "moved" }, () => {
-      if (outcome === "own-window")
-        return line`${name} was spawned into a window of its own, and stays there.`;
-      return line`${name} is in its team's window${outcome === "moved" ? "" : " already"}.`;
+      if (outcome === "own-window") return line`${name} was spawned in its own window and stays there.`;
+      return line`${name} is ${outcome === "moved" ? "now" : "already"} in the team's window.`;
     });
     return EXIT.done;
   },

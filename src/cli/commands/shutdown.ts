@@ -17,12 +17,12 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "shutdown",
-  summary: "Ask teammates to finish, and wait until they have ended",
-  args: [{ name: "agent", summary: "who is asked", optional: true, many: true }],
+  summary: "Ask teammates to shut down, and wait until they have ended",
+  args: [{ name: "agent", summary: "the teammates: name or name@team", optional: true, many: true }],
   options: {
     all: { summary: "ask every teammate" },
-    timeout: { value: "seconds", summary: `how long to wait; ${SHUTDOWN_TIMEOUT / 1000} by default` },
-    reason: { value: "text", summary: "why, in words" },
+    timeout: { value: "seconds", summary: `how long to wait (default: ${SHUTDOWN_TIMEOUT / 1000})` },
+    reason: { value: "text", summary: "why, as a message to the teammates" },
   },
   examples: [
     "teams shutdown reviewer",
@@ -30,7 +30,7 @@ export const command = defineCommand({
     'teams shutdown dev --reason "The plan changed."',
   ],
   notes:
-    "A refusal stands (exit 1). Past the deadline nothing is touched (exit 5); `teams kill` ends it then.",
+    "If a teammate refuses, it keeps running (exit 1). If it does not end in time, it is left alone (exit 5); end it with `teams kill`.",
   async run(call) {
     const { args, options, io, out } = call;
     if ((args.agent.length === 0) === !options.all) {
@@ -50,7 +50,7 @@ export const command = defineCommand({
     const reports = await withWorktreeEnds(ctx, open.config.members, asked);
     const kept = keptLines(reports.map(({ worktree }) => worktree));
     out.done({ team: open.ref.team, shutdowns: reports }, () =>
-      reports.length === 0 ? "Nobody is there to shut down." : [...reports.map(sentence), ...kept].join("\n"),
+      reports.length === 0 ? "The team has no teammates." : [...reports.map(sentence), ...kept].join("\n"),
     );
     return exitOfShutdowns(reports, io.interruption().aborted);
   },
@@ -63,8 +63,8 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "gone":
       return line`${name} had already ended.`;
     case "rejected":
-      return line`${name} refuses: ${reason ?? "it gave no reason"}`;
+      return line`${name} refused: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} did not end in time and was left as it is. To end it: teams kill ${operand(name)}`;
+      return line`${name} did not end in time and still runs. To end it: teams kill ${operand(name)}`;
   }
 }

@@ -17,29 +17,29 @@ import { withStuck } from "../../terminal/status-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { anyBell } from "../../wakeup/bell.ts";
 import { defineCommand } from "../define-command.ts";
-import { goToFirst } from "../focus-member.ts";
+import { focusFirstPane } from "../focus-member.ts";
 import { teamBell } from "../follow-team.ts";
 import { recentMessages } from "../recent-messages.ts";
-import { stuckAfter } from "../stuck-after.ts";
+import { readStuckAfterMs } from "../stuck-after.ts";
 
-/** More than the tallest screen shows. */
+/** More messages than the tallest screen shows. */
 const MESSAGES = 100;
 
 export const command = defineCommand({
   name: "sidebar",
-  summary: "Show the team at a glance, in this pane",
+  summary: "Show the team's members, tasks and messages in this pane",
   args: [{ name: "name", summary: "the team", optional: true }],
-  options: { split: { summary: "open it to the right of this pane, or close it if it is there" } },
+  options: { split: { summary: "open it to the right of this pane, or close it if it is open" } },
   examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
   notes:
-    "Keys: j k move, Enter goes to the pane, a and r answer what waits, h hides or shows it, q closes. Closing it loses nothing.",
+    "Keys: j k move, Enter goes to the pane, a and r answer requests, h hides or shows the pane, q closes. Closing the sidebar loses nothing.",
   async run(call) {
     const { args, options, io } = call;
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.split) return toggle(call, open);
     if (!io.terminal.stdin || !io.terminal.stdout) {
-      throw new TeamError("INVALID_INPUT", "The sidebar is drawn on a terminal, and this is not one.", {
-        hint: "Without one: teams status --watch, or teams status --json.",
+      throw new TeamError("INVALID_INPUT", "The sidebar needs a terminal, and stdin or stdout is not one.", {
+        hint: "Use teams status --watch, or teams status --json.",
       });
     }
     return draw(call, open);
@@ -48,12 +48,12 @@ export const command = defineCommand({
 
 async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const { io } = call;
-  const remembering = { ...open, ref: { ...open.ref, remembered: new Remembered() } };
-  const ctx = await operationContext(call, remembering);
-  const reading = filesContext(call, remembering);
+  const cached = { ...open, ref: { ...open.ref, remembered: new Remembered() } };
+  const ctx = await operationContext(call, cached);
+  const readContext = filesContext(call, cached);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
   const lifelines = new Lifelines(ctx);
-  const stuckAfterMs = await stuckAfter(call, ctx.home);
+  const stuckAfterMs = await readStuckAfterMs(call, ctx.home);
   const end = await runSidebar({
     load: async () => {
       if (!isLed(ctx)) {
@@ -61,7 +61,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
         await reconcile(ctx);
         await notifyMissedTaskChanges(ctx);
       }
-      const status = await teamStatus(reading);
+      const status = await teamStatus(readContext);
       const since = { now: ctx.clock.now(), stuckAfterMs };
       const members = status.members.map((member) => withStuck(member, since));
       return { status: { ...status, members }, messages: recentMessages(open.ref, MESSAGES) };
@@ -72,7 +72,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
       hide: (member) => hide(ctx, member),
       answer: (given) => answer(ctx, given),
     },
-    // Without it the sidebar is as wide as tmux makes it: nothing that a person has to be told.
+    // If this fails, the sidebar has the width that tmux gives it: not worth a message.
     resized: widthKeeper(io, open.ref, () => undefined),
     color: wantsColors(io.env, true),
     signal: io.interruption(),
@@ -81,50 +81,50 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   return EXIT.done;
 }
 
-/** @returns what there is to say about it; nothing where the pane shows */
+/** @returns a message for the user; undefined if the pane is shown */
 async function focus(ctx: OperationContext, member: string): Promise<string | undefined> {
-  const outcome = await goToFirst(ctx, [member]);
+  const outcome = await focusFirstPane(ctx, [member]);
   if (outcome.kind === "switched") return undefined;
   return outcome.kind === "gone"
     ? `${member} has no pane.`
-    : `No terminal shows it: ${outcome.argv.map(shellWord).join(" ")}`;
+    : `No terminal is attached. Run: ${outcome.argv.map(shellWord).join(" ")}`;
 }
 
-/** @returns what became of it, short enough for the narrow bottom line */
+/** @returns the result, short enough for the narrow bottom line */
 async function hide(ctx: OperationContext, member: string): Promise<string> {
-  const wanted = !isRecordedHidden(ctx, member);
-  const outcome = await setHidden(ctx, member, wanted);
-  if (outcome === "own-window") return `${member} has a window of its own`;
-  return wanted ? `${member} is hidden; h shows it` : `${member} is shown again`;
+  const isToHide = !isRecordedHidden(ctx, member);
+  const outcome = await setHidden(ctx, member, isToHide);
+  if (outcome === "own-window") return `${member} has its own window`;
+  return isToHide ? `${member} is hidden; h shows it` : `${member} is shown again`;
 }
 
 async function answer(ctx: OperationContext, { id, from, approve, note }: Answer): Promise<string> {
   try {
     const { kind } = await answerApproval(ctx, id, { approve, ...(note === "" ? {} : { note }) });
-    if (kind === "crash") return `${from} ${approve ? "is at work again" : "has left the team"}`;
+    if (kind === "crash") return `${from} ${approve ? "is restarted" : "is removed from the team"}`;
   } catch (error) {
     const late = ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"];
-    if (error instanceof TeamError && late.includes(error.code)) return `${from} has its answer already`;
+    if (error instanceof TeamError && late.includes(error.code)) return `${from} already has an answer`;
     throw error;
   }
-  return `${from} is told: ${approve ? "yes" : "no"}`;
+  return `Answered ${from}: ${approve ? "yes" : "no"}`;
 }
 
 async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {
   const { io, out } = call;
-  const beside = io.env.TMUX ? io.env.TMUX_PANE : undefined;
-  if (beside === undefined) {
+  const pane = io.env.TMUX ? io.env.TMUX_PANE : undefined;
+  if (pane === undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      "--split splits a pane of tmux, and this is not one; nothing was changed.",
-      { hint: "Run it inside tmux, or `teams sidebar` in any terminal." },
+      "--split needs a tmux pane, and this terminal is not one; nothing was changed.",
+      { hint: "Run it inside tmux, or run `teams sidebar` in any terminal." },
     );
   }
-  if (await closeSidebar(io, ref, beside)) {
+  if (await closeSidebar(io, ref, pane)) {
     out.done({ team: ref.team, open: false }, () => "");
     return EXIT.done;
   }
-  const paneId = await openSidebar(io, ref, beside);
+  const paneId = await openSidebar(io, ref, pane);
   out.done({ team: ref.team, open: true, paneId }, () => "");
   return EXIT.done;
 }

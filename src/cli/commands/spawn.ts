@@ -20,10 +20,10 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";
 import {
-  bypassForbidden,
-  furtherDirectories,
+  additionalDirectories,
+  bypassForbiddenBy,
+  isPricedBy,
   loadSettings,
-  pricesIn,
   worktreeSettings,
 } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
@@ -31,41 +31,41 @@ import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
-import { BUDGET_OPTIONS, limitsIn, textOption } from "../option-values.ts";
+import { BUDGET_OPTIONS, budgetLimits, textOption } from "../option-values.ts";
 import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "spawn",
-  summary: "Start a teammate; returns when it is ready",
-  args: [{ name: "name", summary: "what the teammate is called" }],
+  summary: "Start a teammate, and return when it is ready",
+  args: [{ name: "name", summary: "the teammate's name" }],
   options: {
     prompt: { value: "text", summary: "its first message; - reads it from stdin" },
     agentType: {
       value: "type",
-      summary: "general-purpose, Explore, Plan, reviewer, …, or one of agents/*.md",
+      summary: "general-purpose, Explore, Plan, reviewer, …, or a type from agents/*.md",
     },
     model: { value: "model", summary: "haiku, sonnet, opus, inherit, scripted[:file] or any id" },
-    plan: { summary: "it acts only after its plan is approved" },
-    systemPrompt: { value: "text", summary: "its system prompt, in place of its type's and the default one" },
-    appendSystemPrompt: { value: "text", summary: "text added at the end of its system prompt" },
-    permissionMode: { value: "mode", summary: "what it may do unasked", choices: PERMISSION_MODES },
+    plan: { summary: "it must get a plan approved before it acts" },
+    systemPrompt: { value: "text", summary: "its system prompt, instead of its type's and the default" },
+    appendSystemPrompt: { value: "text", summary: "text to add at the end of its system prompt" },
+    permissionMode: { value: "mode", summary: "what it may do without asking", choices: PERMISSION_MODES },
     allowedTools: { value: "rules", summary: "tools that run without asking: Read,Bash(git:*)", many: true },
     disallowedTools: { value: "rules", summary: "tools that never run", many: true },
     tools: { value: "names", summary: "the only tools it has", many: true },
-    cwd: { value: "directory", summary: "where it works; here by default" },
+    cwd: { value: "directory", summary: "where it works (default: this directory)" },
     worktree: {
       value: "branch",
       valueOptional: true,
-      summary: "in a git worktree of its own, on this branch; teams/<team>/<name> without one",
+      summary: "work in its own git worktree, on this branch (default: teams/<team>/<name>)",
     },
-    withChanges: { summary: "take what is uncommitted here into its worktree" },
+    withChanges: { summary: "copy the uncommitted changes of this directory into its worktree" },
     teammateMode: { value: "mode", summary: "where it lives", choices: TEAMMATE_MODES },
-    here: { summary: "split this window instead of using the team's own" },
-    window: { summary: "in a tmux window of its own" },
-    session: { summary: "in a tmux session of the team's own" },
+    here: { summary: "open its pane in this window instead of the team's window" },
+    window: { summary: "open its own tmux window" },
+    session: { summary: "use the team's own tmux session" },
     ...BUDGET_OPTIONS,
-    debug: { summary: "write down what it decides and why: teams logs <name> --debug" },
-    unique: { summary: "take name-2, name-3, … where the name is taken" },
+    debug: { summary: "record its decisions and reasons, for teams logs <name> --debug" },
+    unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: [
     'teams spawn reviewer --prompt "Review src/auth for security holes."',
@@ -79,11 +79,11 @@ export const command = defineCommand({
     const settings = loadSettings(open.home.root, io.cwd);
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     if (options.withChanges && options.worktree === undefined)
-      throw usageError(command, "takes --with-changes with --worktree only.");
+      throw usageError(command, "accepts --with-changes only with --worktree.");
     const lead = await operationContext(call, open, settings);
     const ctx = options.debug ? { ...lead, env: { ...lead.env, [DEBUG_VARIABLE]: "1" } } : lead;
     if (options.model !== undefined && isScripted(options.model)) {
-      // As the teammate will look for it, so that a mistake in it is said here and not in a pane.
+      // Read here too, from the teammate's directory, so that a mistake in it is reported here and not in a pane.
       loadPlaybook(playbookFile(options.model, io.program, resolve(io.cwd, options.cwd ?? ".")));
     }
     const prompt = await textOption(io, options.prompt, "prompt");
@@ -102,28 +102,29 @@ export const command = defineCommand({
       disallowedTools: toolList(options.disallowedTools),
       tools: toolList(options.tools),
       cwd: options.cwd,
-      worktree: wantedWorktree(options),
+      worktree: worktreeOption(options),
       maxMode: deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined,
-      budget: limitsIn(options),
+      budget: budgetLimits(options),
     });
-    if (input.maxMode !== undefined) requireWithin(workingDirectory(ctx, input), open.config, settings, ctx);
+    if (input.maxMode !== undefined)
+      requireInsideLeadDirectories(workingDirectory(ctx, input), open.config, settings, ctx);
     const { problems: flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
-    for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
-    // From the first file on, so that a start that is cut off leaves nothing.
+    for (const problem of flaws) out.note(line`Ignored agent type: ${problem}`);
+    // Listens before the first file is written, so that an interrupted start leaves nothing.
     const signal = io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;
-    const behind: Promise<unknown>[] = [];
+    const background: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
-      isPriced: pricesIn(settings),
+      isPriced: isPricedBy(settings),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), signal },
       signal,
-      bypassForbidden: bypassForbidden(settings, ctx.env),
-      background: (work) => behind.push(work),
+      bypassForbidden: bypassForbiddenBy(settings, ctx.env),
+      background: (work) => background.push(work),
     });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
-    const isTooLate = signal.aborted;
+    const isInterrupted = signal.aborted;
     out.done({ ...spawned, team: open.ref.team }, () => {
       const name = operand(spawned.name);
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
@@ -132,27 +133,27 @@ export const command = defineCommand({
         ...(spawned.worktree === null
           ? []
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
-        ...(spawned.notHere === null ? [] : [notBeside(spawned.notHere, settings.teams.minPane)]),
-        ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
-        line`See it: teams attach ${name}   its screen: teams peek ${name}`,
+        ...(spawned.notHere === null ? [] : [elsewhereNote(spawned.notHere, settings.teams.minPane)]),
+        ...(call.out.verbose ? [line`It runs there because ${spawned.why}.`] : []),
+        line`Its pane: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
     });
     if (spawned.model === SCRIPTED)
-      out.note(silence(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
-    if (isTooLate)
+      out.note(unscriptedNote(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
+    if (isInterrupted)
       out.note(
-        line`Interrupted after ${spawned.name} was ready: it stays. To end it: teams kill ${operand(spawned.name)}`,
+        line`Interrupted after ${spawned.name} was ready, so it keeps running. To end it: teams kill ${operand(spawned.name)}`,
       );
-    await Promise.all(behind);
-    return isTooLate ? EXIT.interrupted : EXIT.done;
+    await Promise.all(background);
+    return isInterrupted ? EXIT.interrupted : EXIT.done;
   },
 });
 
 /**
- * A lead's model sends nobody where it would have to ask itself.
+ * Checks a spawn by the lead's model: it must not start a teammate in a directory where the lead itself would have to ask.
  * @throws TeamError PERMISSION_DENIED
  */
-function requireWithin(
+function requireInsideLeadDirectories(
   directory: string,
   config: TeamConfig,
   settings: Settings,
@@ -160,17 +161,17 @@ function requireWithin(
 ): void {
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   const cwd = lead?.cwd || ctx.cwd;
-  const own = [cwd, ...furtherDirectories(settings, { ...ctx, cwd })].map(realPathOf);
+  const own = [cwd, ...additionalDirectories(settings, { ...ctx, cwd })].map(realPathOf);
   if (lead?.mode === "bypassPermissions" || own.some((place) => isInside(realPathOf(directory), place)))
     return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    `${directory} is outside of the lead's working directories; nobody was started.`,
-    { hint: "A person can start somebody there." },
+    `${directory} is outside the lead's working directories; no teammate was started.`,
+    { hint: "Only a person can spawn a teammate outside the lead's directories." },
   );
 }
 
-function wantedWorktree({
+function worktreeOption({
   worktree,
   withChanges,
 }: {
@@ -181,22 +182,22 @@ function wantedWorktree({
   return { ...(worktree === true ? {} : { branch: worktree }), withChanges };
 }
 
-/** Says where one is that --here did not put beside the caller, and why. */
-function notBeside(why: NotHereReason, { columns, rows }: Settings["teams"]["minPane"]): string {
+/** Explains why `--here` did not open the pane next to the caller's. */
+function elsewhereNote(why: NotHereReason, { columns, rows }: Settings["teams"]["minPane"]): string {
   const reasons: Readonly<Record<NotHereReason, string>> = {
-    "no pane": "this is not a pane of the tmux that it is in",
-    zoomed: "a pane of this window is zoomed, which a split would end",
-    "no room": `there is no room to the right of this pane (${2 * columns} columns for the two, ${rows} lines for each teammate)`,
+    "no pane": "the caller has no pane on this tmux server",
+    zoomed: "a pane of this window is zoomed, and a split would end the zoom",
+    "no room": `there is no room to the right of this pane (both need ${2 * columns} columns, each teammate needs ${rows} lines)`,
   };
-  return `It is in the team's own window: ${reasons[why]}.`;
+  return `Its pane is in the team's own window: ${reasons[why]}.`;
 }
 
-/** What a teammate without a model can say: what the built-in playbook has for its name, and mostly that is nothing. */
-function silence(name: string, builtIn: string): string {
+/** Explains what a teammate without a model does: it plays the part of its name in the built-in playbook, if there is one. */
+function unscriptedNote(name: string, builtIn: string): string {
   const { agents } = loadPlaybook(builtIn);
   const plays = agents[name] ?? agents["*"];
   return plays === undefined
-    ? line`No model is set up and nothing is scripted for ${name}: it stays silent. Set ANTHROPIC_API_KEY, or give --model scripted:<file>.`
+    ? line`No model is set up, and no playbook has a part for ${name}: it will not answer. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`
     : line`No model is set up: ${name} plays the built-in audit.`;
 }
 
@@ -209,9 +210,9 @@ function placementOf(options: {
   if ([here, window, session].filter(Boolean).length > 1) {
     throw new TeamError(
       "INVALID_INPUT",
-      "--here, --window and --session exclude each other; nobody was started.",
+      "--here, --window and --session exclude each other; no teammate was started.",
       {
-        hint: "Give one of them.",
+        hint: "Use one of them.",
       },
     );
   }

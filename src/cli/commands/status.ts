@@ -8,17 +8,17 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "status",
-  summary: "Show members, what they do, tasks, tokens, and what waits for you",
+  summary: "Show a team's members, their states, tasks, tokens, and what waits for you",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
-    watch: { short: "w", summary: "redraw it whenever something changes" },
-    git: { summary: "ask git of each worktree: its branch, commits ahead and behind, what is uncommitted" },
-    line: { summary: "one line, for a status bar; reads files only" },
+    watch: { short: "w", summary: "redraw whenever something changes" },
+    git: { summary: "show each worktree's branch, commits ahead and behind, and uncommitted changes" },
+    line: { summary: "print one line, for a status bar; reads only files" },
   },
   examples: ["teams status", "teams status review --json --git", "teams status --watch"],
   async run(call) {
     const { args, options, io, out } = call;
-    if (options.line && options.git) throw usageError(command, "takes --line or --git, not both.");
+    if (options.line && options.git) throw usageError(command, "accepts --line or --git, not both.");
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.line) {
       const status = await teamStatus(filesContext(call, open));
@@ -27,8 +27,8 @@ export const command = defineCommand({
       out.answer({ line: statusLine(status), ...(broken && { broken }) }, () => statusLine(status));
       return EXIT.done;
     }
-    // A line, which status bars ask for again and again, needs none of what notices deaths and tells of them.
-    const { wholeStatus } = await import("../watch-status.ts");
-    return wholeStatus(call, open, options);
+    // Not loaded for --line: status bars call it again and again, and it neither notices deaths nor notifies members.
+    const { showStatus } = await import("../watch-status.ts");
+    return showStatus(call, open, options);
   },
 });

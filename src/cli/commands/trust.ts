@@ -13,56 +13,62 @@ import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "trust",
-  ofNoTeam: true,
-  summary: "Let a directory's own settings, hooks, MCP servers and agents count",
-  args: [{ name: "directory", summary: "this one by default", optional: true }],
+  ignoresTeamOptions: true,
+  summary: "Trust a directory's settings, hooks, MCP servers and agents",
+  args: [{ name: "directory", summary: "the directory (default: this one)", optional: true }],
   options: {
-    list: { summary: "list the directories that you were asked about" },
-    revoke: { summary: "take it back" },
+    list: { summary: "list the directories that you have decided about" },
+    revoke: { summary: "no longer trust it" },
   },
   examples: ["teams trust", "teams trust ~/src/site --revoke", "teams trust --list"],
   notes:
-    "What a project brings (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
-    "Until you trust its directory only what takes rights away counts. All worktrees of a repository are trusted together.\n" +
-    "For agents that run already its rules and hooks count from their next call on; what else it brings, when they are started again.",
+    "A project's files (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
+    "Until you trust its directory, they can only take rights away. All worktrees of a repository are trusted together.\n" +
+    "Running agents use its rules and hooks from their next call, and everything else after a restart.",
   async run(call) {
     const { args, options, out } = call;
     if (options.list) {
-      if (options.revoke || args.directory !== undefined) throw usageError(command, "takes --list alone.");
-      list(call);
+      if (options.revoke || args.directory !== undefined)
+        throw usageError(command, "accepts --list only alone.");
+      printList(call);
       return;
     }
-    const directory = wanted(call, args.directory);
+    const directory = directoryToTrust(call, args.directory);
     const { root } = teamsHome(call.io.env);
-    const { directory: kept, before } = await setTrust(
+    const { directory: repository, before } = await setTrust(
       root,
       directory,
       options.revoke ? undefined : true,
       systemClock,
     );
     const trusted = !options.revoke;
-    out.done({ directory: kept, trusted, changed: (before === true) !== trusted }, () => {
-      if (trusted) return before === true ? line`${kept} was trusted before.` : line`${kept} is trusted.`;
-      return before === true ? line`${kept} is no longer trusted.` : line`${kept} was not trusted.`;
+    out.done({ directory: repository, trusted, changed: (before === true) !== trusted }, () => {
+      if (trusted)
+        return before === true
+          ? line`${repository} was already trusted.`
+          : line`${repository} is now trusted.`;
+      return before === true
+        ? line`${repository} is no longer trusted.`
+        : line`${repository} was not trusted.`;
     });
   },
 });
 
-/** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT for what is no directory */
-function wanted({ io }: AnyCall, given: string | undefined): string {
+/** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT if it is not a directory */
+function directoryToTrust({ io }: AnyCall, given: string | undefined): string {
   if (deciderOf(io.env) === "model") {
-    throw new TeamError("PERMISSION_DENIED", "Only a person says what is trusted; nothing was changed.", {
-      hint: "Ask the one you work for.",
+    throw new TeamError("PERMISSION_DENIED", "Only a person can trust a directory; nothing was changed.", {
+      hint: "Ask the user to do it.",
     });
   }
   const directory = resolve(io.cwd, given ?? ".");
   if (isDirectory(directory)) return directory;
   throw new TeamError("INVALID_INPUT", `${directory} is not a directory; nothing was changed.`, {
-    hint: "Name one that is there: teams trust <directory>",
+    hint: "Name an existing directory: teams trust <directory>",
   });
 }
 
-function list({ io, out }: AnyCall): void {
+function printList({ io, out }: AnyCall): void {
   const directories = listTrust(teamsHome(io.env).root);
   out.answer({ directories }, () => {
     if (directories.length === 0) return "No directory is trusted.";

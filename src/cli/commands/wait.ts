@@ -14,24 +14,29 @@ import { secondsOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "wait",
-  summary: "Return when teammates are idle, tasks are done, or a message is there",
+  summary: "Wait until teammates are idle, tasks are completed, or a message arrives",
   args: [
-    { name: "agent", summary: "who is to be idle; all teammates by default", optional: true, many: true },
+    {
+      name: "agent",
+      summary: "the members that must be idle (default: all teammates)",
+      optional: true,
+      many: true,
+    },
   ],
   options: {
-    idle: { summary: "until they are idle (the default)" },
-    tasks: { summary: "until every task is completed" },
+    idle: { summary: "until the members are idle (the default)" },
+    tasks: { summary: "until all tasks are completed" },
     message: { summary: "until the lead (or --as) has an unread message" },
-    timeout: { value: "seconds", summary: "give up after so long (exit 5)" },
+    timeout: { value: "seconds", summary: "give up after this time (exit 5)" },
   },
   examples: ["teams wait", "teams wait reviewer tester --timeout 300", "teams wait --tasks --message"],
   notes:
-    "With several of --idle, --tasks and --message all must hold. A crash of one that is waited for ends it (exit 1).",
+    "With several of --idle, --tasks and --message, all must be true. The wait ends if one of the members crashes (exit 1).",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
     const names = args.agent.map((address) => memberByAddress(open.ref, open.config, address).name);
-    const wanted: Wanted = {
+    const condition: WaitCondition = {
       idle: options.idle || names.length > 0 || !(options.tasks || options.message),
       tasks: options.tasks,
       message: options.message,
@@ -39,80 +44,95 @@ export const command = defineCommand({
     };
     const ctx = filesContext(call, open);
     let status = await teamStatus(ctx);
-    if (wanted.tasks && status.tasks.broken) out.note(brokenTasksNote(status.tasks.broken));
-    const told = new Set<string>();
+    if (condition.tasks && status.tasks.broken) out.note(brokenTasksNote(status.tasks.broken));
+    const noted = new Set<string>();
     const outcome = await follow(
       open.ref,
       async () => {
         status = await teamStatus(ctx);
-        noteWaitingRequests(status, wanted, told, out);
-        return missing(status, wanted, ctx) === undefined;
+        noteWaitingRequests(status, condition, noted, out);
+        return unmetCondition(status, condition, ctx) === undefined;
       },
       { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
     );
     if (outcome === "interrupted") return EXIT.interrupted;
     if (outcome === "timeout") {
-      throw new TeamError("TIMEOUT", `After ${options.timeout} s ${missing(status, wanted, ctx)}.`, {
-        hint: "See what they do: teams status",
-      });
+      throw new TeamError(
+        "TIMEOUT",
+        `After ${options.timeout} s ${unmetCondition(status, condition, ctx)}.`,
+        {
+          hint: "See what they do: teams status",
+        },
+      );
     }
     const unread = status.members.find((member) => member.name === open.actor)?.unread ?? 0;
-    out.done({ ...counts(status), unread }, () => line`${describe(status, wanted, unread)}`);
+    out.done({ ...resultJson(status), unread }, () => line`${describe(status, condition, unread)}`);
     return EXIT.done;
   },
 });
 
-interface Wanted {
+interface WaitCondition {
   readonly idle: boolean;
   readonly tasks: boolean;
   readonly message: boolean;
-  /** Who is to be idle; empty: all teammates. */
+  /** The members that must be idle; empty: all teammates. */
   readonly names: readonly string[];
 }
 
 /**
- * What of the wanted is not so yet, as the rest of a sentence; undefined when all is.
- * @throws TeamError RECIPIENT_INACTIVE when somebody who is waited for crashed: it will not come
+ * Describes the first part of the condition that is not met yet, as the rest of a sentence; undefined if all parts are met.
+ * @throws TeamError RECIPIENT_INACTIVE if a member of the condition crashed: it will not become idle
  */
-function missing(status: TeamStatus, wanted: Wanted, ctx: OperationContext): string | undefined {
-  const busy = wanted.idle ? watched(status, wanted.names).filter((member) => !isIdle(member)) : [];
+function unmetCondition(
+  status: TeamStatus,
+  condition: WaitCondition,
+  ctx: OperationContext,
+): string | undefined {
+  const busy = condition.idle
+    ? awaitedMembers(status, condition.names).filter((member) => !isIdle(member))
+    : [];
   if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
   const open = status.tasks.list.length - status.tasks.completed;
-  if (wanted.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
+  if (condition.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
   const unread = status.members.find((member) => member.name === ctx.actor)?.unread ?? 0;
-  return wanted.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
+  return condition.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
 }
 
-/** One that waits for a person may be waited for long: that is said once. */
-function noteWaitingRequests(status: TeamStatus, wanted: Wanted, told: Set<string>, out: Output): void {
-  for (const { name, state } of wanted.idle ? watched(status, wanted.names) : []) {
-    if ((state !== "needs-input" && state !== "awaiting-approval") || told.has(name)) continue;
-    told.add(name);
+/** Notes once for each member that it waits for the user: the command could wait for ever. */
+function noteWaitingRequests(
+  status: TeamStatus,
+  condition: WaitCondition,
+  noted: Set<string>,
+  out: Output,
+): void {
+  for (const { name, state } of condition.idle ? awaitedMembers(status, condition.names) : []) {
+    if ((state !== "needs-input" && state !== "awaiting-approval") || noted.has(name)) continue;
+    noted.add(name);
     out.note(line`${name} waits for you: teams approvals`);
   }
 }
 
-function watched({ members }: TeamStatus, names: readonly string[]): MemberStatus[] {
+function awaitedMembers({ members }: TeamStatus, names: readonly string[]): MemberStatus[] {
   const all = members.filter(({ name }) => name !== LEAD_NAME);
   return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
 }
 
-/** One with a message that it has yet to pick up is not: its turn is about to begin. */
+/** A member with an unread message is not idle: its turn is about to begin. */
 function isIdle({ name, state, exit, unread }: MemberStatus): boolean {
   if (state === "crashed") {
     const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
     throw new TeamError(
       "RECIPIENT_INACTIVE",
-      `${name} crashed${how === "" ? "" : ` (${how})`} while it was waited for.`,
+      `${name} crashed${how === "" ? "" : ` (${how})`}, so it will not become idle.`,
       {
-        hint: `Its last lines: teams status --json; end it: teams kill ${operand(name)}`,
+        hint: `See its last lines with teams status --json, or end it: teams kill ${operand(name)}`,
       },
     );
   }
   return (state === "idle" && unread === 0) || state === "exited";
 }
 
-function counts({ team, members, tasks }: TeamStatus): object {
+function resultJson({ team, members, tasks }: TeamStatus): object {
   return {
     team,
     members: members.map(({ name, state }) => ({ name, state })),
@@ -124,11 +144,11 @@ function counts({ team, members, tasks }: TeamStatus): object {
   };
 }
 
-function describe(status: TeamStatus, wanted: Wanted, unread: number): string {
-  const idle = watched(status, wanted.names).map(({ name, state }) => `${name} is ${state}`);
+function describe(status: TeamStatus, condition: WaitCondition, unread: number): string {
+  const idle = awaitedMembers(status, condition.names).map(({ name, state }) => `${name} is ${state}`);
   return [
-    ...(wanted.idle ? [idle.length === 0 ? "nobody works" : idle.join(", ")] : []),
-    ...(wanted.tasks ? [`${status.tasks.completed} tasks are completed`] : []),
-    ...(wanted.message ? [`${unread} unread`] : []),
+    ...(condition.idle ? [idle.length === 0 ? "there are no teammates" : idle.join(", ")] : []),
+    ...(condition.tasks ? [`${status.tasks.completed} tasks are completed`] : []),
+    ...(condition.message ? [`${unread} unread`] : []),
   ].join("; ");
 }

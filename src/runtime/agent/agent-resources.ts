@@ -85,8 +85,8 @@ async function openServers(
   settings: Settings,
   tell: (line: string) => void,
 ): Promise<Pick<AgentResources, "tools" | "close">> {
-  const { servers, flaws } = mcpConfig(home.root, cwd, settings);
-  for (const flaw of flaws) tell(`no tools from it: ${flaw}`);
+  const { servers, problems } = mcpConfig(home.root, cwd, settings);
+  for (const flaw of problems) tell(`no tools from it: ${flaw}`);
   if (Object.keys(servers).length === 0) return { tools: [], close: () => Promise.resolve() };
   const { connectServers } = await import("../../agent/mcp/servers.ts");
   return connectServers({

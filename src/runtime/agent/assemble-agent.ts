@@ -25,7 +25,7 @@ import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { PromptOverrides } from "../../schema/member-metadata.ts";
 import { agentId, agentName } from "../../schema/names.ts";
-import { bypassForbidden, furtherDirectories } from "../../settings/settings.ts";
+import { additionalDirectories, bypassForbiddenBy } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
@@ -81,7 +81,7 @@ export function assembleAgent(parts: AgentParts): Agent {
   };
   const hooks = hooksOf(parts, env);
   worker.planApproval.restrictModes((mode) =>
-    mode === "bypassPermissions" ? bypassForbidden(settings(), ctx.env) : undefined,
+    mode === "bypassPermissions" ? bypassForbiddenBy(settings(), ctx.env) : undefined,
   );
   const permissions: AgentPermissions = {
     mode: () => worker.planApproval.mode,
@@ -94,7 +94,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       ask: settings().permissions.ask,
       deny: deny(),
     }),
-    workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...furtherDirectories(settings(), ctx)],
+    workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...additionalDirectories(settings(), ctx)],
     readDirs: [outputDirectory(ctx.cwd), ...(parts.surroundings?.readDirs ?? [])],
     planFile: worker.planApproval.planFile,
     protectedDirs: [ctx.home.root],

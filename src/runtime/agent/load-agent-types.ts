@@ -9,7 +9,7 @@ import {
 import type { Notes } from "../../agent/prompts/type-notes.ts";
 import type { Env } from "../../os/env.ts";
 import { projectTypeFiles, typeFiles } from "../../settings/settings-files.ts";
-import { trustIn } from "../../settings/trust.ts";
+import { trustDecision } from "../../settings/trust.ts";
 
 /**
  * The agent types that count in a directory: the built-in ones, over them the user's, over those the project's where a
@@ -18,7 +18,7 @@ import { trustIn } from "../../settings/trust.ts";
 export async function agentTypesIn(root: string, directory: string): Promise<AgentTypes> {
   const own = typeFiles(join(root, "agents"));
   const project = projectTypeFiles(root, directory);
-  const isTrusted = project.length > 0 && trustIn(root, directory) === true;
+  const isTrusted = project.length > 0 && trustDecision(root, directory) === true;
   const files = [...own, ...(isTrusted ? project : [])];
   const ignored = isTrusted
     ? []

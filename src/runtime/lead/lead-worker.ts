@@ -12,7 +12,7 @@ import {
 import { reconcile } from "../../operations/supervision/reconcile.ts";
 import { planPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { bypassForbidden, pricesIn, worktreeSettings } from "../../settings/settings.ts";
+import { bypassForbiddenBy, isPricedBy, worktreeSettings } from "../../settings/settings.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { Worker } from "../../worker/worker.ts";
@@ -136,10 +136,10 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
         return worktreeSettings(live());
       },
       get isPriced() {
-        return pricesIn(live());
+        return isPricedBy(live());
       },
       get bypassForbidden() {
-        return bypassForbidden(live(), ctx.env);
+        return bypassForbiddenBy(live(), ctx.env);
       },
     },
     alone: !io.terminal.stdin,

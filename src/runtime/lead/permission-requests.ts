@@ -1,7 +1,7 @@
 import { answerPermission } from "../../operations/approvals/answer-permission.ts";
 import { unansweredPlans } from "../../operations/approvals/approvals.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
-import { furtherDirectories } from "../../settings/settings.ts";
+import { additionalDirectories } from "../../settings/settings.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { listRequests } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -36,7 +36,7 @@ export async function handleCodeOnlyMessage(
   const how = await answerPermission(ctx, message.from, asked.request, {
     mode: planApproval.mode,
     rules: { ...permissions, allow: [...permissions.allow, ...permissionRequests.sessionRules] },
-    directories: furtherDirectories(settings(), ctx),
+    directories: additionalDirectories(settings(), ctx),
   });
   if (how === "person") {
     const where =

@@ -2,7 +2,7 @@ import { setPermissionMode } from "../../operations/permission-mode.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { bypassForbidden } from "../../settings/settings.ts";
+import { bypassForbiddenBy } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { modeToInherit } from "../../team/members/permission-mode.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
@@ -89,6 +89,6 @@ export async function switchDelegate({ ctx, settings }: Lead): Promise<void> {
   const next = lead?.mode === "delegate" ? (before ?? "default") : "delegate";
   await setPermissionMode(ctx, LEAD_NAME, next, {
     decider: "person",
-    forbidden: bypassForbidden(settings(), ctx.env),
+    forbidden: bypassForbiddenBy(settings(), ctx.env),
   });
 }

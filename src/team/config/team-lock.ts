@@ -1,5 +1,5 @@
 import { dirname, relative } from "node:path";
-import { isSystemError, systemRefusal, TeamError } from "../../errors.ts";
+import { fileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, readText } from "../../os/files/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../../schema/migrate.ts";
@@ -54,7 +54,7 @@ async function withTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): P
   } catch (error) {
     if (isMissing(error)) assertTeam(ref);
     // The system can refuse only before the rename, so the old content is unchanged.
-    throw isSystemError(error) ? systemRefusal(path, "written", error, "; it is as it was") : error;
+    throw isSystemError(error) ? fileAccessError(path, "written", error, "; it is as it was") : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { isSystemError, systemRefusal } from "../../errors.ts";
+import { fileAccessError, isSystemError } from "../../errors.ts";
 import { isMissing } from "../../os/files/fs.ts";
 import { maskValue, ownSecrets } from "../../os/redact.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../../schema/inbox.ts";
@@ -31,7 +31,7 @@ export function appendJournal(
     appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
   } catch (error) {
     if (isMissing(error)) throw teamNotFound(ref);
-    throw isSystemError(error) ? systemRefusal(ref.paths.journal, "written", error) : error;
+    throw isSystemError(error) ? fileAccessError(ref.paths.journal, "written", error) : error;
   }
 }
 

@@ -23,7 +23,7 @@ export type JsonRepaired = "whole" | "lost" | { readonly original: string };
  */
 export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepair<T>): Promise<JsonRepaired> {
   return updateTeamFile<JsonRepaired>(ref, path, (_text, isLocked) => {
-    if (flawOf(path, schema) === undefined) return { value: "whole" };
+    if (parseProblem(path, schema) === undefined) return { value: "whole" };
     if (!isLocked) throw new Error("A repair is made under the lock.");
     const saved = salvage(readText(path) ?? "");
     if (saved === undefined) return { value: "lost" };
@@ -32,7 +32,7 @@ export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepai
 }
 
 /** Why a file of JSON cannot be read; undefined when it can, or is not there. */
-export function flawOf(path: string, schema: z.core.$ZodType<unknown>): string | undefined {
+export function parseProblem(path: string, schema: z.core.$ZodType<unknown>): string | undefined {
   try {
     readJsonFile(path, schema);
     return undefined;

@@ -8,7 +8,7 @@ import type { TeamRef } from "../ref.ts";
 import { raiseWatermark, taskIds } from "../tasks/task-ids.ts";
 import { changeTask, findTask, lockTasks } from "../tasks/tasks.ts";
 import { type LinkRepair, repairLinks } from "./repair-dependencies.ts";
-import { flawOf, repairJson } from "./repair-json.ts";
+import { parseProblem, repairJson } from "./repair-json.ts";
 
 /** What is left of a task's text; undefined when nobody could say what it was about. */
 export function salvageTask(text: string, id: string): Task | undefined {
@@ -32,7 +32,7 @@ function schemaOf(id: string): z.core.$ZodType<Task> {
 /** The tasks that cannot be read, and why. */
 export function brokenTasks(ref: TeamRef): { readonly id: string; readonly flaw: string }[] {
   return taskIds(ref).flatMap((id) => {
-    const flaw = flawOf(ref.paths.task(id), schemaOf(id));
+    const flaw = parseProblem(ref.paths.task(id), schemaOf(id));
     return flaw === undefined ? [] : [{ id, flaw }];
   });
 }

@@ -28,6 +28,6 @@ test("export and import › work through a pipe, and a saved archive is private 
       cwd: home,
     },
   );
-  expect(saved.stdout).toContain("Team review is saved");
+  expect(saved.stdout).toContain("Saved team review");
   expect(statSync(join(home, "x.tar.gz")).mode & 0o777).toBe(0o600);
 });

@@ -218,7 +218,7 @@ describe("an impossible place or option", () => {
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     const run = ["run", "--playbook", "short.json"];
     const audit = await refused(2, "INVALID_INPUT", ...run, "--report", "AUDIT.md");
-    expect(audit.message).toContain("--report for the built-in audit only");
+    expect(audit.message).toContain("--report only for the built-in audit");
     const place = await refused(2, "INVALID_INPUT", ...run, "--here", "--session");
     expect(place.message).toContain("--here or --session, not both");
     await leaves(t, nothing());

@@ -48,7 +48,7 @@ it("spawn without a model › warns about an unscripted name, and names the buil
   const { teams } = await team();
   const silent = await teams(["spawn", "ada", "--teammate-mode", "process"]);
   expect(silent.code).toBe(0);
-  expect(silent.err).toContain("nothing is scripted for ada");
+  expect(silent.err).toContain("no playbook has a part for ada");
   expect((await teams(["spawn", "scout", "--teammate-mode", "process"])).err).toContain(
     "plays the built-in audit",
   );
@@ -60,7 +60,7 @@ it("commands to copy › quote names for the shell", async () => {
   const spawn = [...SPAWN, "--teammate-mode", "process"];
   const odd = await teams(["spawn", ...spawn, "--", "$(touch pwned)"]);
   expect(odd.out).toContain(
-    "See it: teams attach '$(touch pwned)'   its screen: teams peek '$(touch pwned)'",
+    "Its pane: teams attach '$(touch pwned)'   its screen: teams peek '$(touch pwned)'",
   );
   const dashed = await teams(["spawn", ...spawn, "--", "-x"]);
   expect(dashed.out).toContain("teams peek -- -x");
@@ -223,16 +223,16 @@ describe("a crash request", () => {
     expect(first).toMatchObject({ kind: "crash", from: "dev", summary: expect.stringContaining("SIGKILL") });
     expect((await teams(["status", "--json"])).json<Status>().approvals).toEqual([first]);
     expect((await teams(["approvals"])).out).toContain(
-      `teams approve ${first.id}   or dismiss it: teams reject`,
+      `teams approve ${first.id}   or remove it: teams reject`,
     );
     const model = await teams(["approve", first.id, "--json"], { env: { TEAMS_AGENT: "team-lead@crew" } });
     expect(model.error().code).toBe("PERMISSION_DENIED");
-    expect((await teams(["approve", first.id])).out).toContain("dev was started again.");
+    expect((await teams(["approve", first.id])).out).toContain("dev was restarted.");
     expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
     expect((await teams(["reject", first.id, "--json"])).error().code).toBe("REQUEST_NOT_FOUND");
     const second = await crashed();
     expect(second.id).not.toBe(first.id);
-    expect((await teams(["reject", second.id])).out).toContain("dev has left the team.");
+    expect((await teams(["reject", second.id])).out).toContain("dev was removed from the team.");
     const { members, approvals } = (await teams(["status", "--json"])).json<Status>();
     expect([members.some(({ name }) => name === "dev"), approvals]).toEqual([false, []]);
   });

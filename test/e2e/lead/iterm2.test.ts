@@ -24,7 +24,7 @@ it("iterm2 mode › runs a teammate in an iTerm2 window that every command finds
   expect(await member()).toMatchObject({ backend: "iterm2", paneId: window, alive: true });
   await eventually("her words", async () => (await done("peek", "ada")).out.includes("I heard hello"));
 
-  expect((await done("attach", "ada")).out).toBe("Here is ada.\n");
+  expect((await done("attach", "ada")).out).toBe("Switched to ada.\n");
   expect(terminal.focus()).toBe(window);
   expect((await teams(["hide", "ada", "--json"])).error().code).toBe("RECIPIENT_INACTIVE");
   expect((await teams(["spawn", "bob", "--here", ...SPAWN, "--json"])).error()).toMatchObject({

@@ -88,7 +88,7 @@ describe("Ctrl-C during spawn", () => {
       // The spawn may have finished before the signal came.
       if (code === 0) return expect(err).toBe("");
       expect(code, err).toBe(130);
-      expect(err).toMatch(/Interrupted after dev was ready: it stays.*teams kill dev/);
+      expect(err).toMatch(/Interrupted after dev was ready, so it keeps running.*teams kill dev/);
       expect(agentsOf(ref, "dev")).toEqual([readStatus(ref, "dev")?.process.pid]);
       return;
     }

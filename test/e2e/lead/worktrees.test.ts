@@ -310,7 +310,7 @@ describe("ending a teammate with a worktree (S46)", () => {
     writeFileSync(join(last.cwd, "new.txt"), "new\n");
     const purged = await p.run(["kill", "crew", "--purge", "--force"]);
     expect(purged.out).toContain(`The worktree ${last.worktree} stays: 1 untracked file.`);
-    expect(purged.out).toContain("Team crew is deleted.");
+    expect(purged.out).toContain("Deleted team crew.");
     const command = /: (git -C .*)$/m.exec(purged.out)?.[1] ?? "";
     execFileSync("/bin/sh", ["-c", command], { cwd: p.here });
     expect(existsSync(last.worktree)).toBe(false);

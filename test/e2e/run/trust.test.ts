@@ -27,7 +27,7 @@ describe("a directory with its own settings (S70)", () => {
     expect(existsSync(join(t.home, "ran"))).toBe(false);
     person.type("y", "Enter");
     await person.sees("Done so far.");
-    expect(person.screen()).toContain("Trusted; teams trust --revoke takes it back.");
+    expect(person.screen()).toContain("Trusted. To undo it: teams trust --revoke");
     expect(await person.code()).toBe(0);
     expect(existsSync(join(t.home, "ran"))).toBe(true);
   });

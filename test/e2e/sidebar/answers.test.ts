@@ -85,10 +85,10 @@ describe("a request in the sidebar (S61)", () => {
     await person.sees(/asks for permission\s+Bash\(touch first\)/);
     await crash();
     person.type("a", "Enter");
-    await person.sees("dev is at work again");
+    await person.sees("dev is restarted");
     await crash();
     person.type("r", "Enter");
-    await person.sees("dev has left the team");
+    await person.sees("dev is removed from the team");
   });
 
   it("takes only the first answer", async () => {
@@ -100,7 +100,7 @@ describe("a request in the sidebar (S61)", () => {
     expect((await teams(["approve", first?.id ?? ""])).code).toBe(0);
     await eventually("the first command", () => made("first"));
     person.type("Enter");
-    await person.sees("dev has its answer already");
+    await person.sees("dev already has an answer");
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 });

@@ -11,14 +11,14 @@ const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPerm
 it("hide, show and attach › move a pane and record that it is hidden", async () => {
   const { tmux, teams, user } = await team("ada", "bob");
   const pane = paneOf(tmux, "ada");
-  expect((await teams(["hide", "ada"])).out).toBe("ada is in a window of its own.\n");
+  expect((await teams(["hide", "ada"])).out).toBe("ada is now in its own window.\n");
   expect((await teams(["hide", "ada", "--json"])).json()).toEqual({
     agent: "ada",
     hidden: true,
     moved: false,
   });
   expect(hiddenIn(tmux)).toEqual([pane]);
-  expect((await teams(["show", "ada"])).out).toBe("ada is in its team's window.\n");
+  expect((await teams(["show", "ada"])).out).toBe("ada is now in the team's window.\n");
   expect(hiddenIn(tmux)).toEqual([]);
   expect((await teams(["hide", "ada"])).code).toBe(0);
   const attach = (await teams(["attach", "ada"])).out;

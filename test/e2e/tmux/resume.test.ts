@@ -102,7 +102,7 @@ it("a pane closed by hand › is shown as exited, blocks no spawn, and returns b
   expect(status.members.find(({ name }) => name === "dev")?.state).toBe("exited");
   expect(status.approvals).toEqual([]);
 
-  expect((await done("resume")).out).toContain("dev was started again with its conversation");
+  expect((await done("resume")).out).toContain("dev was restarted with its conversation");
   await hasSaid("dev", 1);
   expect(said("dev")).toEqual(["I heard to dev"]);
   expect([pidOf("ada"), agentsOf(ref, "dev").length]).toEqual([ada, 1]);

@@ -17,9 +17,7 @@ it("spawn --window › every command respects the separate window, and resume op
   expect(windows()).toEqual(["ada@crew: ada", "bob: bob", "cyd@crew: cyd"]);
 
   expect((await done("hide", "ada", "--json")).json()).toEqual({ agent: "ada", hidden: false, moved: false });
-  expect((await done("show", "ada")).out).toBe(
-    "ada was spawned into a window of its own, and stays there.\n",
-  );
+  expect((await done("show", "ada")).out).toBe("ada was spawned in its own window and stays there.\n");
   expect((await done("layout", "main-vertical")).out).toBe("1 window: main-vertical.\n");
   expect((await teams(["attach", "ada"])).out).toContain(`.${paneOf("ada")}`);
   const { members } = (await done("status", "--json")).json<TeamStatus>();
@@ -29,7 +27,7 @@ it("spawn --window › every command respects the separate window, and resume op
 
   await done("kill", "bob", "--force");
   expect((await done("layout", "grid")).out).toBe(
-    "Each teammate has a window of its own: there is nothing to lay out.\n",
+    "Each teammate has its own window: there is nothing to arrange.\n",
   );
   await done("spawn", "dot", ...SPAWN);
   for (const name of ["ada", "dot"]) t.tmux("kill-pane", "-t", paneOf(name));

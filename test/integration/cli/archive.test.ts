@@ -31,7 +31,7 @@ describe("teams export and import", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await teams(["delete", "my-review"]);
     const made = await teams(["import", file]);
-    expect(made.out).toBe("Team my-review is imported: 1 member, 1 task.\nNext: teams status my-review\n");
+    expect(made.out).toBe("Imported team my-review: 1 member, 1 task.\nNext: teams status my-review\n");
     expect(await tasksOf(teams, "my-review")).toEqual(tasks);
     expect((await teams(["inbox", "team-lead"])).out).toContain("hello");
   });
@@ -57,7 +57,7 @@ describe("teams export and import", () => {
     writeFileSync(config, JSON.stringify(bold));
     const { bytes } = await teams(["export", "-o", "-"]);
     const made = await teams(["import", "-", "--unique"], { stdin: bytes });
-    expect(made.out).toContain("These may do everything without asking, as before: team-lead.");
+    expect(made.out).toContain("These members may do everything without asking, as before: team-lead.");
   });
 
   it("suggest teams resume for a team with agents", async () => {
@@ -73,8 +73,8 @@ describe("teams export and import", () => {
     const teams = await home();
     const { message, hint } = (await teams(["export", "-o", "nowhere/x.tar.gz", "--json"])).error();
     const directory = join(teams.directory, "nowhere");
-    expect(message).toBe(`There is no directory ${directory} for x.tar.gz; nothing was saved.`);
-    expect(hint).toBe(`Make it: mkdir -p ${directory}; or name another file with -o.`);
+    expect(message).toBe(`The directory ${directory} for x.tar.gz does not exist; nothing was saved.`);
+    expect(hint).toBe(`Create it: mkdir -p ${directory}; or name another file with -o.`);
   });
 
   it("replace the named file only if the export succeeds", async () => {
@@ -126,7 +126,7 @@ describe("teams delete --backup", () => {
     const [name = ""] = archives(teams);
     const file = join(teams.directory, name);
     expect(ended.out).toBe(
-      `Team my-review is deleted.\nIts archive: ${file}\nTo get it back: teams import ${file}\n`,
+      `Deleted team my-review.\nIts archive: ${file}\nTo restore it: teams import ${file}\n`,
     );
     expect((await teams(["import", file])).code).toBe(0);
     expect(await tasksOf(teams, "my-review")).toMatchObject({ tasks: [{ subject: "Read it" }] });

@@ -28,7 +28,7 @@ describe("teams attach", () => {
     expect(detached).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^tmux -S /),
-      err: "No terminal shows this tmux session, so none was switched.\n",
+      err: "No terminal is attached to this tmux session, so none was switched.\n",
     });
     const other = privateTmux();
     const { TMUX, TMUX_PANE } = other.inside(other.session().pane);
@@ -51,7 +51,7 @@ describe("teams attach", () => {
     const none = await attach(["--json", "--", "-b ob"]);
     expect(none.error()).toMatchObject({
       code: "RECIPIENT_INACTIVE",
-      message: "-b ob has no pane: it runs without one.",
+      message: "-b ob runs without a pane.",
       hint: "Watch it here: teams peek --team crew -f -- '-b ob'",
     });
     expect(none.code).toBe(1);

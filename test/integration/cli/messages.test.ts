@@ -143,7 +143,7 @@ it("teams send and broadcast › redact a secret and say so (S75)", async () => 
   ]) {
     const { code, err } = await teams(words);
     expect(code).toBe(0);
-    expect(err).toContain("A secret of your environment in it was written as [secret]");
+    expect(err).toContain("A secret from your environment was replaced by [secret]");
   }
   expect((await teams(["send", "dev", "nothing of the kind"])).err).not.toContain("secret");
   const texts = (await inboxOf(teams, "dev")).map(({ text }) => text);
@@ -161,7 +161,7 @@ describe("teams broadcast", () => {
   it("succeeds without recipients", async () => {
     const teams = await teamOf();
     const sent = await teams(["broadcast", "hello"]);
-    expect(sent).toMatchObject({ code: 0, out: "Nobody is there to hear it.\n" });
+    expect(sent).toMatchObject({ code: 0, out: "Not sent: no other member is running.\n" });
   });
 });
 
@@ -223,7 +223,9 @@ describe("teams inbox", () => {
     for (const who of [[], ["--as", "dev"]]) {
       const refused = await teams(["inbox", "dev", "--mark-read", "--json", ...who]);
       expect(refused).toMatchObject({ code: 2, out: "" });
-      expect(refused.error().message).toBe("dev reads its messages itself; nothing was marked.");
+      expect(refused.error().message).toBe(
+        "dev reads its messages itself, and would miss a message that you mark; nothing was marked.",
+      );
     }
     expect(await inboxOf(teams, "dev", "--unread")).toHaveLength(1);
     const own = await teams(["inbox", "--mark-read"], { env: { TEAMS_AGENT: "dev@review" } });

@@ -33,7 +33,7 @@ describe("teams mode", () => {
 
   it("changes the lead's mode in the team config, without a message", async () => {
     const { cli, ref } = await teamOf();
-    expect((await cli(["mode", "team-lead", "delegate"])).out).toBe("team-lead is in mode delegate now.\n");
+    expect((await cli(["mode", "team-lead", "delegate"])).out).toBe("team-lead is now in mode delegate.\n");
     expect(member(ref, "team-lead").mode).toBe("delegate");
     expect(await messages(ref, "team-lead")).toEqual([]);
   });

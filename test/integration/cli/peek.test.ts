@@ -40,16 +40,16 @@ describe("teams peek -f with a pane", () => {
     await peek.has("ready\n");
     watched.does("seq 1500");
     await peek.has(/\n1500\n$/);
-    expect(peek.out()).toMatch(/… \d+ lines left out …/);
+    expect(peek.out()).toMatch(/… \d+ lines omitted …/);
     let next = 1;
     for (const row of peek.out().trimEnd().split("\n").slice(1)) {
-      const left = /^… (\d+) lines left out …$/.exec(row)?.[1];
+      const left = /^… (\d+) lines omitted …$/.exec(row)?.[1];
       if (left === undefined) expect(row).toBe(String(next));
       next += Number(left ?? 1);
     }
     // More than the history keeps, so the number of lost lines is unknown.
     watched.does("seq 10001 19000");
-    await peek.has(/1500\n… some lines left out …\n(.*\n)+19000\n$/);
+    await peek.has(/1500\n… some lines omitted …\n(.*\n)+19000\n$/);
   });
 
   it("reads the screen below the user's copy mode, and leaves the mode alone", async () => {

@@ -235,7 +235,7 @@ describe("a task file that cannot be read", () => {
     const done = await teams(["task", "done", "1", "--as", "dev"]);
     expect(done).toMatchObject({
       code: 0,
-      out: "Task #1 is completed.\n",
+      out: "Completed task #1.\n",
       err: expect.stringContaining("#3"),
     });
     const inboxOf = async (name: string) => (await teams(["inbox", name])).out;

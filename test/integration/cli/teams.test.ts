@@ -34,7 +34,7 @@ describe("teams create, ls and delete", () => {
     });
     expect((await teams(["ls"])).out).toContain("my-review");
     const gone = await teams(["delete", "my-review"]);
-    expect(gone).toMatchObject({ code: 0, out: "Team my-review is deleted.\n" });
+    expect(gone).toMatchObject({ code: 0, out: "Deleted team my-review.\n" });
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
@@ -69,7 +69,7 @@ describe("teams create, ls and delete", () => {
     const ended = await teams(["kill", "team-lead", "--json"]);
     expect([ended.code, ended.error().code]).toEqual([2, "INVALID_INPUT"]);
     expect(ended.error().hint).toContain("teams kill --team review");
-    expect((await teams(["kill", "review"])).out).toContain("Nobody but the lead was there.");
+    expect((await teams(["kill", "review"])).out).toContain("The team has no teammates.");
   });
 
   it.each([
@@ -215,7 +215,7 @@ describe("teams doctor", () => {
     expect((await teams(["task", "list", "--json"])).json()).toMatchObject({
       tasks: [{ id: "1", subject: "a" }],
     });
-    expect((await teams(["doctor"])).out).toMatch(/^ok +teams +all files are whole: crew$/m);
+    expect((await teams(["doctor"])).out).toMatch(/^ok +teams +all files are in order: crew$/m);
   });
 
   it("repairs another program's team only by name with --force (S76)", async () => {
@@ -234,6 +234,8 @@ describe("teams doctor", () => {
       "→ Repair it: teams doctor --fix --force theirs",
     );
     expect(readFileSync(file, "utf8")).toBe('{"members":[{"name":"team-lead"}');
-    expect((await teams(["doctor", "--fix", "--force", "theirs"])).out).toContain("it names team-lead");
+    expect((await teams(["doctor", "--fix", "--force", "theirs"])).out).toContain(
+      "its members are team-lead",
+    );
   });
 });

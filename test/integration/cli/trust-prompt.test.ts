@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { askTrust } from "../../../src/cli/trust-prompt.ts";
-import { trustIn } from "../../../src/settings/trust.ts";
+import { trustDecision } from "../../../src/settings/trust.ts";
 import type { Io } from "../../../src/terminal/io.ts";
 import { openOutput } from "../../../src/terminal/output.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
@@ -38,7 +38,7 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
   return {
     ask: () => askTrust({ io, options, out: openOutput(io, options) }),
     said: () => said,
-    trust: () => trustIn(root, cwd),
+    trust: () => trustDecision(root, cwd),
     asked: () => answers.length - left.length,
     root,
   };

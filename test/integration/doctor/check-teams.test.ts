@@ -31,7 +31,7 @@ import { testTeam } from "../../support/team/test-team.ts";
 
 const check = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: false });
 const fix = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: true });
-const WHOLE = [{ name: "teams", level: "ok", text: "all files are whole: crew" }];
+const WHOLE = [{ name: "teams", level: "ok", text: "all files are in order: crew" }];
 
 /** Returns the quarantined originals of a file. */
 function originalsOf(path: string): string[] {
@@ -84,7 +84,7 @@ describe("checkTeams with a broken config", () => {
     const [done] = await fix(ref);
     expect(done).toMatchObject({
       level: "ok",
-      text: expect.stringContaining("repaired config.json; it names team-lead"),
+      text: expect.stringContaining("repaired config.json; its members are team-lead"),
     });
     expect(readTeam(ref)).toMatchObject({ schemaVersion: whole.schemaVersion, theirs: 1 });
     expect(readTeam(ref).members.slice(0, 2)).toEqual(whole.members.slice(0, 2));
@@ -130,7 +130,7 @@ describe("checkTeams with a broken config", () => {
     ]);
     expect(readFileSync(ref.paths.config, "utf8")).toBe('{"schemaVersion":"1.1.0","na');
     const [done] = await checkTeams(ref.home, { fix: true, only: "crew" });
-    expect(done).toMatchObject({ level: "ok", text: expect.stringMatching(/^set aside as .*teams import/) });
+    expect(done).toMatchObject({ level: "ok", text: expect.stringMatching(/^moved to .*teams import/) });
     expect(existsSync(ref.paths.config)).toBe(false);
     expect(originalsOf(ref.paths.config)).toEqual(['{"schemaVersion":"1.1.0","na']);
   });
@@ -173,7 +173,7 @@ describe("checkTeams with broken tasks", () => {
     const texts = (await fix(ref)).map(({ text }) => text);
     expect(texts).toMatchObject([
       expect.stringContaining("repaired task #2"),
-      expect.stringContaining("set task #3 aside"),
+      expect.stringContaining("moved task #3 to"),
       expect.stringContaining("#1 named #3, which is not there"),
     ]);
     expect(getTask(ref, "2")).toMatchObject({
@@ -201,7 +201,9 @@ describe("checkTeams with broken tasks", () => {
     const ref = await testTeam();
     for (const subject of ["one", "two"]) await createTask(ref, { subject });
     await changeTask(ref, "1", (task) => ({ ...task, blocks: ["2"], blockedBy: ["9"] }));
-    expect(await check(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("out of step") }]);
+    expect(await check(ref)).toMatchObject([
+      { level: "warn", text: expect.stringContaining("inconsistent") },
+    ]);
     await fix(ref);
     expect(listTasks(ref)).toMatchObject([
       { blocks: ["2"], blockedBy: [] },
@@ -285,7 +287,9 @@ describe("checkTeams with broken messages", () => {
     expect(originalsOf(strays[0] as string)).toEqual([texts[0]]);
     const left = (await check(ref)).map(({ level, text, remedy }) => `${level} ${text} → ${remedy}`);
     expect(left).toHaveLength(4);
-    expect(left).toContainEqual(expect.stringMatching(/^fail config.json names no team-lead → Put/));
+    expect(left).toContainEqual(
+      expect.stringMatching(/^fail config.json does not list the lead \(team-lead\) → Restore/),
+    );
     expect(left).toContainEqual(expect.stringMatching(/^warn .*unread.json.*; 1 of its messages.*→ .*rm/));
   });
 
@@ -303,7 +307,7 @@ describe("checkTeams with broken messages", () => {
     expect(found).toContainEqual(
       expect.objectContaining({
         level: "fail",
-        text: `ada may still run, as process ${process.pid}, and config.json does not name it`,
+        text: `ada may still run as process ${process.pid}, but config.json does not list it`,
       }),
     );
   });
@@ -325,7 +329,7 @@ describe("checkTeams with broken messages", () => {
     appendFileSync(ref.paths.journal, '{"at":1,"id"');
     const torn = readFileSync(ref.paths.journal, "utf8");
     expect(await check(ref)).toMatchObject([
-      { level: "warn", text: expect.stringContaining("never finished") },
+      { level: "warn", text: expect.stringContaining("is incomplete") },
     ]);
     await fix(ref);
     expect(readFileSync(ref.paths.journal, "utf8")).toBe(`${torn}\n`);
@@ -472,7 +476,7 @@ test("checkTeams › changes nothing in another program's team unless it is name
   writeFileSync(ref.paths.task("1"), "{");
   writeFileSync(ref.paths.inbox("dev"), "[{");
   const before = bytesIn(ref.home.root);
-  expect(await fix(ref)).toEqual([{ name: "teams", level: "ok", text: "none of ours" }]);
+  expect(await fix(ref)).toEqual([{ name: "teams", level: "ok", text: "none created by teams" }]);
   expect(bytesIn(ref.home.root)).toEqual(before);
   const found = await checkTeams(ref.home, { fix: false, only: "crew" });
   expect(found.map(({ remedy }) => remedy)).toEqual(

@@ -8,7 +8,7 @@ describe("directory checks", () => {
   it("checkRoot accepts a missing root, warns if others can write to it, and fails on a file", () => {
     const directory = temporaryDirectory();
     const root = join(directory, "a", "b");
-    expect(checkRoot(root)).toMatchObject({ level: "ok", text: expect.stringContaining("will be made") });
+    expect(checkRoot(root)).toMatchObject({ level: "ok", text: expect.stringContaining("will be created") });
     mkdirSync(root, { recursive: true, mode: 0o700 });
     expect(checkRoot(root)).toMatchObject({ level: "ok", text: root });
     chmodSync(root, 0o777);
@@ -28,7 +28,7 @@ describe("directory checks", () => {
     const runtime = join(temporaryDirectory(), "teams");
     expect(checkRuntime(runtime)).toMatchObject({
       level: "ok",
-      text: expect.stringContaining("will be made"),
+      text: expect.stringContaining("will be created"),
     });
     mkdirSync(runtime, { mode: 0o700 });
     expect(checkRuntime(runtime).level).toBe("ok");

@@ -16,7 +16,7 @@ describe("teams doctor", () => {
       expect(checks).toContainEqual({
         name,
         level: "fail",
-        text: expect.stringMatching(/^cannot be looked at: ELOOP/),
+        text: expect.stringMatching(/^cannot be checked: ELOOP/),
         remedy: expect.stringContaining("TEAMS_HOME"),
       });
     }

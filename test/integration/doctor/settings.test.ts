@@ -22,7 +22,7 @@ function findings(user: unknown, project?: unknown) {
 it("checkSettings › accepts readable settings, including entries of other programs", () => {
   expect(findings({})).toEqual(["ok can be read"]);
   expect(findings({ theme: "dark", hooks: { SessionStart: [1], PreToolUze: [] } })).toEqual([
-    "ok can be read; these hooks are other programs': SessionStart, PreToolUze",
+    "ok can be read; hooks for events of other programs: SessionStart, PreToolUze",
   ]);
 });
 
@@ -39,9 +39,9 @@ it("checkSettings › warns about entries without effect: broken rules, unknown 
   const hooks = { Stop: [{ hooks: [{ type: "prompt", prompt: "Is it done?" }, { type: "command" }] }] };
   expect(findings({ permissions, hooks }, { permissions: { allow: ["Bash"] } })).toEqual([
     "ok can be read",
-    expect.stringContaining('warn the permission rule "Bash(git" cannot be read'),
-    'warn a hook of Stop is not run: its type is "prompt", and only "command" is',
-    "warn a hook of Stop is not run: it names no command",
+    expect.stringContaining('warn the permission rule "Bash(git" is invalid'),
+    'warn a hook of Stop is not run: its type is "prompt", and teams runs only "command"',
+    "warn a hook of Stop is not run: it has no command",
     expect.stringMatching(/^warn not trusted, so ignored: .*permissions\.allow$/),
   ]);
 });

@@ -6,7 +6,11 @@ describe("checkTmuxOptions", () => {
   test("starts no server, and says that none is running", async () => {
     const { env, server } = privateTmux();
     expect(await checkTmuxOptions(env)).toEqual([
-      { name: "tmux options", level: "ok", text: "no server is running; they are checked once one is" },
+      {
+        name: "tmux options",
+        level: "ok",
+        text: "no server is running; the options are checked when one runs",
+      },
     ]);
     await expect(server.call(["list-sessions"])).rejects.toThrow(/no server running|error connecting/);
   });
@@ -31,12 +35,12 @@ describe("checkTmuxOptions", () => {
       "tmux default-terminal": "warn: screen: programs in panes expect few colours",
       // The attached terminal is a tmux too, and reports its own capabilities.
       "tmux true colour": "ok: passed on",
-      "tmux escape-time": "warn: 500 ms: Esc interrupts an agent that much later",
-      "tmux mouse": "warn: off: the sidebar takes keys only, and the wheel does not scroll",
+      "tmux escape-time": "warn: 500 ms: Esc interrupts an agent with this delay",
+      "tmux mouse": "warn: off: the sidebar accepts only keys, and the mouse wheel does not scroll",
       "tmux clipboard": "warn: off: what you copy in a pane stays in tmux",
       "tmux numbering": "ok: windows from 1, panes from 1",
       "tmux hooks": "warn: after-split-window may rearrange agents' panes",
-      "tmux size": "warn: 70×20: a window holds fewer than two agents",
+      "tmux size": "warn: 70×20: a window has room for fewer than two agents",
     });
     for (const { level, remedy } of findings) expect(remedy !== undefined).toBe(level !== "ok");
   });

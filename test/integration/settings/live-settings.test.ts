@@ -131,7 +131,7 @@ describe("settings changed while an agent runs", () => {
     await say();
     expect(["a", "b", "c"].map(made)).toEqual([false, false, false]);
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(/^the settings are what they were: .*settings\.json is not JSON/);
+    expect(problems[0]).toMatch(/^the old settings stay in force: .*settings\.json is not JSON/);
   });
 
   it("decide an open permission request at the next wakeup", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { hookCommands } from "../../../src/agent/hooks/settings.ts";
 import { parseRule } from "../../../src/agent/permissions/rules.ts";
 import { TeamError } from "../../../src/errors.ts";
-import { bypassForbidden, type LoadedSettings, loadSettings } from "../../../src/settings/settings.ts";
+import { bypassForbiddenBy, type LoadedSettings, loadSettings } from "../../../src/settings/settings.ts";
 import { settingsJsonSchema } from "../../../src/settings/settings-schema.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
@@ -203,10 +203,14 @@ describe("loadSettings", () => {
     const settings = (mode?: string) =>
       load(mode === undefined ? {} : { user: { permissions: { disableBypassPermissionsMode: mode } } });
     const variable = (value: string) => ({ CLAUDE_CODE_BYPASS_PERMISSIONS_MODE: value });
-    expect(bypassForbidden(settings(), {})).toBeUndefined();
-    expect(bypassForbidden(settings(), variable("true"))).toBeUndefined();
-    expect(bypassForbidden(settings("disable"), variable("true"))).toContain("disableBypassPermissionsMode");
-    expect(bypassForbidden(settings(), variable("false"))).toBe("CLAUDE_CODE_BYPASS_PERMISSIONS_MODE=false");
+    expect(bypassForbiddenBy(settings(), {})).toBeUndefined();
+    expect(bypassForbiddenBy(settings(), variable("true"))).toBeUndefined();
+    expect(bypassForbiddenBy(settings("disable"), variable("true"))).toContain(
+      "disableBypassPermissionsMode",
+    );
+    expect(bypassForbiddenBy(settings(), variable("false"))).toBe(
+      "CLAUDE_CODE_BYPASS_PERMISSIONS_MODE=false",
+    );
   });
 
   it("lets managed settings win, and keeps the user's deny rules", () => {

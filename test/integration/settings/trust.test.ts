@@ -33,7 +33,7 @@ describe("teams trust (S70)", () => {
     const kept = realpathSync(repo);
     expect(trusted.json()).toEqual({ directory: kept, trusted: true, changed: true });
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([["Bash(make:*)"], ["Bash(make:*)"]]);
-    expect((await cli(["trust", "repo"])).out).toContain("was trusted before");
+    expect((await cli(["trust", "repo"])).out).toContain("was already trusted");
     const listed = (await cli(["trust", "--list", "--json"])).json();
     expect(listed).toEqual({ directories: [{ directory: kept, trusted: true, at: expect.any(Number) }] });
     expect(statSync(join(cli.root, "teams-trust.json")).mode & 0o777).toBe(0o600);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Command, defineCommand } from "../../../src/cli/define-command.ts";
-import { explain } from "../../../src/cli/help.ts";
+import { parseWithCommander } from "../../../src/cli/help.ts";
 import { bind, parseQuickly } from "../../../src/cli/parse-args.ts";
 import { COMMANDS } from "../../../src/cli/program.ts";
 import { TeamError } from "../../../src/errors.ts";
@@ -72,7 +72,7 @@ const REFUSED: readonly (readonly string[])[] = [
 
 /** The arguments of the command by the slow parser; throws if it rejects the words. */
 function slowly(command: Command, words: readonly string[]): unknown {
-  const parsed = explain(command, words);
+  const parsed = parseWithCommander(command, words);
   return "help" in parsed ? parsed : bind(command, parsed);
 }
 
@@ -122,13 +122,13 @@ describe("bind", () => {
 
   it("names an invalid choice and the valid ones", () => {
     expect(() => parse("a", "--teammate-mode", "screen")).toThrow(
-      /takes no --teammate-mode "screen"; it is one of: auto, tmux/,
+      /does not accept --teammate-mode "screen"; the values are auto, tmux/,
     );
   });
 
   it("names an unexpected operand", () => {
     const none = { ...sample, args: [] };
-    expect(() => slowly(none, ["x"])).toThrow(/takes no "x": it is one word too many/);
+    expect(() => slowly(none, ["x"])).toThrow(/has one word too many: "x"/);
     const listing = defineCommand({
       ...sample,
       args: [],
@@ -136,7 +136,7 @@ describe("bind", () => {
     });
     expect(() => slowly(listing, ["--tool-names", "Read", "Edit"])).toThrow(
       expect.objectContaining({
-        hint: expect.stringMatching(/^Give --tool-names again before each further value\. /),
+        hint: expect.stringMatching(/^Repeat --tool-names before each further value\. /),
       }),
     );
   });
@@ -178,7 +178,7 @@ describe("the command", () => {
 
   it.each(all)("%s has a help text with its options and examples", async (_, entry) => {
     const { command } = await entry.load();
-    const parsed = explain(command, ["--help"]);
+    const parsed = parseWithCommander(command, ["--help"]);
     if (!("help" in parsed)) throw new Error("no help");
     for (const example of command.examples) expect(parsed.help).toContain(example);
     expect(parsed.help.includes("--json")).toBe(command.raw !== true);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { judgeTmuxOptions, readView } from "../../../src/doctor/tmux-options.ts";
+import { judgeTmuxOptions, parseTmuxView } from "../../../src/doctor/tmux-options.ts";
 
 function colours(options: readonly string[], clients: readonly string[]): string {
-  const found = judgeTmuxOptions(readView([...options, "=next=", "=next=", ...clients]));
+  const found = judgeTmuxOptions(parseTmuxView([...options, "=next=", "=next=", ...clients]));
   const colour = found.find(({ name }) => name === "tmux true colour");
   return `${colour?.level}: ${colour?.text}`;
 }
@@ -23,7 +23,7 @@ describe("true colour check", () => {
       "cannot tell if no terminal is attached and no option says so",
       ["terminal-features[0] xterm*:title"],
       [],
-      "ok: nobody is attached, so it cannot be told",
+      "ok: not known: no client is attached",
     ],
   ])("%s", (_case, options, clients, expected) => {
     expect(colours(options, clients)).toBe(expected);
@@ -32,7 +32,7 @@ describe("true colour check", () => {
 
 describe("readView", () => {
   test("reads quoted values, lists and options without a value", () => {
-    const { options, hooks, clients } = readView([
+    const { options, hooks, clients } = parseTmuxView([
       'status-left "[#S] \\"x\\" "',
       "update-environment[0] DISPLAY",
       "update-environment[1] WINDOWID",

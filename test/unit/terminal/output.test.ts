@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countOption, listOption, momentOption, secondsOption } from "../../../src/cli/option-values.ts";
+import { countOption, listOption, secondsOption, timeOption } from "../../../src/cli/option-values.ts";
 import { TeamError } from "../../../src/errors.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import { line, painter, visible } from "../../../src/terminal/paint.ts";
@@ -102,9 +102,9 @@ describe("option values", () => {
   });
 
   it("momentOption accepts a timestamp or a number of seconds ago", () => {
-    expect(momentOption("60", "since", 100_000)).toBe(40_000);
-    expect(momentOption("1970-01-01T00:00:01Z", "since", 0)).toBe(1000);
-    expect(() => momentOption("soon", "since", 0)).toThrow(TeamError);
+    expect(timeOption("60", "since", 100_000)).toBe(40_000);
+    expect(timeOption("1970-01-01T00:00:01Z", "since", 0)).toBe(1000);
+    expect(() => timeOption("soon", "since", 0)).toThrow(TeamError);
   });
 
   it("listOption splits at commas", () => {

@@ -9,11 +9,11 @@ import { listOption, textArgument, textOption } from "../../option-values.ts";
 export const command = defineCommand({
   name: "task add",
   summary: "Add a task",
-  args: [{ name: "subject", summary: "what is to be done, in a line", many: true }],
+  args: [{ name: "subject", summary: "what to do, in one line", many: true }],
   options: {
-    description: { short: "d", value: "text", summary: "all that is needed to do it; - reads stdin" },
-    owner: { value: "member", summary: "who is to do it; they are told" },
-    blockedBy: { value: "ids", summary: "tasks that must be completed first", many: true },
+    description: { short: "d", value: "text", summary: "the details; - reads them from stdin" },
+    owner: { value: "member", summary: "assign it to this member, and notify the member" },
+    blockedBy: { value: "ids", summary: "tasks that must be completed first: 1,2", many: true },
   },
   examples: [
     'teams task add "Find every TODO"',
@@ -31,6 +31,6 @@ export const command = defineCommand({
     const blockedBy = listOption(options.blockedBy).map((id) => id.replace(/^#/, ""));
     const gate = await taskHooks(call, open);
     const task = await addTask(ref, actor, { subject, description, blockedBy, ...owner }, systemClock, gate);
-    out.done({ task }, () => line`Task #${task.id} is added.`);
+    out.done({ task }, () => line`Added task #${task.id}.`);
   },
 });

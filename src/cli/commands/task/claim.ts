@@ -6,15 +6,15 @@ import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task claim",
-  summary: "Take a task; without a number the lowest free one",
-  args: [{ name: "id", summary: "its number", optional: true }],
-  options: { exclusive: { summary: "only if whoever claims it has no other task in progress" } },
+  summary: "Claim a task (default: the first free one)",
+  args: [{ name: "id", summary: "the task's number", optional: true }],
+  options: { exclusive: { summary: "only if the member has no other unfinished task" } },
   examples: ["teams task claim 3 --as writer", "teams task claim --exclusive --json"],
-  notes: "A claim is refused (exit 4) when the task is taken, blocked or resolved.",
+  notes: "The claim fails (exit 4) if the task is assigned, blocked or completed.",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
     const id = args.id === undefined ? undefined : parseTaskId(args.id);
     const task = await claimTask(ref, actor, id, { exclusive: options.exclusive });
-    out.done({ task }, () => line`Task #${task.id} is now ${actor}'s: ${task.subject}`);
+    out.done({ task }, () => line`${actor} claimed task #${task.id}: ${task.subject}`);
   },
 });

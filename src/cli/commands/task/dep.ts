@@ -6,18 +6,18 @@ import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task dep",
-  summary: "Make a task wait for another",
+  summary: "Make a task wait for another task",
   args: [
     { name: "id", summary: "the task that waits" },
     { name: "blocker", summary: "the task that must be completed first" },
   ],
   options: {},
   examples: ["teams task dep 3 1", "teams task dep 3 2 --json"],
-  notes: "A dependency that would close a cycle is refused (exit 4).",
+  notes: "A dependency that would create a cycle is refused (exit 4).",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
     const [id, blocker] = [parseTaskId(args.id), parseTaskId(args.blocker)];
     const task = await updateTask(ref, actor, id, { addBlockedBy: [blocker] });
-    out.done({ task }, () => line`Task #${id} waits for #${blocker}.`);
+    out.done({ task }, () => line`Task #${id} now waits for #${blocker}.`);
   },
 });

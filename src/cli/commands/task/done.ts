@@ -10,10 +10,10 @@ import { parseTaskId } from "../../option-values.ts";
 export const command = defineCommand({
   name: "task done",
   summary: "Mark a task as completed",
-  args: [{ name: "id", summary: "its number" }],
+  args: [{ name: "id", summary: "the task's number" }],
   options: {},
   examples: ["teams task done 3", "teams task done 3 --as writer --json"],
-  notes: "Owners whose tasks waited for it are told.",
+  notes: "The owners of tasks that waited for it are notified.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
@@ -25,11 +25,11 @@ export const command = defineCommand({
     for (const id of task?.blocks ?? []) readableTask(ref, id, () => broken.push(id));
     if (broken.length > 0)
       out.note(
-        line`Nobody was told of what waited for it and cannot be read: ${broken.map((id) => `#${id}`).join(", ")}. See teams doctor.`,
+        line`These tasks waited for it, but cannot be read, so no owner was notified: ${broken.map((id) => `#${id}`).join(", ")}. Run teams doctor.`,
       );
     out.done(
       { task, ...(broken.length === 0 ? {} : { broken }) },
-      () => line`Task #${args.id.replace(/^#/, "")} is completed.`,
+      () => line`Completed task #${args.id.replace(/^#/, "")}.`,
     );
   },
 });

@@ -8,9 +8,9 @@ import { defineCommand } from "../../define-command.ts";
 
 export const command = defineCommand({
   name: "task graph",
-  summary: "Show which task waits for which",
+  summary: "Show which tasks wait for which",
   args: [],
-  options: { dot: { summary: "as Graphviz reads it" } },
+  options: { dot: { summary: "print it in the language of Graphviz" } },
   examples: ["teams task graph", "teams task graph --dot | dot -Tsvg > tasks.svg"],
   async run({ options, io, out }) {
     const { ref } = openTeam(io.env, options);
@@ -27,7 +27,7 @@ export const command = defineCommand({
   },
 });
 
-/** Each task under every task that it waits for; what stood before is named and not unfolded again. */
+/** Lists each task under every task that it waits for. The second time, a task is listed without the tasks below it. */
 function treeOf(tasks: readonly Task[], { paint }: Pick<Output, "paint">): string {
   const unfolded = new Set<string>();
   const row = (task: Task, depth: number): string[] => {
@@ -42,7 +42,7 @@ function treeOf(tasks: readonly Task[], { paint }: Pick<Output, "paint">): strin
   const ids = new Set(tasks.map(({ id }) => id));
   const roots = tasks.filter(({ blockedBy }) => !blockedBy.some((id) => ids.has(id)));
   const rows = roots.flatMap((task) => row(task, 0));
-  // A circle, which only a foreign peer can have made, hangs on no root.
+  // A cycle has no root; only another program can have written one.
   for (const task of tasks) if (!unfolded.has(task.id)) rows.push(...row(task, 0));
   return rows.join("\n");
 }

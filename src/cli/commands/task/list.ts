@@ -10,8 +10,8 @@ export const command = defineCommand({
   summary: "List the tasks",
   args: [],
   options: {
-    status: { value: "status", summary: "only those in this state", choices: taskStatus.options },
-    owner: { value: "member", summary: "only those of this member" },
+    status: { value: "status", summary: "only tasks in this state", choices: taskStatus.options },
+    owner: { value: "member", summary: "only tasks of this member" },
   },
   examples: ["teams task list", "teams task list --status pending --json", "teams task list --owner writer"],
   async run({ options, io, out }) {
@@ -27,7 +27,9 @@ export const command = defineCommand({
     );
     out.answer({ tasks, ...(broken.length === 0 ? {} : { broken }) }, () => {
       if (tasks.length > 0) return taskTable(tasks, { paint: out.paint, columns: out.columns, among: all });
-      return all.length + broken.length === 0 ? 'No tasks yet. Try: teams task add "…"' : "No task matches.";
+      return all.length + broken.length === 0
+        ? 'No tasks yet. Try: teams task add "…"'
+        : "No matching tasks.";
     });
   },
 });

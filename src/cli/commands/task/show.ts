@@ -7,8 +7,8 @@ import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task show",
-  summary: "Show one task whole",
-  args: [{ name: "id", summary: "its number" }],
+  summary: "Show all details of a task",
+  args: [{ name: "id", summary: "the task's number" }],
   options: {},
   examples: ["teams task show 3", "teams task show 3 --json"],
   async run({ args, options, io, out }) {
@@ -19,7 +19,7 @@ export const command = defineCommand({
       return [
         line`${out.paint(`#${task.id} ${task.subject}`, "bold")}`,
         line`state:      ${out.paint(task.status.replace("_", " "), ...TASK_TINTS[task.status])}`,
-        line`owner:      ${task.owner ?? "nobody"}`,
+        line`owner:      ${task.owner ?? "none"}`,
         ...(task.blockedBy.length === 0 ? [] : [line`blocked by: ${list(task.blockedBy)}`]),
         ...(task.blocks.length === 0 ? [] : [line`blocks:     ${list(task.blocks)}`]),
         ...(task.description === "" ? [] : ["", stripControls(task.description)]),

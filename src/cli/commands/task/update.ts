@@ -10,16 +10,16 @@ import { usageError } from "../../parse-args.ts";
 export const command = defineCommand({
   name: "task update",
   summary: "Change a task",
-  args: [{ name: "id", summary: "its number" }],
+  args: [{ name: "id", summary: "the task's number" }],
   options: {
     status: {
       value: "status",
       summary: "its new state",
       choices: ["pending", "in_progress", "completed", "deleted"],
     },
-    owner: { value: "member", summary: "who is to do it; they are told" },
+    owner: { value: "member", summary: "assign it to this member, and notify the member" },
     subject: { value: "text", summary: "its new subject" },
-    description: { short: "d", value: "text", summary: "its new description; - reads stdin" },
+    description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
   },
   examples: [
     "teams task update 3 --status in_progress",
@@ -31,7 +31,7 @@ export const command = defineCommand({
     const { status, subject } = options;
     const description = await textOption(io, options.description, "description");
     if ([status, options.owner, subject, description].every((value) => value === undefined)) {
-      throw usageError(command, "needs something to change: --status, --owner, --subject or -d.");
+      throw usageError(command, "needs --status, --owner, --subject or -d.");
     }
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;
@@ -46,7 +46,7 @@ export const command = defineCommand({
     const task = await updateTask(ref, actor, id, update, systemClock, gate);
     out.done(
       task === undefined ? { id, deleted: true } : { task },
-      () => line`Task #${id} is ${status === "deleted" ? "removed" : "changed"}.`,
+      () => line`${status === "deleted" ? "Removed" : "Changed"} task #${id}.`,
     );
   },
 });

@@ -213,7 +213,7 @@ describe("a teammate with a custom agent type", () => {
     const broken = join(tmux.root, "agents", "broken.md");
     expect(ended.error().hint).toContain(`Not an agent type: ${broken}: its front matter has no name.`);
     const told = await teams(["spawn", "kim", "--model", "scripted", "--teammate-mode", "process"]);
-    expect(told.err).toContain(`No agent type: ${broken}`);
+    expect(told.err).toContain(`Ignored agent type: ${broken}`);
     expect((await teams(["ls", "--json"])).json<{ teams: unknown[] }>().teams).toHaveLength(1);
     const tools = await teams(["spawn", "kim", "--tools", "Bash(git:*)", "--json"]);
     expect(tools.error()).toMatchObject({
