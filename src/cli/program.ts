@@ -6,8 +6,7 @@ import { COMMON_OPTIONS, longName, type OptionSpec } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
 import { report } from "../terminal/report-error.ts";
-import type { Command } from "./define-command.ts";
-import { bind, type ParsedLine, parseQuickly } from "./parse-args.ts";
+import { bind, type Command, type ParsedLine, parseQuickly } from "./command.ts";
 
 interface Entry {
   /** Its heading in `teams --help`. */

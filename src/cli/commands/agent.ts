@@ -1,7 +1,7 @@
 import { announceReady } from "../../launch/announce-ready.ts";
 import { prepareTeammate } from "../../runtime/teammate/become-ready.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "agent",

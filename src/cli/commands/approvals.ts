@@ -10,7 +10,7 @@ import { line } from "../../terminal/paint.ts";
 import { table } from "../../terminal/table.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { gridText, stripControls } from "../../text/terminal-text.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "approvals",

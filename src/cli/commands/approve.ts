@@ -1,7 +1,7 @@
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { SETTINGS_SCOPES } from "../../settings/settings-files.ts";
 import { answerRequest } from "../answer-request.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 /** Modes for carrying out a plan: all in which an agent works itself. */
 const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");

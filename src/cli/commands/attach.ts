@@ -10,7 +10,7 @@ import type { Io } from "../../terminal/io.ts";
 import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand, optionWords, shellWord } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { focusFirstPane, focusOrder } from "../focus-member.ts";
 
 export const command = defineCommand({

@@ -3,7 +3,7 @@ import { plainText } from "../../protocol/messages.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { broadcast } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { noteRedacted, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({

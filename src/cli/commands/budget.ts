@@ -4,7 +4,7 @@ import { deciderOf, resolveTarget } from "../../runtime/select-team.ts";
 import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/paint.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { BUDGET_OPTIONS, budgetLimits } from "../option-values.ts";
 
 export const command = defineCommand({

@@ -6,7 +6,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "create",

@@ -8,7 +8,7 @@ import { line } from "../../terminal/paint.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
 import type { SavedArchive } from "../archive-file.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "delete",

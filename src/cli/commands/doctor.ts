@@ -10,7 +10,7 @@ import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
 import { table } from "../../terminal/table.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "doctor",

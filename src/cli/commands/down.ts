@@ -5,7 +5,7 @@ import { defined } from "../../schema/defined.ts";
 import { line } from "../../terminal/paint.ts";
 import { exitOfShutdowns } from "../../terminal/report-error.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { secondsOption } from "../option-values.ts";
 
 export const command = defineCommand({

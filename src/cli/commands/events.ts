@@ -6,7 +6,7 @@ import { parseJsonLine } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import { eventText } from "../../terminal/event-text.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { follow } from "../follow-team.ts";
 import { timeOption } from "../option-values.ts";
 

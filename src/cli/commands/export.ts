@@ -1,7 +1,7 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { formatBytes } from "../option-values.ts";
 
 export const command = defineCommand({

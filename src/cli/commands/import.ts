@@ -10,7 +10,7 @@ import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({

@@ -14,7 +14,7 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { line, type Tint } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { follow } from "../follow-team.ts";
 import { timeOption } from "../option-values.ts";
 

@@ -3,7 +3,7 @@ import { filesContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { line } from "../../terminal/paint.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "interrupt",

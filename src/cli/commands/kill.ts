@@ -10,10 +10,8 @@ import { operationContext, requireOurs } from "../../runtime/operation-context.t
 import { resolveTarget } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { secondsOption } from "../option-values.ts";
-import { usageError } from "../parse-args.ts";
-
 export const command = defineCommand({
   name: "kill",
   summary: "End a teammate or a whole team: ask first, then send signals, then remove pane and member",

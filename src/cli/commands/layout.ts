@@ -9,7 +9,7 @@ import { listTeams } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { pluralized } from "../option-values.ts";
 
 export const command = defineCommand({

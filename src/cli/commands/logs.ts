@@ -16,10 +16,8 @@ import { wantsColors } from "../../terminal/paint.ts";
 import { createPaneView } from "../../terminal/pane-view.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { follow } from "../follow-team.ts";
-import { usageError } from "../parse-args.ts";
-
 export const command = defineCommand({
   name: "logs",
   summary: "Print an agent's conversation: its input, answers, tool calls and results",

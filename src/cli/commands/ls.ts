@@ -1,7 +1,7 @@
 import { listTeams } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { table } from "../../terminal/table.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "ls",

@@ -4,9 +4,7 @@ import { deciderOf, openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { bypassForbiddenBy, loadSettings } from "../../settings/settings.ts";
 import { line } from "../../terminal/paint.ts";
-import { defineCommand } from "../define-command.ts";
-import { usageError } from "../parse-args.ts";
-
+import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
   name: "mode",
   summary: "Change an agent's permission mode while it runs",

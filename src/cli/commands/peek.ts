@@ -7,7 +7,7 @@ import { readPlace } from "../../team/records/read-records.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { countOption } from "../option-values.ts";
 import { followScreen } from "../peek-follow.ts";
 import { endText, type PeekRenderer, rowRenderer, screenRenderer } from "../peek-renderer.ts";

@@ -1,5 +1,5 @@
 import { answerRequest } from "../answer-request.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "reject",

@@ -7,7 +7,7 @@ import { loadSettings } from "../../settings/settings.ts";
 import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "resume",

@@ -29,9 +29,8 @@ import type { Io } from "../../terminal/io.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { checkAudit, reportCheck } from "../audit-report.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { BUDGET_OPTIONS, budgetLimits } from "../option-values.ts";
-import { usageError } from "../parse-args.ts";
 import { askTrust } from "../trust-prompt.ts";
 
 const ARGS = [

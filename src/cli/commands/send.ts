@@ -4,7 +4,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { noteRedacted, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({

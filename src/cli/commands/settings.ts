@@ -6,7 +6,7 @@ import { settingsJsonSchema } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { stripControls } from "../../text/terminal-text.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "settings",

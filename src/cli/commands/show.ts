@@ -3,7 +3,7 @@ import { setHidden } from "../../operations/hide-pane.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
   name: "show",

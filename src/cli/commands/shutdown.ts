@@ -11,10 +11,8 @@ import { line } from "../../terminal/paint.ts";
 import { exitOfShutdowns } from "../../terminal/report-error.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { secondsOption } from "../option-values.ts";
-import { usageError } from "../parse-args.ts";
-
 export const command = defineCommand({
   name: "shutdown",
   summary: "Ask teammates to shut down, and wait until they have ended",

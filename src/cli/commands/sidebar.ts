@@ -16,7 +16,7 @@ import { line, wantsColors } from "../../terminal/paint.ts";
 import { withStuck } from "../../terminal/status-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { anyBell } from "../../wakeup/bell.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { focusFirstPane } from "../focus-member.ts";
 import { teamBell } from "../follow-team.ts";
 import { recentMessages } from "../recent-messages.ts";

@@ -30,10 +30,8 @@ import type { Settings } from "../../settings/settings-schema.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { BUDGET_OPTIONS, budgetLimits, textOption } from "../option-values.ts";
-import { usageError } from "../parse-args.ts";
-
 export const command = defineCommand({
   name: "spawn",
   summary: "Start a teammate, and return when it is ready",

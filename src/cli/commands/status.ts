@@ -3,9 +3,7 @@ import { teamStatus } from "../../operations/status.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { brokenTasksNote, statusLine } from "../../terminal/status-text.ts";
-import { defineCommand } from "../define-command.ts";
-import { usageError } from "../parse-args.ts";
-
+import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
   name: "status",
   summary: "Show a team's members, their states, tasks, tokens, and what waits for you",

@@ -8,9 +8,7 @@ import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { table } from "../../terminal/table.ts";
-import { defineCommand } from "../define-command.ts";
-import { usageError } from "../parse-args.ts";
-
+import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
   name: "trust",
   ignoresTeamOptions: true,

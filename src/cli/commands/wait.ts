@@ -8,7 +8,7 @@ import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
 import { brokenTasksNote } from "../../terminal/status-text.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
 import { follow } from "../follow-team.ts";
 import { secondsOption } from "../option-values.ts";
 

@@ -3,7 +3,7 @@ import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { addTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
-import { defineCommand } from "../../define-command.ts";
+import { defineCommand } from "../../command.ts";
 import { listOption, textArgument, textOption } from "../../option-values.ts";
 
 export const command = defineCommand({

@@ -4,7 +4,7 @@ import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { readableTask } from "../../../team/tasks/tasks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
-import { defineCommand } from "../../define-command.ts";
+import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({

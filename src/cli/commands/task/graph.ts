@@ -4,7 +4,7 @@ import { listTasks } from "../../../team/tasks/tasks.ts";
 import type { Output } from "../../../terminal/output.ts";
 import { line, TASK_TINTS, visible } from "../../../terminal/paint.ts";
 import { brokenTasksNote } from "../../../terminal/status-text.ts";
-import { defineCommand } from "../../define-command.ts";
+import { defineCommand } from "../../command.ts";
 
 export const command = defineCommand({
   name: "task graph",

@@ -3,7 +3,7 @@ import { taskStatus } from "../../../schema/task.ts";
 import { withLapsedFree } from "../../../team/tasks/lease.ts";
 import { listTasks, ownerName } from "../../../team/tasks/tasks.ts";
 import { brokenTasksNote, taskTable } from "../../../terminal/status-text.ts";
-import { defineCommand } from "../../define-command.ts";
+import { defineCommand } from "../../command.ts";
 
 export const command = defineCommand({
   name: "task list",

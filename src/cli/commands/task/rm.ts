@@ -1,7 +1,7 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
-import { defineCommand } from "../../define-command.ts";
+import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({

@@ -3,10 +3,8 @@ import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
-import { defineCommand } from "../../define-command.ts";
+import { defineCommand, usageError } from "../../command.ts";
 import { parseTaskId, textOption } from "../../option-values.ts";
-import { usageError } from "../../parse-args.ts";
-
 export const command = defineCommand({
   name: "task update",
   summary: "Change a task",

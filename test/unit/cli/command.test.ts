@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Command, defineCommand } from "../../../src/cli/define-command.ts";
+import { bind, type Command, defineCommand, parseQuickly } from "../../../src/cli/command.ts";
 import { parseWithCommander } from "../../../src/cli/help.ts";
-import { bind, parseQuickly } from "../../../src/cli/parse-args.ts";
 import { COMMANDS } from "../../../src/cli/program.ts";
 import { TeamError } from "../../../src/errors.ts";
 
