@@ -12,13 +12,13 @@ import { findProgram } from "../os/files/access.ts";
 import type { BackendType } from "../schema/config.ts";
 
 export interface BackendsOptions extends ProcessBackendOptions {
-  /** Of a lead that is a process: where its teammates can live in it. */
+  /** The in-process backend of a running lead; without it, no teammate can start in this process. */
   readonly inProcess?: InProcessBackend;
-  /** Smallest pane of a teammate, in cells. */
+  /** Minimum size of a teammate's pane, in cells. */
   readonly minPane?: { readonly columns: number; readonly rows: number } | undefined;
 }
 
-/** The places where teammates can live on this machine, and which one a command takes. */
+/** Opens the backends of this machine; `choose` selects the one for a command. */
 export function openBackends(env: Env, options: BackendsOptions = {}): Backends {
   const minPane = options.minPane && { width: options.minPane.columns, height: options.minPane.rows };
   const backends = {

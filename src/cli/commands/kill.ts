@@ -1,7 +1,7 @@
 import { EXIT } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import { KILL_TIMEOUT, type KillReport, killEverybody, killTeammates } from "../../operations/ending/kill.ts";
-import { operationContext, requireOurs } from "../../runtime/operation-context.ts";
+import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
@@ -33,7 +33,7 @@ export const command = defineCommand({
     const target = resolveTarget(io.env, options, args.name);
     if (options.purge && target.kind === "member")
       throw usageError(command, "takes --purge for a whole team only.");
-    requireOurs(target.open, { named: true, force: options.force });
+    refuseForeignTeam(target.open, { named: true, force: options.force });
     const ctx = await operationContext(call, target.open);
     const how = {
       timeoutMs: secondsOption(options.timeout, "timeout") ?? KILL_TIMEOUT,

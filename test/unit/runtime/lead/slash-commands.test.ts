@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readTypedLine } from "../../../../src/runtime/lead/slash-commands.ts";
+import { parseTypedLine } from "../../../../src/runtime/lead/slash-commands.ts";
 
-const read = (line: string) => readTypedLine(line, (path) => path === "/tmp");
+const read = (line: string) => parseTypedLine(line, (path) => path === "/tmp");
 
 test.each([
   ["plain words", "look at src"],
@@ -29,7 +29,7 @@ test.each([
   ["/statu", "there is no /statu"],
   ["/compact now", "there is no /compact"],
   ["/constructor", "there is no /constructor"],
-  ["/delegate the rest", "/delegate takes nothing after it"],
+  ["/delegate the rest", "/delegate takes no arguments"],
 ])("readTypedLine rejects %j and says why", (line, why) => {
   expect(read(line)).toEqual({ kind: "unknown", why: expect.stringContaining(why) });
 });
