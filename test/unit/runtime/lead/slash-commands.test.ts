@@ -11,7 +11,7 @@ test.each([
   ["an existing path of one part", "/tmp is full"],
   ["a lone slash", "/ is the root"],
   ["a number", "/2 of them"],
-])("readTypedLine treats %s as a message", (_, line) => {
+])("parseTypedLine treats %s as a message", (_, line) => {
   expect(read(line)).toEqual({ kind: "message" });
 });
 
@@ -21,7 +21,7 @@ test.each([
   ["/Delegate", "delegate"],
   ["/help", "help"],
   ["/exit", "exit"],
-])("readTypedLine treats %j as a command", (line, command) => {
+])("parseTypedLine treats %j as a command", (line, command) => {
   expect(read(line)).toEqual({ kind: "command", command });
 });
 
@@ -30,6 +30,6 @@ test.each([
   ["/compact now", "there is no /compact"],
   ["/constructor", "there is no /constructor"],
   ["/delegate the rest", "/delegate takes no arguments"],
-])("readTypedLine rejects %j and says why", (line, why) => {
-  expect(read(line)).toEqual({ kind: "unknown", why: expect.stringContaining(why) });
+])("parseTypedLine rejects %j and says why", (line, why) => {
+  expect(read(line)).toEqual({ kind: "unknown", reason: expect.stringContaining(why) });
 });

@@ -31,7 +31,7 @@ function walk(keys: readonly KeyPress[], agents: readonly AgentSummary[] = TRIO)
   });
 }
 
-describe("afterKey", () => {
+describe("applyKey", () => {
   test.each<[string, readonly KeyPress[], readonly string[]]>([
     [
       "down selects from the first and wraps around",
@@ -87,18 +87,18 @@ describe("afterKey", () => {
     expect(back(back(far, "page-down"), "page-down").scrolledBack).toBe(0);
     // An interrupt scrolls to the end, so that the user sees its effect.
     const works = { ...long, state: "active" as const };
-    expect(applyKey(far, "escape", [works])).toEqual({ view: { ...far, back: 0 }, interrupt: true });
+    expect(applyKey(far, "escape", [works])).toEqual({ view: { ...far, scrolledBack: 0 }, interrupt: true });
   });
 });
 
-test("settledView returns to the list when the viewed agent leaves, and to the lead when the last one does", () => {
+test("validView returns to the list when the viewed agent leaves, and to the lead when the last one does", () => {
   const viewed: TeamView = { at: "agent", selected: "bob", scrolledBack: 0 };
   expect(validView(viewed, TRIO)).toEqual(viewed);
-  expect(validView(viewed, [agent("ann")])).toEqual({ at: "list", selected: "ann", back: 0 });
+  expect(validView(viewed, [agent("ann")])).toEqual({ at: "list", selected: "ann", scrolledBack: 0 });
   expect(validView(viewed, [])).toEqual(LEAD_VIEW);
 });
 
-describe("frameOf", () => {
+describe("renderFrame", () => {
   const facts = (more: Partial<ViewFacts> = {}): ViewFacts => ({
     team: "crew",
     agents: TRIO,
@@ -139,7 +139,7 @@ describe("frameOf", () => {
         "─".repeat(60),
         "› go on",
       ].map((row, i) =>
-        i === 0 ? expect.stringMatching(/^● bob {2}Bash\(make\) +Esc interrupts · Shift\+↑↓ the next$/) : row,
+        i === 0 ? expect.stringMatching(/^● bob {2}Bash\(make\) +Esc interrupts · Shift\+↑↓ next$/) : row,
       ),
       cursor: 7,
     });
