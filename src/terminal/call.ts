@@ -7,7 +7,7 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
-  /** Takes all that are left: at least one unless `optional`. */
+  /** Takes all remaining arguments: at least one unless `optional`. */
   readonly many?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface OptionSpec {
   readonly short?: string;
   /** The word for its value in the help; without it the option is a switch. */
   readonly value?: string;
-  /** May be given without its value, and is `true` then; a word behind it is its value. */
+  /** The value may be omitted, and is then `true`; a word after the option is its value. */
   readonly valueOptional?: boolean;
   /** May be given more than once. */
   readonly many?: boolean;
@@ -30,11 +30,11 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS = {
-  team: { summary: "the team ($TEAMS_TEAM; may be left out where there is one)", value: "team" },
-  as: { summary: "the member who acts ($TEAMS_AGENT; else the lead)", value: "member" },
-  json: { summary: "one JSON object on stdout; errors as JSON on stderr" },
-  quiet: { summary: "say only what was asked for", short: "q" },
-  verbose: { summary: "say more, and where errors come from" },
+  team: { summary: "the team (default: $TEAMS_TEAM, else the only team)", value: "team" },
+  as: { summary: "act as this member (default: $TEAMS_AGENT, else the lead)", value: "member" },
+  json: { summary: "print one JSON object on stdout; errors as JSON on stderr" },
+  quiet: { summary: "print only the requested output", short: "q" },
+  verbose: { summary: "print more, and the stack traces of errors" },
 } as const satisfies OptionSpecs;
 
 type ArgumentValue<A extends ArgumentSpec> = A extends { readonly many: true }
@@ -61,7 +61,7 @@ type Options<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K
 
 type CommonOptions = Options<typeof COMMON_OPTIONS>;
 
-/** What a command's body is called with. */
+/** The input of a command's body. */
 export interface Call<
   A extends readonly ArgumentSpec[] = readonly ArgumentSpec[],
   O extends OptionSpecs = OptionSpecs,
@@ -72,7 +72,7 @@ export interface Call<
   readonly out: Output;
 }
 
-/** A call of whatever command: what is common to all. */
+/** The part of a call that all commands share. */
 export type AnyCall = Pick<Call, "io" | "out"> & { readonly options: CommonOptions };
 
 /** The long name of an option: `teammateMode` → `teammate-mode`. */
