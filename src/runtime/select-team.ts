@@ -21,7 +21,7 @@ export interface Selection {
 function resolveTeam(home: Home, env: Env, selection: Selection, addressed?: string): TeamRef {
   const named = selection.team;
   if (named !== undefined && addressed !== undefined && teamDir(named) !== teamDir(addressed)) {
-    throw new TeamError("INVALID_INPUT", `--team says ${named}, the address says ${addressed}.`, {
+    throw new TeamError("INVALID_INPUT", `--team names ${named}, but the address names ${addressed}.`, {
       hint: "Omit one of them.",
     });
   }
@@ -35,7 +35,7 @@ function onlyTeam(home: Home): TeamRef["team"] {
   const [first, second] = ours;
   const broken = all.find(({ flaw }) => flaw !== undefined);
   if (first === undefined && broken !== undefined) {
-    const message = `No team can be read, and ${broken.team} may not be a team of this program: ${broken.flaw}`;
+    const message = `No team was selected, and it is unknown which program created ${broken.team}: ${broken.flaw}`;
     throw new TeamError("CORRUPT_FILE", message, { hint: `teams doctor ${operand(broken.team)}` });
   }
   if (first === undefined) {

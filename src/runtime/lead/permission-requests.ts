@@ -43,10 +43,10 @@ export async function handleCodeOnlyMessage(
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
     const summary = listRequests(ctx.ref).find(({ id }) => id === wanted.id)?.summary;
     // A request of another program has no record, only its message.
-    const what = summary
+    const request = summary
       ? `asks: ${cutToWidth(gridText(summary), MAX_SUMMARY_WIDTH)}`
-      : `asks to ${wanted.what}`;
-    view.waiting(`${message.from} ${what}: teams approve ${operand(wanted.id)}, or ${where}`);
+      : `asks to ${wanted.action}`;
+    view.waiting(`${message.from} ${request}: teams approve ${operand(wanted.id)}, or ${where}`);
   }
 }
 
@@ -54,10 +54,10 @@ export async function handleCodeOnlyMessage(
 function permissionRequestIn(message: ProtocolMessage) {
   switch (message.type) {
     case "permission_request":
-      return { request: message, id: message.request_id, what: `use ${message.tool_name}` };
+      return { request: message, id: message.request_id, action: `use ${message.tool_name}` };
     case "sandbox_permission_request":
       if (message.requestId === "" || message.host === "") return undefined;
-      return { request: message, id: message.requestId, what: `reach ${message.host}` };
+      return { request: message, id: message.requestId, action: `reach ${message.host}` };
     default:
       return undefined;
   }
