@@ -12,14 +12,15 @@ import { findProgram } from "../os/files/access.ts";
 import type { BackendType } from "../schema/config.ts";
 
 export interface BackendsOptions extends ProcessBackendOptions {
-  /** The in-process backend of this lead; without it, in-process teammates can be found but not started. */
+  /** The in-process backend of the running lead; without it, no teammate can start in this process. */
   readonly inProcess?: InProcessBackend;
-  /** Smallest pane of a teammate, in cells. */
+  /** Minimum size of a teammate's pane, in cells. */
   readonly minPane?: { readonly columns: number; readonly rows: number } | undefined;
 }
 
 /**
- * Returns the backends of this machine, each created when it is first asked for, and chooses between them.
+ * Returns the backends of this machine, each created when it is first asked for, and `choose`, which selects one of them
+ * for a command.
  * @param env the caller's environment: its tmux, terminal and PATH
  */
 export function openBackends(env: Env, options: BackendsOptions = {}): Backends {

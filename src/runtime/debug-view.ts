@@ -5,8 +5,8 @@ import { type DebugLogOptions, openDebugLog } from "../telemetry/debug-log.ts";
 import { onEventFailure } from "../telemetry/event-log.ts";
 import type { WorkerView } from "../worker/view.ts";
 
-/** The view of an agent that also tells its debug log what came, what was decided and why; the view itself where none is asked for. */
-export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOptions, "problem">): V {
+/** Returns a view that also writes messages, events and decisions to the debug log; the view itself if the log is off. */
+export function withDebugLog<V extends WorkerView>(view: V, session: Omit<DebugLogOptions, "problem">): V {
   const problem = (error: unknown): void => view.error(`no debug log: ${messageOf(error)}`);
   const log = openDebugLog({ ...session, problem });
   if (log === undefined) return view;
@@ -24,7 +24,7 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       view.received(from, text, color);
     },
     queued(from, line) {
-      note(`queued: a message from ${from}, for after this turn`);
+      note(`queued: a message from ${from}, until the end of this turn`);
       view.queued(from, line);
     },
     typed(line) {
@@ -35,12 +35,12 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       note("idle");
       view.idle();
     },
-    waiting(what, whom) {
-      note(what);
-      view.waiting(what, whom);
+    waiting(reason, by) {
+      note(reason);
+      view.waiting(reason, by);
     },
     permission(ask) {
-      note(`asks as ${ask.id}: ${ask.tool}(${ask.summary}): ${ask.reason}`);
+      note(`permission request ${ask.id}: ${ask.tool}(${ask.summary}): ${ask.reason}`);
       view.permission(ask);
     },
     note(text) {
@@ -54,7 +54,7 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
   };
 }
 
-/** What there is to know of an event; undefined for the words themselves, which the conversation holds. */
+/** Returns the log line of an event; undefined for texts, which the conversation holds. */
 function eventLine(event: AgentEvent): string | undefined {
   switch (event.type) {
     case "model_called": {
@@ -64,7 +64,7 @@ function eventLine(event: AgentEvent): string | undefined {
     }
     case "throttled": {
       const { attempt, reason, delayMs } = event;
-      return `model try ${attempt} failed: ${reason}; the next in ${delayMs} ms`;
+      return `model attempt ${attempt} failed: ${reason}; the next in ${delayMs} ms`;
     }
     case "tool_started":
       return `${event.tool}(${event.summary}) ${event.id}`;
@@ -80,15 +80,15 @@ function eventLine(event: AgentEvent): string | undefined {
     case "hook_ran":
       return `hook ${event.event}: ${event.result} in ${event.ms} ms`;
     case "hook":
-      return `hook ${event.event} says: ${event.text}`;
+      return `hook ${event.event}: ${event.text}`;
     case "compacting":
-      return "the conversation is near the end of the window: its oldest part is summarised";
+      return "the context window is nearly full: summarising the oldest part of the conversation";
     case "compacted":
       return `compacted: ${event.before} to ${event.after} tokens${event.noSummary === undefined ? "" : `, without a summary: ${event.noSummary}`}`;
     case "turn_ended":
       return `turn ${event.outcome}${event.failure === undefined ? "" : `: ${event.failure}`}`;
     case "text_dropped":
-      return "the stream broke: its text does not count";
+      return "the stream broke: its text is discarded";
     default:
       return undefined;
   }

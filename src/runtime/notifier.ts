@@ -12,73 +12,73 @@ import type { Notifier } from "./notifying-view.ts";
 interface NotifierOptions {
   readonly settings: LiveSettings;
   readonly ref: TeamRef;
-  /** The agent that waits, or whose side does. */
+  /** The agent that waits, or whose lead does. */
   readonly agent: string;
   readonly cwd: string;
   readonly env: Env;
-  /** Told why a person could not be called; once for each setting. */
+  /** Reports why a notification failed, once per value of the setting. */
   problem(text: string): void;
 }
 
-/** Milliseconds for a command that only shows or sends a line. */
+/** Milliseconds for the command, which only shows or sends a line. */
 const TIMEOUT_MS = 10_000;
-/** Calls that wait for the one that runs; who was called so often needs no further one. */
-const MOST_WAITING = 8;
-/** Characters of a call: what a desktop shows. */
+/** Queued notifications; further ones are dropped. */
+const MAX_WAITING = 8;
+/** Characters of a notification: as many as a desktop shows. */
 const MAX_TEXT = 500;
-/** Characters of its stderr that a failure repeats. */
-const MAX_WORDS = 300;
+/** Characters of the command's stderr in the text of a failure. */
+const MAX_STDERR = 300;
 
-/** Runs the command of `teams.notify`, one at a time, in the order of the calls. One that fails is a line in the pane. */
-export function notifier(options: NotifierOptions): Notifier {
+/** Runs the command of `teams.notify` for each notification, one at a time and in order. Reports a failure by `problem`. */
+export function createNotifier(options: NotifierOptions): Notifier {
   const { settings, ref, agent, env, problem } = options;
   const closing = new AbortController();
   const waiting: string[] = [];
   let isRunning = false;
   let failed: string | undefined;
-  const call = async (text: string): Promise<void> => {
+  const runCommand = async (text: string): Promise<void> => {
     const setting = settings().teams.notify;
     if (setting === undefined) return;
-    const why = await runOnce(commandOf(setting, text), text, options, closing.signal);
+    const why = await runNotifyCommand(commandOf(setting, text), text, options, closing.signal);
     if (why === undefined || closing.signal.aborted || failed === JSON.stringify(setting)) return;
     failed = JSON.stringify(setting);
-    problem(`nobody was called by teams.notify: ${why}`);
+    problem(`teams.notify failed, you were not notified: ${why}`);
   };
-  const work = async (): Promise<void> => {
+  const runQueue = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
-    for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) await call(text);
+    for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) await runCommand(text);
     isRunning = false;
   };
   return {
-    tell(what, whom) {
+    notify(reason, by) {
       if (closing.signal.aborted || settings().teams.notify === undefined) return;
-      // What is left open there is told by the lead's own process.
-      if (whom === "lead" && agent !== LEAD_NAME && isLed({ ref })) return;
-      if (waiting.length === MOST_WAITING) return;
-      const text = maskText(`Team ${ref.team}: ${what}`, secretsOf(env));
+      // The running lead answers first, and notifies the user of what it leaves open.
+      if (by === "lead" && agent !== LEAD_NAME && isLed({ ref })) return;
+      if (waiting.length === MAX_WAITING) return;
+      const text = maskText(`Team ${ref.team}: ${reason}`, secretsOf(env));
       waiting.push(gridText(text).slice(0, MAX_TEXT));
-      void work();
+      void runQueue();
     },
     close: () => closing.abort(),
   };
 }
 
-/** The text is an argument in either form, and never part of what a shell reads. It begins with a word, so that it is no option. */
+/** Passes the text as an argument, never as shell code. The text begins with a word, so it is not taken for an option. */
 function commandOf(setting: string | readonly string[], text: string): readonly string[] {
   return typeof setting === "string" ? ["sh", "-c", setting, "teams", text] : [...setting, text];
 }
 
-/** @returns why it did not do what it is for; undefined when it did. Never rejects. */
-async function runOnce(
+/** @returns why the command failed; undefined if it succeeded. Never rejects. */
+async function runNotifyCommand(
   [file = "", ...args]: readonly string[],
   text: string,
   { settings, ref, agent, cwd, env }: NotifierOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { env: given, teams } = settings();
-  const all = { ...env, ...given };
-  let said = "";
+  const { env: settingsEnv, teams } = settings();
+  const all = { ...env, ...settingsEnv };
+  let stderr = "";
   const command = {
     cwd,
     env: { ...withoutCredentials(all, teams.passSecrets), TEAMS_TEAM: ref.team },
@@ -86,18 +86,18 @@ async function runOnce(
     timeoutMs: TIMEOUT_MS,
     signal,
     onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => {
-      if (stream === "stderr" && said.length < MAX_WORDS) said += bytes.toString("utf8");
+      if (stream === "stderr" && stderr.length < MAX_STDERR) stderr += bytes.toString("utf8");
     },
   };
   try {
     const { code, signal: ended, failure, message } = await runCommandGroup(file, args, command);
-    if (failure === "timed-out") return `it was not done within ${TIMEOUT_MS / 1000} s`;
-    if (failure !== undefined) return message ?? "it was not started";
+    if (failure === "timed-out") return `it did not end within ${TIMEOUT_MS / 1000} s`;
+    if (failure !== undefined) return message ?? "it did not start";
     if (code === 0) return undefined;
-    const words = gridText(maskText(said, secretsOf(all))).slice(0, MAX_WORDS);
-    return [ended ?? `exit code ${code}`, words].filter((part) => part !== "").join(": ");
+    const shown = gridText(maskText(stderr, secretsOf(all))).slice(0, MAX_STDERR);
+    return [ended ?? `exit code ${code}`, shown].filter((part) => part !== "").join(": ");
   } catch (error) {
-    // Words that no system takes, as with a NUL in them.
+    // Arguments that no system accepts, for example with a NUL.
     return messageOf(error);
   }
 }

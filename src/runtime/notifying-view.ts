@@ -2,39 +2,43 @@ import { messageOf } from "../errors.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { WorkerView } from "../worker/view.ts";
 
-/** Calls a person who looks elsewhere. */
+/** Notifies the user when they are away from the pane. */
 export interface Notifier {
   /**
-   * @param whom `lead` for what a lead's side looks at first: where one runs, it calls for what it leaves open
+   * @param by who answers. `lead`: a running lead answers first, and notifies the user of what it leaves open.
    * @throws TeamError TEAM_NOT_FOUND
    */
-  tell(what: string, whom: "lead" | "person"): void;
-  /** Ends what still runs. */
+  notify(reason: string, by: "lead" | "person"): void;
+  /** Ends a running command, and drops queued notifications. */
   close(): void;
 }
 
 /**
- * The view of an agent that also calls a person when one is waited for.
- * @param open called at the first need, since few settings name a command
+ * Returns a view that also notifies the user when the agent waits for an answer.
+ * @param open called at the first notification, since few settings name a command
  */
-export function notifying<V extends WorkerView>(view: V, name: string, open: () => Promise<Notifier>): V {
+export function withNotifications<V extends WorkerView>(
+  view: V,
+  name: string,
+  open: () => Promise<Notifier>,
+): V {
   let opened: Promise<Notifier> | undefined;
-  const tell = (what: string, whom: "lead" | "person"): void => {
+  const notify = (reason: string, by: "lead" | "person"): void => {
     opened ??= open();
     opened
-      .then((notifier) => notifier.tell(what, whom))
+      .then((notifier) => notifier.notify(reason, by))
       .catch((error: unknown) => view.error(messageOf(error)));
   };
   return {
     ...view,
-    waiting(what, whom = "person") {
-      view.waiting(what, whom);
-      // What a lead shows is about whoever it names.
-      tell(name === LEAD_NAME ? what : `${name}: ${what}`, whom);
+    waiting(reason, by = "person") {
+      view.waiting(reason, by);
+      // A lead's reason names the member already.
+      notify(name === LEAD_NAME ? reason : `${name}: ${reason}`, by);
     },
     permission(ask) {
       view.permission(ask);
-      tell(`${name} asks: ${ask.tool}(${ask.summary})`, "lead");
+      notify(`${name} asks: ${ask.tool}(${ask.summary})`, "lead");
     },
   };
 }

@@ -10,8 +10,8 @@ import type { BackendsOptions } from "./backends.ts";
 import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./select-team.ts";
 
 /**
- * What an operation acts with, for a command that looks at or touches where teammates live.
- * @param options what a process that stays, and has agents of its own, adds to the places
+ * Returns the context of a command that reads or changes where teammates run.
+ * @param options for a lead's or teammate's process: its in-process backend and bells
  */
 export async function operationContext(
   call: AnyCall,
@@ -29,7 +29,7 @@ export async function operationContext(
   };
 }
 
-/** As {@link operationContext} for what the files alone tell: nothing is forked, and no place can be looked at. */
+/** As {@link operationContext} for a command that needs only files: it has no backends and loads less. */
 export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): OperationContext {
   const { env, cwd, program } = call.io;
   const callerPane = env.TMUX && env.TMUX_PANE ? { callerPane: env.TMUX_PANE } : {};
@@ -42,7 +42,7 @@ export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): Ope
 }
 
 const NO_BACKENDS: Backends = {
-  choose: () => Promise.reject(new Error("A command that only reads files cannot start anybody.")),
+  choose: () => Promise.reject(new Error("A command without backends cannot start a member.")),
   of: () => undefined,
 };
 
@@ -51,30 +51,30 @@ export function refuseNesting({ io }: AnyCall, act: string): void {
   const own = agentIdentity(io.env);
   if (own === undefined || sameName(own.name, LEAD_NAME)) return;
   throw new TeamError("NESTED_TEAM", `${own.name} is a teammate and cannot ${act}. Nothing was done.`, {
-    hint: "Ask the lead for it.",
+    hint: "Ask the lead to do it.",
   });
 }
 
 /**
- * As {@link refuseNesting}, for what makes a team: the shell of a lead that is a process makes no second one, in which its
- * model could have rights that it was not given (protocol.md section 2).
+ * As {@link refuseNesting}, for a command that creates a team: the shell of a running lead must not create a second team,
+ * in which its model could have more permissions than it was given (protocol.md section 2).
  * @throws TeamError NESTED_TEAM, ALREADY_LEADING
  */
 export function refuseSecondTeam(call: AnyCall, act: string): void {
   refuseNesting(call, act);
   const own = agentIdentity(call.io.env);
   if (own === undefined) return;
-  const led = own.team === undefined ? "its team" : `the team ${own.team}`;
+  const currentTeam = own.team === undefined ? "its team" : `the team ${own.team}`;
   throw new TeamError(
     "ALREADY_LEADING",
-    `This shell belongs to the lead of ${led}, and cannot ${act}. Nothing was done.`,
-    { hint: "One team at a time: use the one that you lead." },
+    `This shell belongs to the lead of ${currentTeam} and cannot ${act}. Nothing was done.`,
+    { hint: "Use the team that you lead: a lead has one team at a time." },
   );
 }
 
 /**
- * The team that a command about a whole team names, by its argument or by `--team`, to be changed.
- * @throws TeamError PERMISSION_DENIED where it is another program's; as {@link openTeam}
+ * Opens the team that a command changes as a whole, named by its argument or by `--team`.
+ * @throws TeamError PERMISSION_DENIED if another program has created it; as {@link openTeam}
  */
 export function openOwnTeam(
   env: Env,
@@ -83,20 +83,24 @@ export function openOwnTeam(
 ): OpenTeam {
   const name = argument ?? options.team;
   const open = openTeam(env, { ...options, team: name });
-  requireOurs(open, { named: name !== undefined, force: options.force });
+  refuseForeignTeam(open, { named: name !== undefined, force: options.force });
   return open;
 }
 
 /**
- * A team that another program made is changed only when its name was typed and `--force` given (S76).
+ * Refuses to change a team that another program has created, unless the user typed its name and `--force` (S76).
  * @throws TeamError PERMISSION_DENIED
  */
-export function requireOurs(
+export function refuseForeignTeam(
   { ref, config }: OpenTeam,
-  given: { readonly named: boolean; readonly force: boolean },
+  consent: { readonly named: boolean; readonly force: boolean },
 ): void {
-  if (config.schemaVersion !== undefined || (given.named && given.force)) return;
-  throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
-    hint: `To end it anyway, type its name and --force.`,
-  });
+  if (config.schemaVersion !== undefined || (consent.named && consent.force)) return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `${ref.team} was created by another program; nothing was changed.`,
+    {
+      hint: "To change it anyway, name it and add --force.",
+    },
+  );
 }

@@ -5,7 +5,7 @@ import { transcriptPath } from "../protocol/paths.ts";
 import type { StatusRecord } from "../schema/status.ts";
 import type { TeamRef } from "../team/ref.ts";
 
-/** What an agent's record says of its process, wherever that is. */
+/** The part of an agent's status record that is the same for every backend. */
 export function ownFacts(
   { home, paths }: TeamRef,
   name: string,
@@ -16,7 +16,7 @@ export function ownFacts(
   return { sessionId, transcript, process: ownIdentity(), bell, lifeline };
 }
 
-/** The tmux pane that this process was started in, and its server; nothing outside of tmux. */
+/** The tmux pane of this process and its server; empty outside tmux. */
 export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" | "server"> {
   // `socket,pid,session`; a socket's path may hold commas.
   const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(TMUX ?? "") ?? [];
@@ -27,7 +27,7 @@ export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" |
   };
 }
 
-/** The same of a teammate, with the launch script that is the pane's own process: the parent of the one that runs it. */
+/** As {@link ownPane} for a teammate, plus the pane's own process: the launch script, which is the parent of this process's parent. */
 export function ownPlace(env: Env): Pick<StatusRecord, "paneId" | "server" | "panePid" | "paneProcStart"> {
   const pane = ownPane(env);
   const panePid = pane.paneId === undefined ? undefined : parentOf(ownParent);

@@ -10,8 +10,8 @@ import { rootTag } from "../protocol/paths.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Io } from "../terminal/io.ts";
 
-/** Variables that say which team is meant; the tmux server may have others. */
-const ABOUT_US = [
+/** Variables that select the team and its files; those of the tmux server may differ. */
+const SIDEBAR_VARIABLES = [
   "TEAMS_HOME",
   "CLAUDE_CONFIG_DIR",
   "HOME",
@@ -20,9 +20,9 @@ const ABOUT_US = [
   "TEAMS_TMUX_SOCKET",
 ];
 
-/** Opens the team's sidebar at the right of a pane. @returns its pane. @throws TeamError TMUX_ERROR without room */
+/** Opens the team's sidebar to the right of a pane. @returns its pane. @throws TeamError TMUX_ERROR if there is no room */
 export async function openSidebar(io: Io, ref: TeamRef, neighbour: string): Promise<string> {
-  const env = Object.fromEntries(ABOUT_US.map((name) => [name, io.env[name]]));
+  const env = Object.fromEntries(SIDEBAR_VARIABLES.map((name) => [name, io.env[name]]));
   return openSidebarPane(callersServer(io.env), {
     ...placeOf(ref, neighbour),
     env,
@@ -30,14 +30,14 @@ export async function openSidebar(io: Io, ref: TeamRef, neighbour: string): Prom
   });
 }
 
-/** Closes the sidebar of a team in the window of a pane. @returns whether there was one */
+/** Closes the sidebar of a team in the window of a pane. @returns whether one was open */
 export async function closeSidebar(io: Io, ref: TeamRef, neighbour: string): Promise<boolean> {
   return closeSidebarPane(callersServer(io.env), placeOf(ref, neighbour));
 }
 
 /**
  * Keeps the width of the sidebar that this process draws.
- * @returns to be called with each new size of its terminal; of those that come meanwhile the last one is looked at
+ * @returns call it after each resize of the terminal; calls during a run are merged into one
  */
 export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => void): () => void {
   const pane = io.env.TMUX ? io.env.TMUX_PANE : undefined;
@@ -46,21 +46,21 @@ export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => v
   const own = { pane, team: ref.team, rootTag: rootTag(ref.home.root) };
   let widths: SidebarWidths | undefined;
   let isDue = false;
-  let isLooking = false;
-  const look = async (): Promise<void> => {
+  let isRunning = false;
+  const adjust = async (): Promise<void> => {
     isDue = true;
-    if (isLooking) return;
-    isLooking = true;
+    if (isRunning) return;
+    isRunning = true;
     try {
       while (isDue) {
         isDue = false;
         widths = await keepSidebarWidth(server, own, widths);
       }
     } finally {
-      isLooking = false;
+      isRunning = false;
     }
   };
-  const keep = (): void => void look().catch(problem);
+  const keep = (): void => void adjust().catch(problem);
   keep();
   return keep;
 }

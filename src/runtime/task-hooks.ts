@@ -15,15 +15,15 @@ import { line } from "../terminal/paint.ts";
 import type { OpenTeam } from "./select-team.ts";
 
 /**
- * What hooks have to say when a command adds or completes a task. Settings that do not even name such an event are not parsed:
- * these commands are called by scripts, many times.
- * @throws TeamError CORRUPT_FILE for settings that count and are not what they should be
+ * Returns the gate that runs hooks before a command adds or completes a task. Undefined, without parsing the settings, if no
+ * settings file mentions such an event: scripts call these commands many times.
+ * @throws TeamError CORRUPT_FILE for invalid settings
  */
 export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate | undefined> {
   const { io, out } = call;
   const { home, ref, config, actor } = open;
   const files = [userFile(home.root), ...ownProjectFiles(home.root, io.cwd), managedFile()];
-  if (!files.some(mentionsTasks) && !mayBeLinkedWorktree(io.cwd)) return undefined;
+  if (!files.some(mentionsTaskEvents) && !mayBeLinkedWorktree(io.cwd)) return undefined;
   const [{ loadSettings }, { Hooks }, { taskGate }] = await Promise.all([
     import("../settings/settings.ts"),
     import("../agent/hooks/hooks.ts"),
@@ -43,8 +43,8 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());
 }
 
-/** One that cannot be read is left to whoever parses it to tell. */
-function mentionsTasks(file: string): boolean {
+/** True for an unreadable file: parsing it then reports the error. */
+function mentionsTaskEvents(file: string): boolean {
   try {
     return /"Task(Created|Completed)"/.test(readSettingsText(file) ?? "");
   } catch (error) {

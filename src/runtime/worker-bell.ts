@@ -11,17 +11,17 @@ import { socketBell } from "../wakeup/socket-bell.ts";
 import { timerBell } from "../wakeup/timer-bell.ts";
 
 interface WorkerBellOptions {
-  /** Hears why its FIFOs, which had gone, could not be made anew. */
+  /** Reports why missing FIFOs could not be recreated. */
   problem(error: unknown): void;
-  /** Descriptor of the socket pair's end that a parent which stays has handed on. */
+  /** Descriptor of this process's end of the socket pair with a parent that keeps running. */
   readonly socketFd?: number | undefined;
-  /** What else may ring. */
+  /** Further bells of this agent. */
   readonly others?: readonly Bell[];
 }
 
 /**
- * Everything that may ring for an agent: its FIFO, the watch of its inbox for writers that do not ring, the slow check,
- * and the socket pair of a parent that stays. Its lifeline is held as well.
+ * Opens all bells of an agent as one: its FIFO, a watch on its inbox for writers that do not ring, a timer, and the socket
+ * pair with its parent. Also holds the agent's lifeline.
  */
 export async function openWorkerBell(
   ref: TeamRef,
@@ -33,8 +33,8 @@ export async function openWorkerBell(
     await openDurableBell({
       bell,
       lifeline,
-      make: () => makeFifosOf(ref, agent),
-      problem: unlessGone(problem),
+      make: () => createFifos(ref, agent),
+      problem: exceptTeamNotFound(problem),
     }),
     openFileBell(ref.paths.inbox(agent)),
     timerBell(),
@@ -43,20 +43,20 @@ export async function openWorkerBell(
   ]);
 }
 
-/** Whoever spawned it has made them; one that was started by hand, or whose runtime directory vanished, makes its own. */
-async function makeFifosOf(ref: TeamRef, agent: string): Promise<void> {
+/** Creates missing FIFOs: the agent was started by hand, not spawned, or its runtime directory has vanished. */
+async function createFifos(ref: TeamRef, agent: string): Promise<void> {
   const { bell, lifeline } = ref.paths.agent(agent);
   if ([bell, lifeline].some((path) => entryOf(path) === undefined)) await prepareRun(ref, [agent]);
 }
 
-/** That its team was deleted, an agent learns from its mail. */
-function unlessGone(problem: (error: unknown) => void): (error: unknown) => void {
+/** Drops TEAM_NOT_FOUND: the agent learns of the deletion when it reads its inbox. */
+function exceptTeamNotFound(problem: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) problem(error);
   };
 }
 
-/** What this child says to its parent's FIFOs, that it is ready or has written to the lead, goes through the pair too. */
+/** Also rings the socket pair when this child rings its readiness or the lead's bell. */
 function parentBell(ref: TeamRef, agent: string, fd: number): Bell {
   const socket = socketBell(fd);
   for (const path of [ref.paths.agent(agent).ready, ref.paths.agent(LEAD_NAME).bell]) {

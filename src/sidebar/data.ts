@@ -34,7 +34,7 @@ export interface MessageLine {
   readonly at: number;
 }
 
-/** Everything that one drawing shows. */
+/** The data of one drawing. */
 export interface SidebarData {
   readonly status: SidebarTeam;
   /** Oldest first; the sidebar shows the last ones. */

@@ -7,14 +7,14 @@ import type { SidebarMember, SidebarTask, SidebarTeam } from "./data.ts";
 
 interface StateLook {
   readonly sign: string;
-  /** What is said where the agent says nothing itself. */
+  /** Shown if the agent reports no activity. */
   readonly word: string;
-  /** Without one: the member's own colour. */
+  /** The member's own colour if omitted. */
   readonly tone?: number;
   readonly blink?: boolean;
 }
 
-/** How each state looks; the help's legend is made of this table too. */
+/** How each state looks; source of the help's legend, too. */
 export const STATE_LOOKS: Readonly<Record<AgentState, StateLook>> = {
   starting: { sign: "◌", word: "starting" },
   running: { sign: "●", word: "working" },
@@ -40,13 +40,13 @@ export const TASK_LOOKS: Readonly<
   blocked: { sign: "◌", word: "blocked", tone: TONE.faint },
 };
 
-/** Blocked means pending behind a task that is not done; an id that nobody knows blocks nothing. */
+/** A pending task is blocked if it waits for an unfinished task; an unknown id does not block. */
 export function taskState(task: SidebarTask, all: readonly SidebarTask[]): TaskState {
   if (task.status !== "pending") return task.status === "completed" ? "done" : "active";
   return task.blockedBy.some((id) => unfinishedOf(all).has(id)) ? "blocked" : "open";
 }
 
-/** Of each list, which is asked for every one of its tasks and may be long, made once. */
+/** Caches the ids per list: `taskState` runs for each task of a list that may be long. */
 const unfinished = new WeakMap<readonly SidebarTask[], ReadonlySet<string>>();
 
 function unfinishedOf(all: readonly SidebarTask[]): ReadonlySet<string> {
@@ -57,7 +57,7 @@ function unfinishedOf(all: readonly SidebarTask[]): ReadonlySet<string> {
   return ids;
 }
 
-/** A lead that has no process: nothing is unknown about it. */
+/** A lead without a process: a person leads, so its state is not unknown. */
 const BY_HAND: StateLook = { sign: " ", word: "led by hand", tone: TONE.quiet };
 
 export function lookOf(member: SidebarMember, { leadAlive }: Pick<SidebarTeam, "leadAlive">): StateLook {
@@ -65,7 +65,7 @@ export function lookOf(member: SidebarMember, { leadAlive }: Pick<SidebarTeam, "
   return byHand ? BY_HAND : STATE_LOOKS[member.state];
 }
 
-/** What a member does right now, in one line. */
+/** Returns a member's current activity in one line. */
 export function activityOf(member: SidebarMember, team: Pick<SidebarTeam, "leadAlive">): string {
   const { word } = lookOf(member, team);
   if (member.state === "crashed") return crashOf(member) ?? word;
@@ -80,12 +80,12 @@ function crashOf({ exit }: SidebarMember): string | undefined {
   return last === "" ? how : `${how}: ${last}`;
 }
 
-/** New words in and out; what came from the cache is the same words again. */
+/** Sums new input and output tokens; tokens read from the cache were counted before. */
 export function totalTokens(tokens: TokenCount): number {
   return tokens.input + tokens.cacheWrite + tokens.output;
 }
 
-/** `950`, `12.3k`, `4.1M`; nothing for none. */
+/** `950`, `12.3k`, `4.1M`; empty for zero. */
 export function shortCount(count: number): string {
   if (count <= 0) return "";
   if (count < 1000) return String(Math.round(count));
@@ -93,7 +93,7 @@ export function shortCount(count: number): string {
   return `${value < 99.95 ? value.toFixed(1) : value.toFixed(0)}${unit}`;
 }
 
-/** A text as up to `limit` rows of a width, broken at spaces; the last one says with `…` that there is more. */
+/** Wraps a text at spaces into at most `limit` rows; the last one holds the rest, to be cut with `…`. */
 export function wrap(text: string, width: number, limit: number): string[] {
   const rows: string[] = [];
   let row = "";
@@ -112,7 +112,7 @@ export function wrap(text: string, width: number, limit: number): string[] {
   return [...rows.slice(0, limit - 1), rows.slice(limit - 1).join(" ")];
 }
 
-/** A word that is wider than a row (a path, a sentence in Chinese), in pieces that fit. */
+/** Splits a word that is wider than a row (a path, a sentence in Chinese) into pieces that fit. */
 function pieces(word: string, width: number): string[] {
   if (displayWidth(word) <= width) return [word];
   const out = [""];

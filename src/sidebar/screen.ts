@@ -5,14 +5,14 @@ import type { Line, SpanStyle } from "./spans.ts";
 /** A full-screen grid of cells with a keyboard and a mouse. */
 export interface GridScreen {
   size(): { readonly width: number; readonly height: number };
-  /** Draws these lines; rows that look as before are not sent again. */
+  /** Draws these lines; unchanged rows are not sent again. */
   draw(lines: readonly Line[]): void;
   /** A key as blessed names it (`j`, `S-g`, `C-c`, `enter`), and the character that it types. */
   onKey(listener: (key: string, char: string | undefined) => void): void;
   /** A press of the left button, or one step of the wheel, on a row counted from 0. */
   onMouse(listener: (event: "press" | "wheel-up" | "wheel-down", row: number) => void): void;
   onResize(listener: () => void): void;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): void;
 }
 
@@ -20,8 +20,8 @@ type Cell = [attribute: number, char: string];
 type Row = Cell[] & { dirty: boolean };
 
 /**
- * The part of blessed's screen that is drawn on. Its elements are not used: they measure wide characters wrongly and
- * then shift whole rows, while a cell of its buffer is what we say it is.
+ * The cell buffer of blessed's screen. Its elements are not used: they measure wide characters wrongly and then shift whole
+ * rows, while a cell of the buffer is drawn as it is set.
  */
 interface CellBuffer {
   lines: Row[];
@@ -30,7 +30,7 @@ interface CellBuffer {
 }
 
 interface Tput {
-  /** Where terminal descriptions are looked for. */
+  /** Directories of terminal descriptions. */
   ipaths: unknown[];
 }
 
@@ -39,9 +39,8 @@ const BOLD = 1;
 const BLINK = 4;
 
 /**
- * Takes the terminal over. blessed is loaded here and not before; the description of the terminal is always the one
- * that it brings along (it misreads those of newer systems), and Unicode is on whatever the locale says: tmux shows it
- * in any.
+ * Takes over the terminal. Loads blessed only here. Uses blessed's own terminal description, since it misreads those of newer
+ * systems, and always Unicode, which tmux shows in any locale.
  */
 export async function openScreen(options: { readonly color: boolean }): Promise<GridScreen> {
   const { default: blessed } = await import("blessed");
@@ -52,7 +51,7 @@ export async function openScreen(options: { readonly color: boolean }): Promise<
     warnings: false,
     autoPadding: false,
   });
-  // Line-drawing characters go out as themselves: the terminal's alternate set turns to letters in some locales.
+  // Send line-drawing characters as Unicode: the terminal's alternate set becomes letters in some locales.
   (screen.program as unknown as { tput: { brokenACS: boolean } }).tput.brokenACS = true;
   return gridScreen(screen, options.color);
 }
@@ -60,7 +59,7 @@ export async function openScreen(options: { readonly color: boolean }): Promise<
 function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
   const buffer = screen as unknown as CellBuffer;
   const { program } = screen;
-  /** What was drawn last into each row of the buffer; after a new size the buffer has others. */
+  /** The last line drawn into each row of the buffer; a resize replaces the rows. */
   const drawn: { readonly row: Row | undefined; readonly line: Line | undefined }[] = [];
   let closed = false;
   return {
@@ -91,7 +90,7 @@ function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
       program.setMouse({ vt200Mouse: true, cellMotion: true, sgrMouse: true }, true);
     },
     onResize(listener) {
-      // blessed has made new buffers by then, since its own listener came first.
+      // blessed's own listener runs first, so its buffers have the new size already.
       program.on("resize", listener);
     },
     close() {
@@ -103,7 +102,7 @@ function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
   };
 }
 
-/** Puts a row into the buffer; where it changed, all of it is sent, since a wide character moves what is behind it. */
+/** Puts a row into the buffer. A changed row is sent completely, since a wide character moves the cells after it. */
 function paint(buffer: CellBuffer, y: number, row: Cell[]): void {
   const old = buffer.lines[y];
   const sent = buffer.olines[y];
@@ -131,7 +130,7 @@ function rowOf(line: Line | undefined, width: number, color: boolean): Cell[] {
     for (const { char, width: taken } of cells(span.text)) {
       if (taken === 0 || row.length + taken > width) continue;
       row.push([attribute, char]);
-      // The second half of a wide character is no character of its own.
+      // The second cell of a wide character has no character.
       if (taken === 2) row.push([attribute, ""]);
     }
   }

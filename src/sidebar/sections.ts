@@ -19,18 +19,18 @@ import {
 import { BLANK, cut, ends, type Line, line, type Span, type SpanStyle, span } from "./spans.ts";
 import type { Answer, SidebarState } from "./state.ts";
 
-/** Below this the name counts more than the tokens. */
+/** Minimum width for tokens: below it, the name needs the room. */
 const TOKENS_FROM = 26;
-/** From here on a message has its text behind the names. */
+/** Minimum width for a message's text in the same row as its names. */
 const ONE_LINE_MESSAGE_FROM = 56;
 const INDENT = 3;
-/** Rows of what a call would change: the agent's pane and `teams approvals` show more. */
+/** Rows of a requested change; the agent's pane and `teams approvals` show more. */
 const CHANGE_ROWS = 2;
 
 const quiet: SpanStyle = { fg: TONE.quiet };
 const faint: SpanStyle = { fg: TONE.faint };
 
-/** The team's name, and what it used so far. */
+/** The team's name and the tokens that it has used. */
 export function header(data: SidebarData, width: number): Line[] {
   const { team, members } = data.status;
   const total = shortCount(members.reduce((sum, member) => sum + totalTokens(member.tokens), 0));
@@ -38,7 +38,7 @@ export function header(data: SidebarData, width: number): Line[] {
   return [line(ends([span(" "), span(gridText(team), { bold: true })], used, width)), BLANK];
 }
 
-/** What waits for a person; up to `limit` of it, each with up to two rows of what it is about. */
+/** The requests that wait for the user: at most `limit`, each with up to two rows of its summary. */
 export function waiting(data: SidebarData, width: number, limit: number): Line[] {
   const { approvals } = data.status;
   if (approvals.length === 0) return deadlockRows(data, width);
@@ -52,11 +52,11 @@ export function waiting(data: SidebarData, width: number, limit: number): Line[]
   ];
 }
 
-/** That nobody can continue, and why. */
+/** A deadlock of the team and its reason. */
 function deadlockRows({ status: { deadlock } }: SidebarData, width: number): Line[] {
   if (deadlock === null || deadlock === undefined) return [];
   const tone = { fg: TONE.bad };
-  const title = [span(" "), span("▲", { ...tone, blink: true }), span(" nobody can continue", tone)];
+  const title = [span(" "), span("▲", { ...tone, blink: true }), span(" no member can continue", tone)];
   const why = wrap(deadlockSentence(deadlock), width - INDENT, 2);
   return [
     line(cut(title, width)),
@@ -103,7 +103,7 @@ export function workingCount(data: SidebarData): string {
   return working === 0 ? "" : `${working} working`;
 }
 
-/** A member in one row, or in two with what it does. */
+/** A member in one row, or in two with its activity. */
 export function memberRows(
   member: SidebarMember,
   data: SidebarData,
@@ -143,7 +143,7 @@ function bar(selected: boolean): Span {
   return selected ? span("▌", { fg: TONE.busy, bold: true }) : span(" ");
 }
 
-/** How far the task list is, as a bar. */
+/** The progress of the task list as a bar. */
 export function taskBar(tasks: readonly SidebarTask[], width: number): Line {
   const room = Math.max(1, width - 1);
   const states = tasks.map((task) => taskState(task, tasks));
@@ -165,7 +165,7 @@ export function taskFigure(tasks: readonly SidebarTask[]): string {
     : `${tasks.filter((task) => task.status === "completed").length} of ${tasks.length}`;
 }
 
-/** A task in one row; the selected one with its whole subject and what it waits for. */
+/** A task in one row; a selected task with its full subject and what it waits for. */
 export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean, width: number): Line[] {
   const { list } = data.status.tasks;
   const state = taskState(task, list);
@@ -222,13 +222,13 @@ function nameSpan(name: string, data: SidebarData): Span {
   return span(gridText(name), { fg: memberColor(member?.color) });
 }
 
-/** Hours and minutes: an age would be wrong a minute later, and nothing is drawn on a timer. */
+/** Hours and minutes. An age would soon be wrong, since the sidebar does not redraw on a timer. */
 function clockTime(at: number): string {
   const date = new Date(at);
   return `${String(date.getHours()).padStart(2, "0")}:${String(date.getMinutes()).padStart(2, "0")}`;
 }
 
-/** News about the last key, else the keys that fit; help and close stay longest. */
+/** The notice about the last key, else the key hints that fit; help and close are dropped last. */
 export function footer(state: SidebarState, width: number): Line {
   if (state.answer !== undefined) return answerLine(state.answer, width);
   if (state.notice !== undefined) {
@@ -245,7 +245,7 @@ export function footer(state: SidebarState, width: number): Line {
   return line(hints.flatMap((hint, i) => (i === 0 ? hint : [span(" "), ...hint])));
 }
 
-/** The line that a note is written in: its end shows, where all of it has no room. */
+/** The input line of a note; shows its end if it is too long. */
 function answerLine({ approve, from, note }: Answer, width: number): Line {
   const what = [
     span(approve ? " approve " : " reject ", { fg: approve ? TONE.good : TONE.bad, bold: true }),
@@ -257,7 +257,7 @@ function answerLine({ approve, from, note }: Answer, width: number): Line {
   return line(cut([...what, span(shown.join("")), span("▏", { blink: true })], width));
 }
 
-/** Every key, and what the signs mean. */
+/** All keys and the meaning of the signs. */
 export function help(width: number): Line[] {
   const keys = KEYS.map(({ label, does }) => [span(` ${label.padEnd(6)}`, { bold: true }), span(does)]);
   const states = Object.values(STATE_LOOKS).map(({ sign, word, tone }) => [

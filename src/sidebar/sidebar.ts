@@ -9,12 +9,12 @@ import { type Answer, click, press, type SidebarState, START, type Step, write }
 import { frame } from "./view-model.ts";
 
 interface SidebarOptions {
-  /** Reads what is to be shown. TEAM_NOT_FOUND ends the sidebar; any other failure is shown and the next ring tries again. */
+  /** Reads the data. TEAM_NOT_FOUND ends the sidebar; other errors are shown, and the next ring tries again. */
   load(): Promise<SidebarData>;
-  /** Rings when something that `load` reads may have changed; it is subscribed already, and the sidebar closes it. */
+  /** Rings when data of `load` may have changed. Already subscribed; the sidebar closes it. */
   readonly changed: Bell;
   readonly act: SidebarActions;
-  /** The terminal has another size; it is drawn for that already. */
+  /** Called after a resize, when the sidebar is redrawn. */
   resized?(): void;
   /** Off for NO_COLOR. */
   readonly color: boolean;
@@ -22,25 +22,25 @@ interface SidebarOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a person can do from the sidebar. What one of them throws is shown in its bottom line. */
+/** The user's actions. The message of a thrown error is shown in the bottom line. */
 interface SidebarActions {
-  /** Shows a member's pane to the person; where it cannot, a sentence that says what to do instead. */
+  /** Shows a member's pane. @returns a sentence with the alternative if it cannot */
   focus(member: string): Promise<string | undefined>;
-  /** Hides a member's pane, or shows it again; a sentence that says which. */
+  /** Hides a member's pane, or shows it again. @returns a sentence with the result */
   hide(member: string): Promise<string>;
-  /** Answers what waits; a sentence that says what became of it. */
+  /** Answers a request. @returns a sentence with the result */
   answer(answer: Answer): Promise<string>;
 }
 
-/** How it ended: by a person or the signal, or because the team is no more. */
+/** Closed by the user or the signal, or because the team was deleted. */
 type SidebarEnd = "closed" | "team-gone";
 
-/** Between two readings; a burst of rings within it is one. Ten drawings a second are more than anybody reads. */
+/** Milliseconds between two reads; rings in between are merged. A user cannot follow more than ten drawings a second. */
 const GAP_MS = 100;
 
 /**
- * Draws the sidebar into this process's terminal until it is closed. It draws on a ring, on a key and on a new size, and
- * never on a timer; it keeps nothing that closing it would lose.
+ * Draws the sidebar into this process's terminal until it is closed. Draws on a ring, a key and a resize, never on a timer.
+ * Keeps no state that closing it would lose.
  */
 export async function runSidebar(options: SidebarOptions): Promise<SidebarEnd> {
   const screen = await openScreen({ color: options.color });
@@ -82,7 +82,7 @@ class Controller {
       while (!signal.aborted) {
         if (!(await this.#reload())) return "team-gone";
         await pause(GAP_MS, signal);
-        // A bell that somebody closed rings no more: the sidebar would show old news.
+        // A closed bell never rings again: the sidebar would show outdated data.
         if ((await changed.wait({ signal })) === "aborted") break;
       }
       return "closed";
@@ -91,7 +91,7 @@ class Controller {
     }
   }
 
-  /** Reads and draws; false when the team is gone. */
+  /** Reads and draws. @returns false if the team is gone */
   async #reload(): Promise<boolean> {
     try {
       this.#data = await this.#options.load();
@@ -161,7 +161,7 @@ class Controller {
   }
 }
 
-/** Shown when the first reading failed: an empty team and the reason. */
+/** Shown with the error if the first read failed: an empty team. */
 const NOTHING: SidebarData = {
   status: { team: "", members: [], tasks: { list: [] }, approvals: [] },
   messages: [],

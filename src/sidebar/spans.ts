@@ -2,7 +2,7 @@ import { cutToWidth, displayWidth } from "../text/terminal-text.ts";
 import type { SidebarTarget } from "./state.ts";
 
 export interface SpanStyle {
-  /** Index of the 256-colour palette; without it the terminal's own. */
+  /** Index of the 256-colour palette; the terminal's own colour if omitted. */
   readonly fg?: number | undefined;
   readonly bold?: boolean;
   readonly blink?: boolean;
@@ -15,7 +15,7 @@ export interface Span extends SpanStyle {
 
 export interface Line {
   readonly spans: readonly Span[];
-  /** What a click on it selects. */
+  /** The row that a click on the line selects. */
   readonly target?: SidebarTarget;
 }
 
@@ -33,7 +33,7 @@ function widthOf(spans: readonly Span[]): number {
   return spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
-/** The spans within a width; the one that does not fit ends in `…`. */
+/** Cuts spans to a width; the span that does not fit ends in `…`. */
 export function cut(spans: readonly Span[], width: number): Span[] {
   const out: Span[] = [];
   let left = width;
@@ -46,7 +46,7 @@ export function cut(spans: readonly Span[], width: number): Span[] {
   return out;
 }
 
-/** `left` and `right` at the two ends of a row; the right end stays whole and the left one is cut for it. */
+/** Puts `left` and `right` at the two ends of a row; cuts `left` to make room for `right`. */
 export function ends(left: readonly Span[], right: readonly Span[], width: number): Span[] {
   const end = cut(right, width);
   const room = Math.max(0, width - widthOf(end) - (end.length > 0 ? 1 : 0));
@@ -55,7 +55,7 @@ export function ends(left: readonly Span[], right: readonly Span[], width: numbe
   return end.length === 0 ? start : [...start, span(" ".repeat(Math.max(0, gap))), ...end];
 }
 
-/** Two columns of lines side by side, `gap` cells between them. */
+/** Joins two columns of lines side by side, with `gap` between them. */
 export function beside(left: readonly Line[], right: readonly Line[], width: number, gap: Span): Line[] {
   return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => {
     const a = left[i] ?? BLANK;

@@ -1,24 +1,24 @@
 import type { SidebarApproval, SidebarData } from "./data.ts";
 import type { Action } from "./keys.ts";
 
-/** What a row stands for: the thing that a click selects. */
+/** The member or task of a row, which a click selects. */
 export type SidebarTarget =
   | { readonly kind: "member"; readonly name: string }
   | { readonly kind: "task"; readonly id: string };
 
-/** All that the sidebar remembers; closing it loses nothing else. */
+/** The whole state of the sidebar. */
 export interface SidebarState {
   readonly view: "team" | "tasks" | "help";
-  /** The selected member's name; the first one where it is gone. */
+  /** The selected member's name; the first member counts if it has gone. */
   readonly member?: string;
   readonly task?: string;
-  /** News about the last key, until the next one. */
+  /** A notice about the last key, until the next one. */
   readonly notice?: string;
-  /** An answer that is being written; every key goes into it. */
+  /** The answer that the user is writing; it takes every key. */
   readonly answer?: Answer;
 }
 
-/** What is to be said to something that waits. */
+/** An answer to a request. */
 export interface Answer {
   readonly id: string;
   readonly from: string;
@@ -26,7 +26,7 @@ export interface Answer {
   readonly note: string;
 }
 
-/** What the world is asked for by a key. */
+/** An action outside of the sidebar's state. */
 type Effect =
   | { readonly kind: "focus" | "hide"; readonly member: string }
   | { readonly kind: "answer"; readonly answer: Answer }
@@ -39,13 +39,13 @@ export interface Step {
 
 export const START: SidebarState = { view: "team" };
 
-/** The selected row, of those that are there now. */
+/** Returns the selected row of the current data. */
 export function selectedTarget(state: SidebarState, data: SidebarData): SidebarTarget | undefined {
   const list = targets(state, data);
   return list.find((target) => isSelected(target, state)) ?? list[0];
 }
 
-/** One key or click: the next state, and what is to be done. */
+/** Returns the next state and effect of a key. */
 export function press(state: SidebarState, action: Action, data: SidebarData): Step {
   const calm = withoutNotice(state);
   switch (action) {
@@ -76,14 +76,13 @@ export function press(state: SidebarState, action: Action, data: SidebarData): S
   }
 }
 
-/** Characters of a note; more is written better in an editor, and given to `teams approve --note -`. */
+/** Characters of a note; for a longer one, use an editor and `teams approve --note -`. */
 const MAX_NOTE = 2_000;
 
 /**
- * One key while an answer is being written: Enter sends it, Esc and Ctrl-C leave it, everything that is a character is part
- * of its note.
+ * Handles a key while the user writes an answer: Enter sends it, Esc and Ctrl-C cancel it, any character is added to its note.
  * @param key as blessed names it
- * @param char what it types; undefined for keys that type nothing
+ * @param char its character; undefined for other keys
  */
 export function write(state: SidebarState, key: string, char: string | undefined): Step {
   const { answer, ...rest } = state;
@@ -106,7 +105,7 @@ export function write(state: SidebarState, key: string, char: string | undefined
   }
 }
 
-/** The answer to what the selected member waits with, else to what has waited longest. */
+/** Begins an answer to the selected member's request, else to the oldest one. */
 function asked(state: SidebarState, data: SidebarData, approve: boolean): SidebarState {
   const waits = waitingOf(state, data);
   if (waits === undefined) return { ...state, notice: "nothing waits for an answer" };
@@ -119,7 +118,7 @@ function waitingOf(state: SidebarState, data: SidebarData): SidebarApproval | un
   return approvals.find(({ from }) => target?.kind === "member" && target.name === from) ?? approvals[0];
 }
 
-/** A click on a row: it selects; on the selected one it goes there. */
+/** A click selects a row; a click on the selected row goes to its pane. */
 export function click(state: SidebarState, target: SidebarTarget, data: SidebarData): Step {
   const calm = withoutNotice(state);
   const now = selectedTarget(state, data);
@@ -132,13 +131,13 @@ function go(state: SidebarState, data: SidebarData): Step {
   return withOwner(state, data, "focus");
 }
 
-/** Something with the selected member, or with who has the selected task. */
+/** An effect for the selected member, or for the owner of the selected task. */
 function withOwner(state: SidebarState, data: SidebarData, kind: "focus" | "hide"): Step {
   const target = selectedTarget(state, data);
   if (target === undefined) return { state };
   const member = target.kind === "member" ? target.name : ownerOf(target.id, data);
   if (member !== undefined) return { state, effect: { kind, member } };
-  return { state: { ...state, notice: "nobody has this task yet" } };
+  return { state: { ...state, notice: "this task has no owner yet" } };
 }
 
 function ownerOf(id: string, data: SidebarData): string | undefined {

@@ -22,21 +22,20 @@ interface ScreenSize {
   readonly height: number;
 }
 
-/** From here on members and the rest stand side by side. */
+/** Minimum width for members and the rest side by side. */
 const TWO_COLUMNS_FROM = 84;
-/** Widest and narrowest column of members beside the rest. */
+/** Minimum and maximum width of the members' column, and its share of the width. */
 const COLUMN = { least: 34, most: 56, share: 0.42 };
 const GAP = 3;
-/** A person's queue longer than this says how long it is. */
+/** Requests shown; of a longer queue, the number of further ones. */
 const WAITING_SHOWN = 3;
-/** Title and one message: less is not worth a section. */
+/** Minimum rows for the messages: title and one message. */
 const LEAST_MESSAGES = 4;
-/** Blank, title and bar. */
+/** Rows of a blank line, the title and the bar. */
 const TASK_HEAD = 3;
 
 /**
- * What the sidebar shows: exactly `height` lines of at most `width` cells. A pure function of its arguments, so that a
- * screen can be told by comparing values.
+ * Renders the sidebar: exactly `height` lines of at most `width` cells. Pure, so that tests can compare values.
  */
 export function frame(data: SidebarData, state: SidebarState, size: ScreenSize): Line[] {
   const { width, height } = size;
@@ -95,7 +94,7 @@ function memberList(data: SidebarData, state: SidebarState, { width, height }: S
   return [heading("MEMBERS", workingCount(data), width), ...around(rows, at, height - 1)];
 }
 
-/** Title, bar and as many tasks as there is room for: what is in progress first, then what comes next. */
+/** Title, bar and the tasks that fit: tasks in progress first, then the next ones. */
 function taskSection(data: SidebarData, width: number, room: number, before: readonly Line[]): Line[] {
   const { list } = data.status.tasks;
   const head = [...before, heading("TASKS", taskFigure(list), width), taskBar(list, width)];
@@ -128,7 +127,7 @@ function taskList(data: SidebarData, state: SidebarState, { width, height }: Scr
   return [...head, ...around(rows, at, height - head.length)];
 }
 
-/** The blocks around the selected one that fit into `room` rows, and how many are left out on either side. */
+/** Returns the blocks around the selected block that fit into `room` rows, and the number of omitted ones on either side. */
 function around(blocks: readonly Line[][], at: number, room: number): Line[] {
   if (blocks.flat().length <= room) return blocks.flat();
   let from = Math.max(0, at);

@@ -14,29 +14,29 @@ import { TYPED_MARK } from "../worker/turn/turn-input.ts";
 import type { WorkerView } from "../worker/view.ts";
 
 /**
- * Shows a conversation, line by line of its file, as the agent's own pane showed it.
- * @returns takes the next line
+ * Shows a conversation as the agent's own pane showed it.
+ * @returns a function that shows the next line of the conversation's file
  */
 export function conversationLog(view: WorkerView): (line: TranscriptLine) => void {
-  /** The calls, by their ids, until they are shown. */
+  /** Tool calls without a result yet, by id. */
   const called = new Map<string, ToolUseBlock>();
   const tools = builtinTools();
 
-  const answered = (message: AssistantMessage): void => {
+  const showAnswer = (message: AssistantMessage): void => {
     for (const block of message.content)
       if (block.type === "text") view.event({ type: "text", text: block.text });
     view.event({ type: "message", message });
     for (const use of toolUsesOf(message)) {
       called.set(use.id, use);
       const summary = summaryOf(use);
-      if (summary !== undefined) begun(use, summary);
+      if (summary !== undefined) showCall(use, summary);
     }
   };
-  const begun = ({ id, name: tool }: ToolUseBlock, summary: string): void =>
+  const showCall = ({ id, name: tool }: ToolUseBlock, summary: string): void =>
     view.event({ type: "tool_started", id, tool, summary });
-  /** Undefined where the result says it: of the tools of a team, which end at once. */
+  /** Undefined for team tools: they end at once, and their result has the summary. */
   const summaryOf = ({ name, input }: ToolUseBlock): string | undefined => {
-    const tool = tools.find((one) => one.name === name);
+    const tool = tools.find((candidate) => candidate.name === name);
     const parsed = tool === undefined ? undefined : parseInWords(tool.input, input);
     return tool !== undefined && parsed?.success === true ? tool.summary(parsed.data) : undefined;
   };
@@ -44,40 +44,43 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
     const text = JSON.stringify(input);
     return text === "{}" ? "" : text;
   };
-  const ended = ({ toolUseId: id, content, isError, shown }: ToolResultBlock): void => {
+  const showResult = ({ toolUseId: id, content, isError, shown }: ToolResultBlock): void => {
     const use = called.get(id);
     called.delete(id);
-    if (use !== undefined && summaryOf(use) === undefined) begun(use, shown?.summary || inputText(use));
+    if (use !== undefined && summaryOf(use) === undefined) showCall(use, shown?.summary || inputText(use));
     const display = shown === undefined ? {} : { display: shown.display };
     view.event({ type: "tool_ended", id, tool: use?.name ?? "tool", content, ...display, isError, ms: 0 });
   };
-  const heard = (message: UserMessage): void => {
-    for (const result of toolResultsOf(message)) ended(result);
-    for (const block of message.content) if (block.type === "text") spoken(block.text);
+  const showInput = (message: UserMessage): void => {
+    for (const result of toolResultsOf(message)) showResult(result);
+    for (const block of message.content) if (block.type === "text") showText(block.text);
   };
-  const spoken = (text: string): void => {
+  const showText = (text: string): void => {
     for (const part of readEnvelopes(text)) {
       if ("from" in part) view.received(part.from, part.body);
       else if (part.text.startsWith(TYPED_MARK)) view.typed(part.text.slice(TYPED_MARK.length));
-      else for (const words of withoutTags(part.text)) view.note(words);
+      else for (const note of notesIn(part.text)) view.note(note);
     }
   };
 
   return (line) => {
     if (line.type === "compacted") {
-      view.note("The conversation was compacted here: the model continues with a summary of what is above.");
+      view.note("The conversation was compacted here: the model continues with a summary of the text above.");
     } else if (line.type === "user" || line.type === "assistant") {
       const message = line.message as unknown as ConversationMessage;
-      if (message.role === "user") heard(message);
-      else answered(message);
+      if (message.role === "user") showInput(message);
+      else showAnswer(message);
     }
   };
 }
 
 const NOTICE = /<task_notification>\n[\s\S]*?<summary>([\s\S]*?)<\/summary>\n<\/task_notification>/g;
 
-/** What stands between messages, of the end of something in the background what its pane said. */
-function withoutTags(text: string): string[] {
-  const said = text.replace(NOTICE, (_, summary: string) => `ended in the background: ${unescaped(summary)}`);
-  return said.split("\n\n").filter((part) => part.trim() !== "");
+/** Returns the texts between messages; the notification about a background task becomes the line that its pane showed. */
+function notesIn(text: string): string[] {
+  const readable = text.replace(
+    NOTICE,
+    (_, summary: string) => `ended in the background: ${unescaped(summary)}`,
+  );
+  return readable.split("\n\n").filter((part) => part.trim() !== "");
 }

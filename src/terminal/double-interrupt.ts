@@ -1,11 +1,11 @@
 import { steadyNow } from "../os/clock.ts";
 
-/** Milliseconds in which a second Ctrl-C says that the first was meant: who drops a line with it is warned in time. */
+/** Milliseconds in which a second Ctrl-C confirms the first. A Ctrl-C that only discards a typed line shows the warning, too. */
 const MEANT_MS = 3_000;
 
 /**
- * Which Ctrl-C ends an agent: one that follows another soon, with nothing typed in between, or finds it ending.
- * @param tell says what a second one does
+ * Decides which Ctrl-C ends an agent: a second one soon after the first with nothing typed in between, or any once it is ending.
+ * @param tell warns the user that a second Ctrl-C ends the agent
  */
 export function onDoubleInterrupt(
   tell: () => void,

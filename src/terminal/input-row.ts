@@ -3,22 +3,21 @@ import { displayWidth, gridText } from "../text/terminal-text.ts";
 import { type LineEditor, lineEditor, PASTES_OFF, PASTES_ON } from "./line-editor.ts";
 
 /**
- * A pane's last rows, for what is typed and not entered, and for what was entered and waits: what the agent says meanwhile goes
- * above them, so that a person can read their own words. They are there as long as there are such; nothing else is ever drawn
- * over.
+ * The last rows of a pane: the line that is being typed, and entered lines that wait for the running turn. The agent's output
+ * goes above them. They exist only while there are such lines; no other row of the pane is ever redrawn.
  */
 export interface TypingRow {
-  /** Holds the line. */
+  /** Holds the typed line. */
   readonly editor: LineEditor;
-  /** What the pane shows. */
+  /** Writes output of the agent above the rows. */
   write(text: string): void;
-  /** The line has changed, by what an editor would have shown of that; the terminal's own orders go to it as they are. */
+  /** Redraws after a change of the line. Passes the control sequences for pasting on to the terminal. */
   echo(text: string): void;
-  /** This line was entered, and waits for the turn that runs. */
+  /** Shows an entered line that waits for the running turn. */
   hold(line: string): void;
-  /** It waits no more. */
+  /** Removes that line. */
   release(line: string): void;
-  /** Takes the rows away: something else has the terminal until {@link resume}. */
+  /** Removes the rows while another view has the terminal, until {@link resume}. */
   pause(): void;
   resume(): void;
 }
@@ -26,33 +25,33 @@ export interface TypingRow {
 interface TypingRowOptions {
   /** Writes to the terminal. */
   out(text: string): void;
-  /** Columns of the terminal now. */
+  /** Current columns of the terminal. */
   width(): number;
   readonly plain: boolean;
 }
 
-/** Behind a line that waits. */
+/** Shown after a line that waits. */
 const WAITS = "  (queued)";
-/** Back to the row's start, and nothing on it. */
+/** Goes to the start of the row and erases it. */
 const WIPED = "\r\x1b[2K";
 const UP = "\x1b[1A";
 const TAB = 8;
-/** Lines that wait and are shown: the newest. */
+/** Number of waiting lines that are shown, the newest ones. */
 const MOST_HELD = 3;
 
 export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
   const editor = lineEditor();
   const paint = styler(plain);
   const held: string[] = [];
-  /** Where the next text of the pane goes. */
+  /** Column of the next output. */
   let column = 0;
-  /** The cells of each row that stands there, from that one on or from the one below. */
+  /** The cells of each drawn row, beginning in the output's row or in the row below it. */
   let shown: readonly number[] = [];
   let paused = false;
 
   const wiped = (): string => {
     if (shown.length === 0) return "";
-    // One that has become narrower goes on with its rows in further ones, as tmux and most terminals do it.
+    // In a terminal that has become narrower, the rows now wrap, as tmux and most terminals do it.
     const now = width();
     const count = shown.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells / now)), 0);
     while (column > now) column -= now;
@@ -106,16 +105,16 @@ export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
   };
 }
 
-/** A typed line in one row, or its end where that is too long for it. */
+/** Returns a typed line as one row; only its end if it is too long. */
 export function lineEnd(line: string, width: number): string {
-  // No more than can have a cell each, since what was pasted may be very long; and of no character half.
+  // A pasted line may be very long: keep at most two code units per cell, and no half of a character.
   const tail = line.slice(-2 * Math.max(1, width)).replace(/^[\uDC00-\uDFFF]/, "");
   const chars = [...gridText(tail.replaceAll("\n", "⏎"))];
   while (chars.length > 0 && displayWidth(chars.join("")) > width) chars.shift();
   return chars.join("");
 }
 
-/** Of text that our own pens wrote: words, colours, line ends. */
+/** Returns the column after output of a pane: text, SGR sequences and line ends. */
 function columnAfter(column: number, text: string, width: number): number {
   const row = text.slice(text.lastIndexOf("\n") + 1).replace(/\x1b\[[0-9;?]*[A-Za-z]|\u0007/g, "");
   let at = text.includes("\n") ? 0 : column;

@@ -1,32 +1,32 @@
 import type { Env } from "../os/env.ts";
 
-/** The world outside as a command sees it; tests hand in their own. */
+/** The environment of a command; tests pass their own. */
 export interface Io {
-  /** The words behind the program's name. */
+  /** The arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Env;
   readonly cwd: string;
-  /** Program and leading arguments that start this command line again. */
+  /** Program and leading arguments that start this program again. */
   readonly program: readonly string[];
-  /** Whether a person is at the other end. */
+  /** Whether each stream is a terminal. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** The terminal's size now; undefined where stdout is not one, or does not know it. */
+  /** The terminal's current size; undefined if stdout is not a terminal, or does not know it. */
   readonly columns: number | undefined;
   readonly rows: number | undefined;
   out(text: string): void;
   err(text: string): void;
   /** Everything on stdin, as UTF-8. */
   readStdin(): Promise<string>;
-  /** The next line that a person types; undefined at the end of the input. */
+  /** The next typed line; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
-  /** What comes on stdin, as it is. */
+  /** The raw bytes of stdin. */
   bytesIn(): AsyncIterable<Uint8Array>;
-  /** Writes bytes to stdout as they are; the promise ends with the last of them. */
+  /** Writes raw bytes to stdout; resolves after the last ones. */
   bytesOut(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /**
-   * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Only a command that ends by
-   * itself then asks for it: until it does, the signals end the process as they always do; a second Ctrl-C or SIGTERM
-   * does in any case, unless it comes with the first.
+   * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Only a command that then ends on
+   * its own calls this: before the call, the signals end the process as usual. A second Ctrl-C or SIGTERM always does,
+   * unless it belongs to the first.
    */
   interruption(): AbortSignal;
 }

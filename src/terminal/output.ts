@@ -1,21 +1,21 @@
 import type { Io } from "./io.ts";
 import { type Paint, painter, wantsColors } from "./paint.ts";
 
-/** Where a command says things. What is foreign in a text goes through `line`, `table` or `visibleBlock` first. */
+/** The output of a command. Foreign text must go through `line`, `table` or `visibleBlock` first. */
 export interface Output {
-  /** With `--json`: objects and nothing else on stdout. */
+  /** Whether stdout gets only JSON (`--json`). */
   readonly json: boolean;
   readonly verbose: boolean;
   readonly paint: Paint;
-  /** Columns of the terminal; undefined where stdout is not one. */
+  /** Columns of the terminal; undefined if stdout is not a terminal. */
   readonly columns: number | undefined;
-  /** What was asked for: the value with `--json`, else its text. */
+  /** Prints the requested data: the value with `--json`, else its text. */
   answer(value: object, text: () => string): void;
-  /** What was done: the value with `--json`, else a text, which `--quiet` leaves out. */
+  /** Prints what was done: the value with `--json`, else a text, which `--quiet` omits. */
   done(value: object, text: () => string): void;
-  /** One of many as they come: one object a line with `--json`. */
+  /** Prints one item of a stream: with `--json`, one object per line. */
   item(value: object, text: () => string): void;
-  /** Advice beside the answer, on stderr; neither with `--quiet` nor with `--json`. */
+  /** Prints advice on stderr; omitted with `--quiet` and with `--json`. */
   note(text: string): void;
 }
 
@@ -34,7 +34,7 @@ export function openOutput(io: Io, { json, quiet, verbose }: OutputOptions): Out
   return {
     json,
     verbose,
-    // Asked for when they are needed: they open stdout, which `--quiet` may never use.
+    // Getters: they open stdout, which a command may never use with `--quiet`.
     get paint() {
       return painter(wantsColors(io.env, io.terminal.stdout));
     },

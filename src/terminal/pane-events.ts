@@ -3,13 +3,13 @@ import { TONE } from "../text/style.ts";
 import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
 import { excerpt, type Page } from "./pane-writer.ts";
 
-/** Columns around a call's name: its sign, the parentheses, and some for what it is about. */
+/** Columns around a call's name: its sign, the parentheses, and a minimum for its summary. */
 const AROUND_A_NAME = 14;
 
-/** Writes what happens in a turn, as it happens. */
+/** Returns a function that writes the events of a turn as they happen. */
 export function eventWriter(page: Page): (event: AgentEvent) => void {
   const { paint, notice } = page;
-  /** The call whose result would stand right below it. */
+  /** The call whose result would be directly below it. */
   let open: string | undefined;
 
   const toolStarted = ({ id, tool, summary }: Extract<AgentEvent, { type: "tool_started" }>): void => {
@@ -24,7 +24,7 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
     const text = event.display ?? event.content;
     page.begin("tool");
     const shown = text.trim() === "" ? "(no output)" : text;
-    // Below other calls it says whose it is, and begins right behind that.
+    // Below another call, the result begins with the name of its tool.
     const rows = excerpt(open === id ? shown : `${gridText(tool)}: ${shown.trimStart()}`, page.resultRows);
     for (const [i, row] of rows.entries()) {
       const line = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
@@ -42,7 +42,7 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
         page.say(event.text);
         break;
       case "text_dropped":
-        notice("↻", "the connection broke: the text above does not count", TONE.attention);
+        notice("↻", "the connection broke: the text above is discarded", TONE.attention);
         break;
       case "message":
         page.paragraphEnds();
@@ -54,10 +54,10 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
         toolEnded(event);
         break;
       case "permission_asked":
-        // The question itself is put by `permission`, which knows the request's id.
+        // The view's `permission` shows the question, with the request's id.
         break;
       case "permission_decided":
-        // What a rule allowed without asking anybody is no news.
+        // Calls that a rule allowed are not shown.
         if (!event.asked && event.allowed) return;
         decided(event);
         break;
@@ -68,7 +68,11 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
         notice("◑", throttledText(event), TONE.attention);
         break;
       case "compacting":
-        notice("↻", "the conversation has grown long: its oldest part is being summarised", TONE.quiet);
+        notice(
+          "↻",
+          "the context window is nearly full: summarising the oldest part of the conversation",
+          TONE.quiet,
+        );
         break;
       case "compacted":
         notice(
@@ -77,13 +81,13 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
           TONE.quiet,
         );
         if (event.noSummary !== undefined) {
-          notice("✗", `what is gone could not be summarised: ${event.noSummary}`, TONE.bad);
+          notice("✗", `the removed part could not be summarised: ${event.noSummary}`, TONE.bad);
         }
         break;
       case "spent":
       case "model_called":
       case "hook_ran":
-        // Said of calls that are shown; not a thing to see.
+        // Facts about shown calls, for records only.
         return;
       case "subagent":
         page.aside(() =>
@@ -102,7 +106,7 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
   };
 }
 
-/** What is a guess in part is not told to the last token. */
+/** Rounds a token count that is partly an estimate. */
 function rounded(tokens: number): string {
   return tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
 }

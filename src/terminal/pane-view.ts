@@ -10,46 +10,46 @@ import { excerpt, type Page, type PageOptions, pageOf } from "./pane-writer.ts";
 
 interface PaneViewOptions extends PageOptions {
   readonly name: string;
-  /** Rings the terminal's bell when it waits for a person, who may look elsewhere. */
+  /** Rings the terminal's bell when the agent waits for the user. */
   readonly rings?: boolean;
-  /** Nobody can type an answer here: a command alone gives it. */
+  /** No answer can be typed here: the user answers with a command. */
   readonly deaf?: boolean;
-  /** Where a person types, and sees what of that waits. */
+  /** The input row, which shows the lines that wait. */
   readonly typing?: Pick<TypingRow, "hold" | "release"> | undefined;
 }
 
-/** Who is at work here, for the first lines of a pane. */
+/** The facts in the first lines of a pane. */
 interface PaneHeader {
   readonly team: string;
   readonly agentType?: string | undefined;
   readonly model?: string | undefined;
   readonly cwd: string;
-  /** What it may do unasked. */
+  /** The permission mode. */
   readonly mode?: string;
-  /** What a person can do here. */
+  /** The keys that the user can press. */
   readonly hint?: string;
 }
 
-/** An agent's own pane: what it says and does, as it does it. */
+/** An agent's pane: its texts and calls as they happen. */
 export interface PaneView extends WorkerView {
   header(header: PaneHeader): void;
-  /** What somebody here asked this program for; its rows are fit to be shown. */
+  /** Shows the output of a command that the user typed in the pane. The text must be safe to print. */
   answer(text: string): void;
-  /** A notice that waits for no end of a paragraph: what a key that was pressed just now did. */
+  /** Shows a notice about a pressed key at once, without waiting for the end of the paragraph. */
   atOnce(text: string): void;
-  /** It agreed to end, and ends. */
+  /** Shows that the agent agreed to shut down. */
   shutdownAgreed(): void;
   /**
-   * Nothing more comes.
-   * @param lastWords shown once more where something else came behind them
-   * @param epilogue a notice behind all
+   * Ends the output.
+   * @param lastWords the final text; shown again if other output came after it
+   * @param epilogue a last notice
    */
   end(lastWords?: string, epilogue?: string): void;
 }
 
 /**
- * Writes a member's pane as lines, broken at blanks, that the terminal scrolls by itself: nothing is ever drawn over, so
- * that a person can scroll back, copy and resize. Everything foreign goes through the control stripper first.
+ * Creates the view of a member's pane. It only appends lines, wrapped at blanks, and never redraws one, so that the user can
+ * scroll back, copy and resize. All foreign text goes through the control stripper first.
  */
 export function createPaneView(options: PaneViewOptions): PaneView {
   const page = pageOf(options);
@@ -109,7 +109,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
   };
 }
 
-/** Puts a question for a permission: what would run, what that changes, why it asks, and how it is answered. */
+/** Shows a permission request: the call, its change, the reason, and how to answer. */
 function askOn(
   page: Page,
   { id, tool, summary, subagent: whose, reason, rules, change }: PermissionPrompt,
@@ -135,6 +135,6 @@ function askOn(
   const fits = displayWidth(`${keys.map((words) => words.join(" ")).join("   ")}   ${command}`) <= room;
   page.row(`  ${answers}${fits ? `   ${paint(TONE.quiet, command)}` : ""}`);
   if (!fits) quietRows(command);
-  // In as many rows as they take: whoever presses the key allows all of them.
+  // Never cut: the key allows all of these rules.
   if (rules.length > 0) quietRows(`always: ${rules.join(", ")}`);
 }

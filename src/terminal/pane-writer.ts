@@ -8,25 +8,25 @@ import {
 } from "../text/terminal-text.ts";
 import { wordFlow, wrapRow } from "../text/word-wrap.ts";
 
-/** What a row belongs to; where it changes, an empty row stands between. */
+/** The kind of a row; an empty row separates different kinds. */
 type Block = "start" | "text" | "tool" | "message" | "notice";
 
-/** A pane that is written on from top to bottom, and never drawn over. */
+/** An append-only writer for a pane. */
 interface Paper {
-  /** Starts a block in a line of its own, with an empty one above it where the kind changes. */
+  /** Starts a block on a new line, with an empty line above it if the kind changes. */
   begin(block: Block): void;
   row(text: string): void;
-  /** Text that comes in pieces; newlines at its two ends are left out. */
+  /** Writes text that comes in pieces, without leading and trailing newlines. */
   flow(text: string): void;
-  /** No more pieces come: shows the word that was held back. */
+  /** Ends such a text: writes the word that was held back. */
   settle(): void;
-  /** Ends the last line, so that what follows begins its own. */
+  /** Ends the last line. */
   end(): void;
-  /** What the last row belongs to. */
+  /** The kind of the last row. */
   at(): Block;
 }
 
-/** @param width columns of the terminal now; Infinity where nobody wraps */
+/** @param width current columns of the terminal; Infinity for no wrapping */
 function paper(write: (text: string) => void, width: () => number): Paper {
   const words = wordFlow(width);
   let last: Block = "start";
@@ -65,7 +65,7 @@ function paper(write: (text: string) => void, width: () => number): Paper {
 
 /** As {@link cutToWidth}, for a row with a {@link styler}'s styles in it. */
 export function cutPainted(row: string, width: number): string {
-  // Styles stand at the odd places.
+  // The parts with odd indexes are styles.
   const parts = row.split(/(\x1b\[[0-9;]*m)/);
   const texts = parts.filter((_, i) => i % 2 === 0);
   if (displayWidth(texts.join("")) <= width) return row;
@@ -81,8 +81,8 @@ export function cutPainted(row: string, width: number): string {
 }
 
 /**
- * The first rows of a foreign text without what could drive the terminal, and how many more there are.
- * @param width where its rows are broken at blanks; without it they are as they are
+ * Returns the first rows of a foreign text without control sequences, and the number of further rows.
+ * @param width wraps rows at blanks to this width; no wrapping if omitted
  */
 export function excerpt(text: string, limit: number, width = Number.POSITIVE_INFINITY): string[] {
   const rows = stripControls(text)
@@ -92,52 +92,52 @@ export function excerpt(text: string, limit: number, width = Number.POSITIVE_INF
   const first = rows.findIndex((row) => row !== "");
   const last = rows.findLastIndex((row) => row !== "");
   const shown = rows.slice(Math.max(0, first), last + 1);
-  // A row that says “1 more line” would take the place of that line.
+  // A row with “1 more line” would take the place of that line.
   if (shown.length <= limit + 1) return shown;
   return [...shown.slice(0, limit), `… ${shown.length - limit} more lines`];
 }
 
-/** What a page is written on, and by whom. */
+/** The terminal of a page and the member that writes to it. */
 export interface PageOptions {
   write(text: string): void;
   /** The member's colour; the lead has none. */
   readonly color?: string | undefined;
-  /** Columns of the terminal now. */
+  /** Current columns of the terminal. */
   width(): number;
   /** No colours: not a terminal, or NO_COLOR. */
   readonly plain: boolean;
-  /** Shows messages and results whole instead of their first rows. */
+  /** Shows messages and results completely instead of their first rows. */
   readonly whole?: boolean;
 }
 
-/** Rows of a tool's result that are shown; the conversation's log has all of it. */
+/** Rows shown of a tool's result; the conversation's log has all of it. */
 const RESULT_ROWS = 4;
 /** Rows of a message that begins a turn, and of a notice. */
 const MESSAGE_ROWS = 12;
-/** Rows of a change that is asked for; `teams approvals <id>` has all of it. */
+/** Rows shown of a requested change; `teams approvals <id>` has all of it. */
 const CHANGE_ROWS = 16;
 const LEAST_WIDTH = 20;
 
-/** The paper of one pane with the pens of its member. */
+/** Writer and styles of one member's pane. */
 export interface Page {
   readonly paint: Styler;
   readonly own: Style;
-  /** Rows of a message or notice, and of a tool's result, that are shown. */
+  /** Rows shown of a message or notice, of a tool's result, and of a change. */
   readonly messageRows: number;
   readonly resultRows: number;
   readonly changeRows: number;
   width(): number;
   begin(block: Block): void;
   row(text: string): void;
-  /** The agent's own words, in pieces. */
+  /** Writes the agent's text, in pieces. */
   say(piece: string): void;
-  /** What comes next is a paragraph of its own. */
+  /** Ends the paragraph, then shows the asides that waited for it. */
   paragraphEnds(): void;
   notice(sign: string, text: string, style: Style): void;
-  /** What a person is asked is shown whole. */
+  /** As `notice`, but never shortened: for questions to the user. */
   wholeNotice(sign: string, text: string, style: Style): void;
   end(lastWords?: string, epilogue?: string): void;
-  /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
+  /** Shows something from outside of the turn, after the current paragraph. */
   aside(show: () => void): void;
 }
 

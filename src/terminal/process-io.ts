@@ -6,16 +6,16 @@ import { realPathOf } from "../os/files/real-path.ts";
 import { signalProcess } from "../os/process/process-table.ts";
 import type { Io } from "./io.ts";
 
-/** This process's side of {@link Io}, and its end. */
+/** {@link Io} of this process, with what its end needs. */
 interface ProcessIo extends Io {
   /** Resolves when everything written has left this process. */
   flushed(): Promise<void>;
-  /** Whether output was lost (a full disk), so that this process has failed whatever else it did. */
+  /** Whether output was lost (a full disk): this process has then failed in any case. */
   readonly outputLost: boolean;
   /**
-   * Ends this process by the first signal that it was told of, where its terminal hung up or may be about to (who is ended
-   * from outside loses that too), and does nothing otherwise. At `process.exit` Node sets the terminal back, and aborts
-   * where that is gone; and whoever waits for this process reads the true cause.
+   * Ends this process by the first signal that it received, if its terminal hung up or may do so soon (as after a SIGTERM);
+   * does nothing otherwise. At `process.exit`, Node would restore the terminal and abort if that is gone; and a parent that
+   * waits for this process sees the true cause.
    */
   dieOfSignal(): void;
 }
@@ -23,10 +23,10 @@ interface ProcessIo extends Io {
 type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
 
 /**
- * This process as a command sees it. A stream is opened when it is first used, and an answer that goes into a file or a
- * pipe needs none: opening all three costs a cold command more than what it does.
- * @param end called with an exit status when nothing more can be written, unless the command can be interrupted: the
- * reader of our output has gone (EPIPE), or it took no more of it (ENOSPC), which is said on stderr
+ * Returns the io of this process. Opens a stream when it is first used, and none for output to a file or a pipe: opening all
+ * three takes longer than most commands.
+ * @param end called with an exit status if output fails and the command cannot be interrupted: its reader has gone (EPIPE),
+ * or it was not accepted (ENOSPC), which is reported on stderr
  */
 export function processIo(end: (status: number) => void): ProcessIo {
   const [node, script, ...argv] = process.argv;
@@ -38,17 +38,17 @@ export function processIo(end: (status: number) => void): ProcessIo {
     process.stderr.write(`teams: The output could not be written: ${error.message}.\n`);
   };
   const failed = (fd: 1 | 2, error: NodeJS.ErrnoException): void => {
-    // A terminal that went away: whose session's leader keeps the hangup to itself hears of it here alone.
+    // The terminal has gone. If its session's leader does not pass the hangup on, this is the only notice.
     if (error.code === "EIO") {
       interrupted?.abort("SIGHUP");
       return;
     }
     if (error.code !== "EPIPE") {
-      // What stderr does not take can be said nowhere; the exit status still tells how the command ended.
+      // An error of stderr cannot be reported; the exit status still shows the command's result.
       if (fd === 2) return;
       lose(error);
     }
-    // Who leads a team, or waits for one, ends what it does first.
+    // A command that leads or waits for a team ends its work first.
     if (interrupted !== undefined) interrupted.abort("SIGPIPE");
     else end(outputLost ? EXIT.failed : EXIT.done);
   };
@@ -70,7 +70,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
     }
   };
   const write = (fd: 1 | 2, text: string): void => {
-    // Whoever can be interrupted must not wait for a slow reader.
+    // An interruptible command must not block on a slow reader.
     const atOnce = !used.has(fd) && interrupted === undefined && isPlainOutput(fd);
     const rest = atOnce ? writeAtOnce(fd, text) : text;
     if (rest.length > 0) use(fd).write(rest);
@@ -94,7 +94,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
       },
     },
     get columns() {
-      // A terminal that was never told its size says 0.
+      // A terminal without a set size reports 0.
       return isTerminal(1) ? use(1).columns || undefined : undefined;
     },
     get rows() {
@@ -110,12 +110,12 @@ export function processIo(end: (status: number) => void): ProcessIo {
       return outputLost;
     },
     dieOfSignal: () => {
-      // What a stream said of it may be heard before the hangup itself.
+      // A stream's error may come before the hangup signal.
       const isGone = told.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
       const first = [...told.keys()][0] ?? (isGone ? "SIGHUP" : undefined);
       const mayBeGone = isGone || told.has("SIGTERM");
       if (first === undefined || !mayBeGone || !isAnyTerminal()) return;
-      // Without a listener the signal does again what the system means by it.
+      // Without a listener, the signal has its default effect.
       process.removeAllListeners(first);
       signalProcess(process.pid, first);
     },
@@ -124,7 +124,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
     bytesIn: () => process.stdin,
     bytesOut: (bytes) => writeAll(use(1), bytes),
     interruption: () => {
-      // Who may outlive its terminal hears of that as an error of either stream, whoever opened it; behind what is urgent now.
+      // A process that outlives its terminal learns of its loss by a stream's error, so open both, after more urgent work.
       setImmediate(() => void [use(1), use(2)]);
       return interruption();
     },
@@ -132,20 +132,19 @@ export function processIo(end: (status: number) => void): ProcessIo {
 }
 
 /**
- * Ends this process as failed where nothing is left that could end what its command waits for: Node would take that for
- * success, and say nothing.
+ * Ends this process as failed if its command still waits but nothing is left that could wake it: Node would exit with success.
  */
 export function neverEndUnfinished(end: (status: number) => void): void {
   process.once("beforeExit", () => {
     writeNow(
       2,
-      "teams: The command ended before it was done, which is a mistake in teams. teams doctor says what it left.\n",
+      "teams: The command ended before it was done, which is a defect of teams. Run teams doctor to find what it left.\n",
     );
     end(EXIT.failed);
   });
 }
 
-/** At the pace of whoever reads it. */
+/** Waits for a slow reader between chunks. */
 async function writeAll(stream: Output, bytes: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of bytes) {
     if (!stream.write(chunk)) await new Promise<void>((resolve) => stream.once("drain", resolve));
@@ -160,8 +159,8 @@ function currentDirectory(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    throw new TeamError("INVALID_INPUT", "The current directory is not there any more; nothing was done.", {
-      hint: "Change to one that exists.",
+    throw new TeamError("INVALID_INPUT", "The current directory no longer exists; nothing was done.", {
+      hint: "Change to an existing directory.",
       cause,
     });
   }
@@ -188,11 +187,11 @@ async function readStdin(): Promise<string> {
 }
 
 let interrupted: AbortController | undefined;
-/** The signals that came, in their order, each with the moment of its first. */
+/** The received signals in order, each with the time of its first arrival. */
 const told = new Map<NodeJS.Signals, number>();
 /**
- * Milliseconds in which a repeat is the same wish: `timeout` and shells signal a program and then its group. Of a terminal that
- * closes both the system and the shell tell, whenever. Ctrl-C is one key for one wish.
+ * Milliseconds in which a repeated signal belongs to the first. `timeout` and shells signal a program and then its group. When a
+ * terminal closes, both the system and the shell send a hangup, at any time. Each Ctrl-C counts.
  */
 const SAME_WISH_MS = { SIGINT: -1, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
 
@@ -207,7 +206,7 @@ function interruption(): AbortSignal {
       told.set(signal, first ?? now);
       controller.abort(signal);
       if (first === undefined || now - first <= SAME_WISH_MS[signal]) return;
-      // Listening until the second has come: one that arrives while a listener is being removed is lost.
+      // Keep listening until the second signal: a signal is lost if it arrives during the removal of a listener.
       process.off(signal, listener);
       signalProcess(process.pid, signal);
     };

@@ -4,9 +4,9 @@ import { stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
 import { painter, wantsColors } from "./paint.ts";
 
-/** What a user or script is told of a failure. */
+/** A failure as it is reported to a user or script. */
 interface Failure {
-  /** One of protocol.md section 9, or `INTERNAL` for a defect of ours. */
+  /** A code of protocol.md section 9, or `INTERNAL` for a defect of this program. */
   readonly code: string;
   readonly message: string;
   readonly hint: string | undefined;
@@ -14,7 +14,7 @@ interface Failure {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Any thrown value as a failure with a code. */
+/** Converts any thrown value to a failure with a code. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof TeamError) {
     const { code, message, hint, exitCode: exit, details } = error;
@@ -35,7 +35,7 @@ export function failureOf(error: unknown): Failure {
   return { code: "INTERNAL", message, hint, exit: EXIT.failed };
 }
 
-/** Says on stderr what failed, as JSON or for people, and gives the exit status. */
+/** Reports a failure on stderr, as JSON or as text. @returns the exit status */
 export function report(
   error: unknown,
   io: Pick<Io, "err" | "env" | "terminal">,
@@ -56,13 +56,13 @@ export function report(
   return exit;
 }
 
-/** The stack, and that of what caused it. */
+/** Returns the stack of an error and of its causes. */
 function traceOf(error: Error): string {
   const trace = stripControls(error.stack ?? error.message);
   return error.cause instanceof Error ? `${trace}\ncaused by ${traceOf(error.cause)}` : trace;
 }
 
-/** The exit status of a command that asked for ends: who has not ended in time weighs more than a refusal. */
+/** Returns the exit status of a command that shut members down: a timeout has precedence over a rejection. */
 export function exitOfShutdowns(reports: readonly ShutdownReport[], interrupted: boolean): number {
   if (interrupted) return EXIT.interrupted;
   if (reports.some(({ outcome }) => outcome === "timed_out")) return EXIT.timedOut;

@@ -8,7 +8,7 @@ import type { Output } from "./output.ts";
 import { line, STATE_TINTS, TASK_TINTS } from "./paint.ts";
 import { type Cell, table } from "./table.ts";
 
-/** A team's status as a person reads it: members, tasks, what waits. */
+/** Returns a team's status as text: members, tasks and what waits for the user. */
 export function statusText(
   status: TeamStatus,
   out: Pick<Output, "paint" | "columns">,
@@ -32,7 +32,7 @@ function heading({ team, leadAlive, tasks, budget }: TeamStatus, { paint }: Pick
 
 function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
   if (members.every((member) => member.name === LEAD_NAME)) {
-    return 'Nobody but the lead yet. Try: teams spawn <name> --prompt "…"';
+    return 'No teammates yet. Try: teams spawn <name> --prompt "…"';
   }
   const { paint } = out;
   const asked = members.some(({ git }) => git !== undefined);
@@ -73,10 +73,10 @@ function worktreeText({ git }: MemberStatus): string {
   return dirty ? `${where}, ${changed + untracked} uncommitted` : where;
 }
 
-/** What it does now; of one that ended, how. */
+/** Returns a member's activity; for an ended member, how it ended. */
 function doing({ activity, exit }: MemberStatus): string {
   if (exit === null) return activity;
-  // A signal is its own cause: what the screen showed last is whatever it was at.
+  // The signal is the cause; the last lines of the screen are unrelated.
   if (exit.signal !== null) return exit.signal;
   const how = exit.code === null ? "" : `exit code ${exit.code}`;
   return [how, exit.lastLines.at(-1) ?? ""].filter((part) => part !== "").join(": ");
@@ -98,7 +98,7 @@ function tokensOf({ tokens, budget }: MemberStatus): string {
   return sum === 0 ? "" : compact(sum);
 }
 
-/** `$0.42`; nothing where nothing was paid, or no price is known. */
+/** `$0.42`; empty if the cost is zero or no price is known. */
 function costOf({ costUsd }: MemberStatus): string {
   if (costUsd === 0) return "";
   return costUsd < 0.005 ? "<$0.01" : `$${costUsd.toFixed(2)}`;
@@ -111,10 +111,10 @@ export function compact(count: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)}${unit}`;
 }
 
-/** Tasks that a status shows: with members and approvals still about one screen. */
+/** Tasks in a status: with members and approvals, about one screen. */
 const MOST_TASKS = 30;
 
-/** Of a long list the first that are not done, since those say what goes on. */
+/** Shows only the first open tasks of a long list. */
 function taskPart({ tasks: { list } }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
   if (list.length <= MOST_TASKS) return list.length === 0 ? "" : taskTable(list, out);
   const open = list.filter(({ status }) => status !== "completed");
@@ -127,15 +127,15 @@ function brokenPart({ tasks: { broken = [] } }: TeamStatus): string {
   return broken.length === 0 ? "" : brokenTasksNote(broken);
 }
 
-/** What is said wherever tasks are listed or counted and some cannot be read. */
+/** The note for a list or a count of tasks that omits unreadable ones. */
 export function brokenTasksNote(ids: readonly string[]): string {
   const list = ids.map((id) => `#${id}`).join(", ");
-  return `${ids.length === 1 ? "Task" : "Tasks"} ${list} cannot be read, and ${ids.length === 1 ? "is" : "are"} left out: teams doctor`;
+  return `${ids.length === 1 ? "Task" : "Tasks"} ${list} cannot be read and ${ids.length === 1 ? "is" : "are"} omitted: teams doctor`;
 }
 
 /**
- * The task list: which are done, who has which, what waits for what.
- * @param among all tasks, where only some of them are shown
+ * Returns the tasks as a table: state, owner, unfinished blockers and subject.
+ * @param among all tasks, if only some are shown
  */
 export function taskTable(
   tasks: readonly Task[],
@@ -162,8 +162,8 @@ function deadlockPart({ deadlock }: TeamStatus, { paint }: Pick<Output, "paint">
   const way =
     deadlock.kind === "cycle"
       ? `Break the cycle at a task that is done or not needed: teams task done ${operand(id)}, or teams task rm ${operand(id)}`
-      : `Give it to another: teams task update ${operand(id)} --owner <name>`;
-  return line`${paint("Nobody can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
+      : `Assign it to another member: teams task update ${operand(id)} --owner <name>`;
+  return line`${paint("No member can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
 }
 
 function approvalPart({ approvals }: TeamStatus, { paint }: Pick<Output, "paint">): string {
@@ -183,20 +183,20 @@ export function statusLine({ team, members, tasks, approvals }: TeamStatus): str
   }
   const states = [...counts].map(([state, count]) => `${count} ${state}`).join(" ");
   const parts = [
-    states === "" ? "nobody" : states,
+    states === "" ? "no teammates" : states,
     ...(tasks.list.length === 0 ? [] : [`${tasks.completed}/${tasks.list.length} tasks`]),
     ...(approvals.length === 0 ? [] : [`${approvals.length} ${approvals.length === 1 ? "waits" : "wait"}`]),
   ];
   return line`${team} ${parts.join(" · ")}`;
 }
 
-/** Since when an agent at work that gives no sign of life is stuck: milliseconds since the epoch. */
+/** When a running agent without activity counts as stuck; `now` in milliseconds since the epoch. */
 interface StuckSince {
   readonly now: number;
   readonly stuckAfterMs: number;
 }
 
-/** What it does begins with for how long nothing was heard of it. */
+/** Puts the time without activity before the activity of a stuck member. */
 export function withStuck(member: MemberStatus, stuck: StuckSince | undefined): MemberStatus {
   const { state, activity, lastActivityAt } = member;
   const quiet = stuck === undefined || lastActivityAt === null ? 0 : stuck.now - lastActivityAt;

@@ -4,15 +4,15 @@ import { type Painted, shown } from "./paint.ts";
 export type Cell = string | number | Painted;
 
 interface TableOptions {
-  /** Columns of the terminal: the last column is cut to fit. Without it nothing is cut. */
+  /** Columns of the terminal, to which the last column is cut; nothing is cut if omitted. */
   readonly columns?: number | undefined;
-  /** Indexes of columns that stand at the right: figures. */
+  /** Indexes of right-aligned columns. */
   readonly right?: readonly number[];
 }
 
 const GAP = "  ";
 
-/** Rows under their headings, each column as wide as its widest cell. Foreign text in it is made visible. */
+/** Returns rows under headings, each column as wide as its widest cell. Makes foreign text safe to print. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -26,11 +26,11 @@ export function table(
 }
 
 interface Measured extends Painted {
-  /** A painted cell is never cut: a cut would lose the end of its colour. */
+  /** A painted cell is never cut: the end of its style would be lost. */
   readonly whole: boolean;
 }
 
-/** Once for each cell: to measure is what a table of 10,000 rows costs. */
+/** Measures a cell; call it once per cell, since this is the main cost of a long table. */
 function measured(cell: Cell): Measured {
   if (typeof cell === "object") return { ...cell, whole: true };
   const text = shown(cell);

@@ -2,7 +2,10 @@ import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
 import { shellWord } from "../text/shell-quote.ts";
 import { line } from "./paint.ts";
 
-/** A line for each worktree that stays: why, and how it is removed all the same; and for each that somebody had deleted. */
+/**
+ * Returns a line for each worktree that was not removed, with the reason and the command to remove it, and for each that
+ * was deleted before.
+ */
 export function keptLines(worktrees: readonly (WorktreeEnd | undefined)[]): string[] {
   return worktrees.flatMap((worktree) => {
     if (worktree?.note !== undefined) return [line`The worktree ${worktree.path}: ${worktree.note}.`];
@@ -10,7 +13,7 @@ export function keptLines(worktrees: readonly (WorktreeEnd | undefined)[]): stri
     const { path, branch, kept } = worktree;
     const command = `git -C ${shellWord(path)} worktree remove --force ${shellWord(path)}`;
     return [
-      line`The worktree ${path} stays: ${kept}. To remove it with all that is in it (branch ${branch} stays): ${command}`,
+      line`The worktree ${path} stays: ${kept}. To remove it with all its files (branch ${branch} stays): ${command}`,
     ];
   });
 }

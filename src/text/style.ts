@@ -1,4 +1,4 @@
-/** Colours and bold text for all that is shown in a terminal. */
+/** Colours and bold text for all terminal output. */
 
 /**
  * Members' colours as indices of the 256-colour palette. Their medium brightness is readable on dark and on light

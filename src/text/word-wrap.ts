@@ -1,16 +1,16 @@
 import { displayWidth } from "./terminal-text.ts";
 
-/** Breaks a row at blanks, so that no part is wider than `width` cells but a single long word, which the terminal cuts. */
+/** Breaks a row at blanks into parts of at most `width` cells; a longer single word is left to the terminal. */
 export function wrapRow(row: string, width: number): string[] {
   const flow = wordFlow(() => width);
   return `${flow.push(row)}${flow.end()}`.split("\n");
 }
 
-/** Text that comes in pieces, broken at blanks as it comes: the word that may go on is held back. */
+/** Wraps text that comes in pieces; holds the last word back, since the next piece may continue it. */
 interface WordFlow {
-  /** What can be shown by now. */
+  /** @returns the text that can be shown now */
   push(piece: string): string;
-  /** The rest; the next piece begins a line. */
+  /** @returns the rest; the next piece begins a new line */
   end(): string;
 }
 

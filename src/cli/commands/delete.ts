@@ -1,6 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
-import { operationContext, requireOurs } from "../../runtime/operation-context.ts";
+import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
@@ -38,7 +38,7 @@ export const command = defineCommand({
       return;
     }
     const open = openTeam(io.env, { ...options, team: name }, undefined);
-    requireOurs(open, { named, force: options.force });
+    refuseForeignTeam(open, { named, force: options.force });
     let saved: SavedArchive | undefined;
     const backup = async (): Promise<void> => {
       if (!options.backup) return;

@@ -6,7 +6,7 @@ import {
   killAllTeammates,
   killTeammates,
 } from "../../operations/ending/kill.ts";
-import { operationContext, requireOurs } from "../../runtime/operation-context.ts";
+import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const target = resolveTarget(io.env, options, args.name);
     if (options.purge && target.kind === "member")
       throw usageError(command, "accepts --purge only for a whole team.");
-    requireOurs(target.open, { named: true, force: options.force });
+    refuseForeignTeam(target.open, { named: true, force: options.force });
     const ctx = await operationContext(call, target.open);
     const how = {
       timeoutMs: secondsOption(options.timeout, "timeout") ?? KILL_TIMEOUT,

@@ -8,7 +8,7 @@ import { isManuallyLed } from "../../operations/run/take-over-lead.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
-import { checkRecording, RECORDING } from "../../runtime/agent/recording.ts";
+import { checkRecording, RECORDING_VARIABLE } from "../../runtime/agent/recording.ts";
 import { openBackends } from "../../runtime/backends.ts";
 import { runLeadDetached } from "../../runtime/lead/detached-lead.ts";
 import type { LeadPlan } from "../../runtime/lead/lead.ts";
@@ -128,7 +128,7 @@ interface CheckedRun {
   readonly notes: readonly string[];
 }
 
-interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "takesUp"> {
+interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "resumes"> {
   readonly model: string;
   /** The goal as the user gave it. */
   readonly typed: string;
@@ -142,7 +142,7 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
     const { team, model: before, wasByHand } = teamToResume(call);
     const model = modelOf(call, before);
     requireResumable(call, team, model);
-    return { model, typed, team, goal: typed, takesUp: { teammateMode: options.teammateMode, wasByHand } };
+    return { model, typed, team, goal: typed, resumes: { teammateMode: options.teammateMode, wasByHand } };
   }
   const model = modelOf(call, undefined);
   requireGoal(call, typed, model);
@@ -174,17 +174,19 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
     mode,
     delegate,
-    words: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
+    promptOverrides: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
     spawn,
     // A run must not delete a team that a person created.
-    keep: options.keep || led.takesUp?.wasByHand === true,
+    keep: options.keep || led.resumes?.wasByHand === true,
     budget,
     sidebar: !options.noSidebar,
     env: {
       ...(options.debug ? { [DEBUG_VARIABLE]: "1" } : {}),
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
       ...(report === undefined ? {} : { TEAMS_REPORT: report, TEAMS_RUN: run }),
-      ...(record === undefined ? {} : { [RECORDING]: join(teamsHome(io.env).root, "recordings", run) }),
+      ...(record === undefined
+        ? {}
+        : { [RECORDING_VARIABLE]: join(teamsHome(io.env).root, "recordings", run) }),
     },
     ...(record === undefined ? {} : { record }),
     ...(report === undefined ? {} : { check: reportCheck(report, run) }),

@@ -12,35 +12,35 @@ import { eventOfNow } from "../../team/members/members.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { readDenialsOf } from "./read-denials.ts";
 
-/** What the user and the project give to every agent that begins here (protocol.md section 8). */
+/** The tools and prompt sections that the user and the project provide for every agent (protocol.md section 8). */
 export interface AgentResources {
-  /** Those of MCP servers and skills; for an agent whose type has all tools. */
+  /** Tools of MCP servers and skills; for an agent whose type has all tools. */
   readonly tools: readonly AnyTool[];
-  /** Sections of the system prompt: the memory files, the list of skills; undefined where there are none. */
+  /** Sections of the system prompt for memory files and skills; undefined if there are none. */
   readonly memory: string | undefined;
   readonly skills: string | undefined;
-  /** Where the user's skills lie, with what they name beside them. */
+  /** Directories of the user's skills, and the skill files. */
   readonly readDirs: readonly string[];
-  /** Ends the programs that were started. */
+  /** Ends the started MCP servers. */
   close(): Promise<void>;
 }
 
 /**
- * Reads the memory files and skills, and starts the servers of tools. Of files, none that a rule keeps from being read.
- * @param never rules of its own for what it may not do, beside those of its settings
- * @param tell says, one line for each, what cannot be had and why
+ * Reads the memory files and skills, and starts the MCP servers. Reads no file that a rule denies.
+ * @param denials deny rules of the agent, in addition to those of its settings
+ * @param note reports each resource that is not available, one line with the reason
  */
-export async function openSurroundings(
+export async function openAgentResources(
   ctx: Pick<OperationContext, "home" | "ref" | "actor" | "cwd" | "env">,
   settings: Settings,
-  never: readonly string[],
-  tell: (line: string) => void,
+  denials: readonly string[],
+  note: (line: string) => void,
 ): Promise<AgentResources> {
   const { root } = ctx.home;
-  const keptBack = readDenialsOf(ctx, settings.permissions, never);
-  const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, keptBack);
-  const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, keptBack);
-  for (const flaw of [...memory.problems, ...flaws]) tell(flaw);
+  const isReadDenied = readDenialsOf(ctx, settings.permissions, denials);
+  const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, isReadDenied);
+  const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, isReadDenied);
+  for (const flaw of [...memory.problems, ...flaws]) note(flaw);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
     ...eventOfNow(ctx.ref, ctx.actor),
@@ -48,7 +48,7 @@ export async function openSurroundings(
     size: memory.files.reduce((size, { text }) => size + text.length, 0),
     skills: count,
   });
-  const servers = await openServers(ctx, settings, tell);
+  const servers = await openServers(ctx, settings, note);
   return {
     tools: [...tools, ...servers.tools],
     memory: memorySection(memory.files),
@@ -66,27 +66,27 @@ interface FoundSkills {
   readonly readDirs: readonly string[];
 }
 
-/** Their reader is loaded where there are any: it knows all of YAML, which is much for who has none. */
-async function openSkills(root: string, cwd: string, keptBack: IsReadDenied): Promise<FoundSkills> {
-  const isNone = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
-  if (isNone) return { count: 0, flaws: [], section: undefined, tools: [], readDirs: [] };
+/** Loads the skill reader only if there are skills: it includes a YAML parser. */
+async function openSkills(root: string, cwd: string, isReadDenied: IsReadDenied): Promise<FoundSkills> {
+  const hasNoSkills = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
+  if (hasNoSkills) return { count: 0, flaws: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
-  const { skills, problems: flaws } = loadSkills(root, cwd, keptBack);
+  const { skills, problems: flaws } = loadSkills(root, cwd, isReadDenied);
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
-  // A project's lie where it is worked; a link that comes there later must lead to nothing that may be read.
-  const [own] = skillDirectories(root, cwd);
-  const ofOwn = skills.filter(({ path }) => isInside(path, own));
-  const readDirs = ofOwn.flatMap(({ path }) => [dirname(path), path]);
+  // Only the user's: project skills are in the working directory, where a later link must not make its target readable.
+  const [userDirectory] = skillDirectories(root, cwd);
+  const userSkills = skills.filter(({ path }) => isInside(path, userDirectory));
+  const readDirs = userSkills.flatMap(({ path }) => [dirname(path), path]);
   return { count: skills.length, flaws, section: skillsSection(skills), tools, readDirs };
 }
 
 async function openServers(
   { home, cwd, env }: Pick<OperationContext, "home" | "cwd" | "env">,
   settings: Settings,
-  tell: (line: string) => void,
+  note: (line: string) => void,
 ): Promise<Pick<AgentResources, "tools" | "close">> {
   const { servers, problems } = mcpConfig(home.root, cwd, settings);
-  for (const flaw of problems) tell(`no tools from it: ${flaw}`);
+  for (const flaw of problems) note(`no tools from it: ${flaw}`);
   if (Object.keys(servers).length === 0) return { tools: [], close: () => Promise.resolve() };
   const { connectServers } = await import("../../agent/mcp/servers.ts");
   return connectServers({
@@ -94,8 +94,8 @@ async function openServers(
     cwd,
     env: withoutCredentials(env, settings.teams.passSecrets),
     variables: env,
-    onFailure: (server, reason) => tell(`no tools from the MCP server ${server}: ${reason}`),
+    onFailure: (server, reason) => note(`no tools from the MCP server ${server}: ${reason}`),
     onLeftOut: (server, tool, why) =>
-      tell(`the tool ${tool} of the MCP server ${server} is left out: ${why}`),
+      note(`the tool ${tool} of the MCP server ${server} is left out: ${why}`),
   });
 }

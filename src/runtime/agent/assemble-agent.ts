@@ -41,42 +41,47 @@ import {
 import { TeamRoster } from "../../worker/prompts/roster.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { environmentFacts } from "./environment-facts.ts";
-import { RECORDING } from "./recording.ts";
-import { type SharedParts, subagentRunner, surroundingSections, toolsOfOwn } from "./subagents.ts";
+import { RECORDING_VARIABLE } from "./recording.ts";
+import { nonTeamTools, resourceSections, type SharedParts, subagentRunner } from "./subagents.ts";
 
 interface AgentParts extends SharedParts {
   readonly role: "teammate" | "lead";
   readonly model: Model;
   readonly agentType: string;
-  /** What whoever started it had to say of its prompt. */
-  readonly words?: PromptOverrides;
-  /** What agents of its type have noted. */
+  /** Overrides of the system prompt, from the flags of `run` or `spawn`. */
+  readonly promptOverrides?: PromptOverrides;
+  /** Notes of agents of its type. */
   readonly notes?: Notes | undefined;
   readonly sessionId: string;
   readonly spawn: SpawnOptions;
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
   readonly addDirs?: readonly string[] | undefined;
-  /** Nobody can be asked: no terminal. */
-  readonly alone: boolean;
-  /** Of a lead whose goals are typed, one after another. */
-  readonly open?: boolean;
+  /** No user can be asked: there is no terminal. */
+  readonly isUnattended: boolean;
+  /** For a lead whose user types goals one after another. */
+  readonly isConversational?: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
   readonly keepsTeam?: boolean;
   readonly onTeamRecreated?: TeamToolContext["onTeamRecreated"];
 }
 
-/** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */
+/** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation. */
 export function assembleAgent(parts: AgentParts): Agent {
   const { ctx, worker, settings, notes } = parts;
   const type = agentTypeOrGeneral(parts.agentType, parts.types);
-  const never = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
-  const deny = (): readonly string[] => [...settings().permissions.deny, ...never];
-  const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
+  const denials = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
+  const deny = (): readonly string[] => [...settings().permissions.deny, ...denials];
+  const {
+    TEAMS_BELL_FD: _fd,
+    TEAMS_RESULT: _result,
+    [RECORDING_VARIABLE]: _recording,
+    ...inherited
+  } = ctx.env;
   const env = {
     ...inherited,
     TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team),
-    // A teammate has the mark of its start; by this, what a lead leaves that is killed is found.
+    // Marks the processes that a killed lead leaves behind. A teammate has the marker of its start already.
     ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
   };
   const hooks = hooksOf(parts, env);
@@ -95,7 +100,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       deny: deny(),
     }),
     workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...additionalDirectories(settings(), ctx)],
-    readDirs: [outputDirectory(ctx.cwd), ...(parts.surroundings?.readDirs ?? [])],
+    readDirs: [outputDirectory(ctx.cwd), ...(parts.resources?.readDirs ?? [])],
     planFile: worker.planApproval.planFile,
     protectedDirs: [ctx.home.root],
     ...(notes === undefined ? {} : { notes: notes.directory }),
@@ -105,12 +110,12 @@ export function assembleAgent(parts: AgentParts): Agent {
   const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
   const { passSecrets } = settings().teams;
   const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot }, type.tools);
-  const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, never), never);
-  // What only settings deny is had again once they do not.
+  const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, denials), denials);
+  // Checked per call: settings may stop denying a tool.
   const offers = (tool: AnyTool): boolean =>
     isOffered(parts, tool) && !deny().some((rule) => coversWholeTool(rule, tool));
   const roster = new TeamRoster(() => memberNames(ctx).filter((name) => name !== worker.name));
-  const own = { type, offered: () => tools.filter(offers), roster, whereabouts: environmentFacts(ctx) };
+  const own = { type, offered: () => tools.filter(offers), roster, environment: environmentFacts(ctx) };
   worker.roster = roster;
   return createAgent({
     model: parts.model,
@@ -140,57 +145,56 @@ export function assembleAgent(parts: AgentParts): Agent {
   });
 }
 
-/** What a lead has that only coordinates: those of its team. */
-const COORDINATION: ReadonlySet<string> = new Set(TEAM_TOOL_NAMES);
+/** The tools of a lead that only coordinates. */
+const COORDINATOR_TOOLS: ReadonlySet<string> = new Set(TEAM_TOOL_NAMES);
 
-/** Whether the model is told of a tool now. */
+/** Whether a tool is in the next request to the model. */
 function isOffered(parts: AgentParts, { name, whilePlanning }: AnyTool): boolean {
-  if (parts.role === "lead" && parts.alone && name === "AskUserQuestion") return false;
-  if (coordinates(parts)) return COORDINATION.has(name);
+  if (parts.role === "lead" && parts.isUnattended && name === "AskUserQuestion") return false;
+  if (coordinates(parts)) return COORDINATOR_TOOLS.has(name);
   return whilePlanning !== true || parts.worker.planApproval.mode === "plan";
 }
 
 /**
- * With what a plan is made of and written with, for a teammate whose type lacks it: had as long as it plans, and to write for that
- * one file.
+ * Adds tools to read and to write the plan for a teammate whose type lacks them. They work only in plan mode, and Write
+ * only for the plan's file.
  */
 function withPlanTools(
   { role, tools: only, worker: { planApproval } }: AgentParts,
-  had: readonly AnyTool[],
+  own: readonly AnyTool[],
   deny: readonly string[],
 ): readonly AnyTool[] {
-  if (role === "lead") return had;
-  const plans = (): boolean => planApproval.mode === "plan";
+  if (role === "lead") return own;
+  const isPlanning = (): boolean => planApproval.mode === "plan";
   const isPlan = (paths: readonly string[]): boolean =>
-    plans() && paths.every((path) => path === realPathOf(planApproval.planFile));
-  const lent = (tool: AnyTool): boolean => !had.some(({ name }) => name === tool.name);
-  const reading = chooseTools(PLANNING.filter(lent), { only, without: deny });
-  const writing = lent(writeTool) ? [restrictTool(writeTool, "your plan alone", isPlan)] : [];
+    isPlanning() && paths.every((path) => path === realPathOf(planApproval.planFile));
+  const isMissing = (tool: AnyTool): boolean => !own.some(({ name }) => name === tool.name);
+  const reading = chooseTools(PLANNING_TOOLS.filter(isMissing), { only, without: deny });
+  const writing = isMissing(writeTool) ? [restrictTool(writeTool, "your plan alone", isPlan)] : [];
   return [
-    // One that has it for its notes has it for its plan too.
-    ...had.map((tool) =>
+    // A Write restricted to notes may also write the plan.
+    ...own.map((tool) =>
       isRestrictionOf(tool, writeTool) ? widenTool(tool, writeTool, "your plan", isPlan) : tool,
     ),
     ...[
-      ...reading.map((tool) => restrictTool(tool, "planning alone", plans)),
+      ...reading.map((tool) => restrictTool(tool, "planning alone", isPlanning)),
       ...chooseTools(writing, { without: deny }),
     ].map((tool) => ({ ...tool, whilePlanning: true })),
   ];
 }
 
-/** What shows a planner what is there. */
-const PLANNING = [readTool, globTool, grepTool];
+const PLANNING_TOOLS = [readTool, globTool, grepTool];
 
 function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
   return role === "lead" && worker.planApproval.mode === "delegate";
 }
 
-/** The hooks of its settings, with the worker's leave to rest in their hands. */
+/** Creates the hooks of the settings, and the worker's idle hook with them. */
 function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentParts, env: Env): Hooks {
   const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
   const transcript = transcriptPath(ctx.home.root, sessionId);
   const setting = (): HooksSetting => settings().hooks;
-  const { passSecrets, hooks: bounds } = settings().teams;
+  const { passSecrets, hooks: limits } = settings().teams;
   const ran: HookOptions["onRan"] = (event, result, ms) =>
     worker.onEvent({ type: "hook_ran", event, result, ms });
   const hooks = new Hooks({
@@ -203,7 +207,7 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
     onNotice: notice,
     onRan: ran,
   });
-  const { maxContinuations } = bounds;
+  const { maxContinuations } = limits;
   const { name } = worker;
   const { team } = ctx.ref;
   const id = agentId(agentName(name), team);
@@ -221,54 +225,54 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   return hooks;
 }
 
-/** What its type has, of that what it was given, and nothing that a rule denies whatever it is called with. */
+/** Returns the tools of its type, limited to its allowed ones, without those that a rule denies as a whole. */
 function toolsOf(
   parts: AgentParts & Pick<TeamToolContext, "hooks" | "subagent">,
   type: AgentType,
   deny: readonly string[],
 ): AnyTool[] {
   return [
-    ...toolsOfOwn(type, parts, parts.notes, deny),
+    ...nonTeamTools(type, parts, parts.notes, deny),
     ...chooseTools(teamTools({ ...parts, typeTools: type.tools }), { without: deny }),
   ];
 }
 
-/** Made anew before each call of the model, so that it says what mode it is in now. */
+/** Composes the prompt before each model call, since mode and roster may change. */
 function systemPrompt(
   parts: AgentParts,
   own: {
     readonly type: AgentType;
     readonly offered: () => readonly AnyTool[];
     readonly roster: TeamRoster;
-    readonly whereabouts: ReturnType<typeof environmentFacts>;
+    readonly environment: ReturnType<typeof environmentFacts>;
   },
 ): string {
-  const { role, alone, notes, words } = parts;
+  const { role, isUnattended, notes, promptOverrides } = parts;
   const facts = teamFacts(parts, own.roster);
   const { mode, planFile } = parts.worker.planApproval;
   const isLead = role === "lead";
   const section = isLead
     ? leadSection({
         ...facts,
-        run: alone ? "alone" : parts.open ? "open" : "goal",
+        run: isUnattended ? "alone" : parts.isConversational ? "open" : "goal",
         delegate: coordinates(parts),
         plans: mode === "plan",
       })
     : teammateSection({ ...facts, planFile: mode === "plan" ? planFile : undefined });
   const tools = own.offered().map(({ name }) => name);
   return composeSystem({
-    override: words?.override,
-    agentType: isLead ? leading(own.type, coordinates(parts)) : own.type,
+    override: promptOverrides?.override,
+    agentType: isLead ? asLeadType(own.type, coordinates(parts)) : own.type,
     tools,
-    ...own.whereabouts,
-    worksFor: isLead && alone ? "absent-person" : "person",
+    ...own.environment,
+    worksFor: isLead && isUnattended ? "absent-person" : "person",
     mode,
-    append: [...surroundingSections(parts, tools), notes?.section ?? "", section, words?.append ?? ""],
+    append: [...resourceSections(parts, tools), notes?.section ?? "", section, promptOverrides?.append ?? ""],
   });
 }
 
-/** A lead's part is to lead: the general type would have it do all of the work itself, and any type does where it only coordinates. */
-function leading(type: AgentType, coordinates: boolean): AgentType {
+/** Replaces the prompt of a lead's type in delegate mode, and that of the built-in general type, which would do all work itself. */
+function asLeadType(type: AgentType, coordinates: boolean): AgentType {
   if (coordinates) return { ...type, prompt: COORDINATOR_PART };
   return type.name === DEFAULT_AGENT_TYPE && type.file === undefined ? { ...type, prompt: LEAD_PART } : type;
 }
@@ -283,7 +287,7 @@ function teamFacts({ ctx, worker }: AgentParts, roster: TeamRoster): TeamFacts {
   };
 }
 
-/** A lead that has deleted its team still says its result: nobody is there then. */
+/** Returns no names if the lead has deleted its team: it still writes its result. */
 function memberNames(ctx: OperationContext): string[] {
   try {
     return readTeam(ctx.ref).members.map(({ name }) => name);

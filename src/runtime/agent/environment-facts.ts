@@ -2,7 +2,10 @@ import type { EnvironmentFacts } from "../../agent/prompts/default-prompt.ts";
 import { checkoutOf } from "../../git/repository.ts";
 import type { OperationContext } from "../../operations/context.ts";
 
-/** Where and when an agent begins: looked at once, since what changes in a system prompt makes the server read all of it anew. */
+/**
+ * Returns the directory, date and repository at an agent's start. Call it once per agent: a changed system prompt misses the
+ * server's prompt cache.
+ */
 export function environmentFacts({
   cwd,
   clock,
@@ -15,11 +18,11 @@ function repositoryLine(cwd: string): string | undefined {
   if (checkout === undefined) return undefined;
   const branch = checkout.branch === undefined ? "" : `, on the branch ${checkout.branch}`;
   return checkout.isLinked
-    ? `It is in a git worktree of its own${branch} when you began: others work in the repository's other worktrees.`
+    ? `It is in a separate git worktree${branch} when you began: others work in the repository's other worktrees.`
     : `It is in a git repository${branch} when you began.`;
 }
 
-/** The day where the user is, as 2026-01-31. */
+/** The local date, as 2026-01-31. */
 function dayOf(ms: number): string {
   const day = new Date(ms);
   const two = (value: number): string => String(value).padStart(2, "0");

@@ -12,8 +12,8 @@ import { projectTypeFiles, typeFiles } from "../../settings/settings-files.ts";
 import { trustDecision } from "../../settings/trust.ts";
 
 /**
- * The agent types that count in a directory: the built-in ones, over them the user's, over those the project's where a
- * person has trusted it (protocol.md section 1).
+ * Returns the agent types of a directory: the built-in ones, overridden by the user's, overridden by the project's if the
+ * user trusts it (protocol.md section 1).
  */
 export async function agentTypesIn(root: string, directory: string): Promise<AgentTypes> {
   const own = typeFiles(join(root, "agents"));
@@ -22,51 +22,56 @@ export async function agentTypesIn(root: string, directory: string): Promise<Age
   const files = [...own, ...(isTrusted ? project : [])];
   const ignored = isTrusted
     ? []
-    : project.flatMap((one) => one.names.map((name) => join(one.directory, name)));
-  // YAML is read by nobody who has no such file.
+    : project.flatMap(({ directory: parent, names }) => names.map((name) => join(parent, name)));
+  // Without a file, the YAML parser is not loaded.
   if (files.length === 0) return { ...ONLY_BUILTIN_TYPES, ignored };
   const { readAgentTypes } = await import("../../agent/prompts/agent-type-files.ts");
   return { ...readAgentTypes(files), ignored };
 }
 
-/** The types that count for an agent, the notes of its own, and where those of a project lie. */
-interface OwnType {
+/** The agent types that an agent can name, and the notes of its type. */
+interface OpenedType {
   readonly types: readonly AgentType[];
   readonly notes: Notes | undefined;
-  readonly notesIn: string;
-  /** Rules for what no agent of the type may do. */
-  readonly never: readonly string[];
+  /** The project whose notes its types use. */
+  readonly notesDirectory: string;
+  /** Deny rules of its type. */
+  readonly typeDenials: readonly string[];
 }
 
-/** Whose type it is, where it works, and what it may read. */
-interface TypeOf {
+interface TypeRequest {
   readonly name: string;
   readonly root: string;
   readonly cwd: string;
   readonly env: Env;
-  /** Whose types count for it. */
+  /** The directory whose agent types apply. */
   readonly directory: string;
   readonly rules: PermissionRules;
-  /** Rules of its own for what it may not do. */
+  /** Further deny rules of this agent. */
   readonly denied?: readonly string[] | undefined;
 }
 
 /**
- * What an agent has of its type, and the others that it can name.
- * @param tell says, one line for each, what cannot be had and why
+ * Loads the type of an agent with its notes, and the types of subagents that it can name.
+ * @param note reports each type or note that is not available, one line with the reason
  */
-export async function openType(of: TypeOf, tell: (line: string) => void): Promise<OwnType> {
-  const { name, root, directory, rules, denied = [] } = of;
+export async function openAgentType(request: TypeRequest, note: (line: string) => void): Promise<OpenedType> {
+  const { name, root, directory, rules, denied = [] } = request;
   const { types, problems } = await agentTypesIn(root, directory);
-  for (const flaw of problems) tell(`no agent type: ${flaw}`);
+  for (const flaw of problems) note(`no agent type: ${flaw}`);
   const type = findAgentType(name, types);
-  if (type === undefined) tell(`there is no agent type ${name}: this agent works as general-purpose`);
-  const own = { types, notesIn: directory, never: type?.disallowedTools ?? [] };
+  if (type === undefined) note(`there is no agent type ${name}: this agent uses general-purpose`);
+  const own = { types, notesDirectory: directory, typeDenials: type?.disallowedTools ?? [] };
   if (type?.memory === undefined) return { ...own, notes: undefined };
   const { openNotes } = await import("../../agent/prompts/type-notes.ts");
   const { readDenialsOf } = await import("./read-denials.ts");
-  const notes = openNotes(type, root, directory, readDenialsOf(of, rules, [...own.never, ...denied]));
+  const notes = openNotes(
+    type,
+    root,
+    directory,
+    readDenialsOf(request, rules, [...own.typeDenials, ...denied]),
+  );
   if (notes === undefined || "directory" in notes) return { ...own, notes };
-  tell(notes.problem);
+  note(notes.problem);
   return { ...own, notes: undefined };
 }

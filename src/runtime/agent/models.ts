@@ -10,15 +10,15 @@ import { readText } from "../../os/files/fs.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
-import { recorded } from "./recording.ts";
+import { withRecording } from "./recording.ts";
 import type { SharedParts } from "./subagents.ts";
 
-/** Where the playbooks of the package are: beside the built file. */
+/** The directory of the package's playbooks, next to the built file. */
 export function playbooksDirectory(program: readonly string[]): string {
   return join(dirname(program[1] ?? "."), "playbooks");
 }
 
-/** The absolute path of the playbook that a scripted model plays. */
+/** Returns the absolute path of a scripted model's playbook. */
 export function playbookFile(model: string, program: readonly string[], cwd: string): string {
   return model === SCRIPTED
     ? join(playbooksDirectory(program), "audit.json")
@@ -26,8 +26,8 @@ export function playbookFile(model: string, program: readonly string[], cwd: str
 }
 
 /**
- * @param agents who is to play it: each needs a list of its own, or `*`
- * @throws TeamError INVALID_INPUT when there is no such file, or with the line and field of its first mistake
+ * @param agents must each have a list in the playbook, unless it has a list `*`
+ * @throws TeamError INVALID_INPUT if there is no such file, or with the line and field of its first error
  */
 export function loadPlaybook(file: string, agents: readonly string[] = []): Playbook {
   const tools = [...BUILTIN_TOOL_NAMES, ...TEAM_TOOL_NAMES];
@@ -39,27 +39,27 @@ function playbookText(file: string): string {
   try {
     text = readText(file);
   } catch (error) {
-    throw notAPlaybook(unreadable(file, error), error);
+    throw playbookError(unreadableReason(file, error), error);
   }
-  if (text === undefined) throw notAPlaybook(`There is no playbook ${file}.`);
+  if (text === undefined) throw playbookError(`There is no playbook ${file}.`);
   return text;
 }
 
-function unreadable(file: string, error: unknown): string {
+function unreadableReason(file: string, error: unknown): string {
   const code = systemCode(error);
   if (code === "EISDIR") return `${file} is a directory, not a playbook.`;
   if (code === "EACCES" || code === "EPERM") return `You may not read the playbook ${file}.`;
   return `The playbook ${file} cannot be read: ${messageOf(error)}.`;
 }
 
-function notAPlaybook(message: string, cause?: unknown): TeamError {
-  const hint = "Name a file with --playbook, or leave it out for the built-in one.";
+function playbookError(message: string, cause?: unknown): TeamError {
+  const hint = "Name a file with --playbook, or omit it for the built-in one.";
   return new TeamError("INVALID_INPUT", message, { hint, cause });
 }
 
 interface ModelChoice {
   readonly model: string;
-  /** Whose turns of a playbook are played. */
+  /** Selects the turns of a playbook. */
   readonly agent: string;
   readonly team: string;
   readonly program: readonly string[];
@@ -67,13 +67,13 @@ interface ModelChoice {
   readonly env: Env;
   /** Short names of models that the user's settings add. */
   readonly names: Readonly<Record<string, string>>;
-  /** What the user's settings say of models. */
+  /** Facts about models from the user's settings. */
   readonly prices: Readonly<Record<string, OwnFacts>>;
 }
 
 /**
- * The models of an agent and of its subagents, recorded where its run is.
- * @param own the agent's, which they have too unless another is named
+ * Returns a factory for the models of an agent and its subagents. In a recorded run, the models are recorded.
+ * @param own the agent's model, and the default for its subagents
  */
 export function modelsOf(
   own: string,
@@ -83,12 +83,12 @@ export function modelsOf(
   const { models: names, prices } = teams;
   return async (agent, model = own) => {
     const choice = { model, agent, team: ref.team, program, cwd, env, names, prices };
-    return recorded(await modelOf(choice), agent, choice);
+    return withRecording(await createModel(choice), agent, choice);
   };
 }
 
-/** The implementation is loaded here, so that only what is used costs. */
-async function modelOf(choice: ModelChoice): Promise<Model> {
+/** Loads only the implementation that is used. */
+async function createModel(choice: ModelChoice): Promise<Model> {
   const { model, agent, program, cwd, env, names, prices } = choice;
   if (isScripted(model)) {
     const { scriptedModel } = await import("../../agent/playbook/scripted-model.ts");
@@ -106,7 +106,7 @@ async function modelOf(choice: ModelChoice): Promise<Model> {
   });
 }
 
-/** How much faster than written a playbook is played: tests have no time to watch. */
+/** The speed-up of a playbook, for tests. */
 function speedOf(env: Env): number {
   const speed = Number(env.TEAMS_PLAYBOOK_SPEED ?? 1);
   return speed > 0 ? speed : 1;

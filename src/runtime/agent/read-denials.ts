@@ -4,8 +4,8 @@ import type { IsReadDenied } from "../../agent/prompts/memory-files.ts";
 import type { Env } from "../../os/env.ts";
 
 /**
- * Which files are kept from a model that would read them before any call of a tool.
- * @param denied by rules beside those
+ * Returns a predicate for files that must not be loaded into a prompt (memory, skills, notes), because a rule denies reading them.
+ * @param denied further deny rules
  */
 export function readDenialsOf(
   { cwd, env }: { readonly cwd: string; readonly env: Env },

@@ -11,54 +11,55 @@ import { agentFileName } from "../../protocol/paths.ts";
 import { type Playbook, type PlaybookTurn, playbook, turn } from "../../schema/playbook.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { appendJsonLines, readJsonLines } from "../../store/jsonl.ts";
+
 /** Names the directory into which each agent of a recorded run writes its turns. */
-export const RECORDING = "TEAMS_RECORDING";
+export const RECORDING_VARIABLE = "TEAMS_RECORDING";
 
 const recordedTurn = z.object({ agent: z.string(), turn });
 
 /**
- * Checks before anything is made that a recording can be written.
+ * Checks that a recording can be written, before the run changes anything.
  * @param file `--record`; a path from `cwd`
  * @returns its absolute path
- * @throws TeamError INVALID_INPUT: there is no such directory, or something is there already
+ * @throws TeamError INVALID_INPUT if the directory does not exist, or the path does
  */
 export function checkRecording(file: string, cwd: string): string {
   const path = resolve(cwd, file);
   if (!isDirectory(dirname(path))) {
-    throw new TeamError("INVALID_INPUT", `There is no directory ${dirname(path)} for the recording.`, {
-      hint: "Make it first, or name another file with --record.",
+    throw new TeamError("INVALID_INPUT", `The directory ${dirname(path)} for the recording does not exist.`, {
+      hint: "Create it first, or name another file with --record.",
     });
   }
   if (entryOf(path) === undefined) return path;
-  throw new TeamError("INVALID_INPUT", `${path} is there already; it was left as it is.`, {
+  throw new TeamError("INVALID_INPUT", `${path} exists already; it was not changed.`, {
     hint: `Name another file: --record ${basename(path, extname(path))}-2.json`,
   });
 }
 
-/** The model, recorded where this run is: what it says is written down as it is said, with no secret in it. */
-export async function recorded(
+/** Returns the model; in a recorded run, wraps it to append each turn to a file, with secrets redacted. */
+export async function withRecording(
   model: Model,
   agent: string,
   { env, cwd, team }: Pick<RecordingContext, "cwd" | "team"> & { readonly env: Env },
 ): Promise<Model> {
-  const directory = env[RECORDING];
+  const directory = env[RECORDING_VARIABLE];
   if (!directory) return model;
   const { recordingModel } = await import("../../agent/playbook/recorder.ts");
   const secrets = secretsOf(env);
   const file = join(directory, `${agentFileName(agent)}.jsonl`);
   return recordingModel(model, {
     run: { cwd, team, secrets },
-    record: (said: PlaybookTurn) => {
+    record: (newTurn: PlaybookTurn) => {
       ensureDir(directory);
-      appendJsonLines(file, [maskValue({ agent, turn: said }, secrets)]);
+      appendJsonLines(file, [maskValue({ agent, turn: newTurn }, secrets)]);
     },
   });
 }
 
 /**
- * Puts what the agents of a run wrote together as one playbook, and removes their parts.
- * @param directory the value of {@link RECORDING} in that run
- * @throws TeamError INVALID_INPUT when something has come to stand at the path; the parts stay then
+ * Merges the turns of a run's agents into one playbook, and removes the parts.
+ * @param directory the value of {@link RECORDING_VARIABLE} in that run
+ * @throws TeamError INVALID_INPUT if the path exists by now; the parts are kept
  */
 export function writeRecording(directory: string, path: string): Playbook {
   const agents: Record<string, PlaybookTurn[]> = {};
@@ -73,9 +74,9 @@ export function writeRecording(directory: string, path: string): Playbook {
   if (!createWhole(path, formatJson(whole))) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${path} has been made meanwhile, by somebody else; it was left as it is.`,
+      `${path} was created by another process during the run; it was not changed.`,
       {
-        hint: `The parts of the recording, a file for each agent: ${directory}`,
+        hint: `The recording is kept in parts, one file per agent: ${directory}`,
       },
     );
   }

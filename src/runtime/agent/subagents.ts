@@ -22,59 +22,55 @@ import type { AgentResources } from "./agent-resources.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import { readDenialsOf } from "./read-denials.ts";
 
-/** What an agent and those that work for it are made of alike. */
+/** The parts that an agent shares with its subagents. */
 export interface SharedParts {
   readonly ctx: OperationContext;
   readonly worker: Worker;
-  /** The model of a subagent: named, else that of its agent. A playbook has its turns in the list `agent`. */
+  /** Returns the model of a subagent: the named one, else the agent's. `agent` names its list in a playbook. */
   readonly modelFor: (agent: string, name: string | undefined) => Promise<Model>;
   readonly settings: LiveSettings;
-  /** The only tools it has, by name; all of its type without it. */
+  /** Names of its only tools; all tools of its type if omitted. */
   readonly tools?: readonly string[] | undefined;
-  /** What the user and the project give it. */
-  readonly surroundings?: Pick<AgentResources, "tools" | "memory" | "skills" | "readDirs">;
-  /** The types that count for it; the built-in ones without them. */
+  readonly resources?: Pick<AgentResources, "tools" | "memory" | "skills" | "readDirs">;
+  /** The agent types; the built-in ones if omitted. */
   readonly types?: readonly AgentType[];
-  /** Where it has the notes of a project; its working directory without it. */
-  readonly notesIn?: string;
+  /** The project whose notes it uses; its working directory if omitted. */
+  readonly notesDirectory?: string;
 }
 
 /**
- * The tools of an agent that are not about its team: of its type, of those only the ones that are named, and nothing that a
- * rule denies as a whole.
- * @param parts with `within` the names of those that the agent which it works for has by its type: it has no others
+ * Returns an agent's tools except the team tools: those of its type, limited to `tools`, without those that a rule denies
+ * as a whole.
+ * @param parts `within` names the tools of the parent agent's type: a subagent has no others
  */
-export function toolsOfOwn(
+export function nonTeamTools(
   type: AgentType,
-  {
-    tools,
-    surroundings,
-    typeTools: within,
-  }: Pick<SharedParts, "tools" | "surroundings"> & Pick<TeamToolContext, "typeTools">,
+  { tools, resources,
+    typeTools: within }: Pick<SharedParts, "tools" | "resources"> & Pick<TeamToolContext, "typeTools">,
   notes: Notes | undefined,
   deny: readonly string[],
 ): readonly AnyTool[] {
-  const all = [...builtinTools(), ...(surroundings?.tools ?? [])];
+  const all = [...builtinTools(), ...(resources?.tools ?? [])];
   const typed = chooseTools(chooseTools(all, { base: type.tools }), { base: within });
   const base = notes === undefined ? typed : withNoteTools(all, typed, notes.directory);
   return chooseTools(base, { only: tools, without: deny });
 }
 
-/** What the user and the project tell an agent with these tools: who has not the one that loads skills has no use for their list. */
-export function surroundingSections(
-  { surroundings }: Pick<SharedParts, "surroundings">,
+/** Returns the prompt sections of the resources; the list of skills only if the agent has the tool to load them. */
+export function resourceSections(
+  { resources }: Pick<SharedParts, "resources">,
   tools: readonly string[],
 ): string[] {
-  const { memory = "", skills = "" } = surroundings ?? {};
+  const { memory = "", skills = "" } = resources ?? {};
   return [memory, tools.includes("Skill") ? skills : ""];
 }
 
-/** What a subagent has from the agent that it works for. */
+/** The options that a subagent inherits from its agent. */
 type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "hooks" | "permissions">;
 
 /**
- * Runs subagents of this agent: its rights and hooks, a model and a conversation of their own.
- * @param within the tools that its own type has; undefined for all
+ * Returns a function that runs subagents, with the agent's permissions and hooks, and their own model and conversation.
+ * @param within the tools of the agent's type; undefined for all
  */
 export function subagentRunner(
   parts: SharedParts,
@@ -88,7 +84,7 @@ export function subagentRunner(
     const type = agentTypeOrGeneral(agentType, parts.types);
     const notes = notesOf(parts, type, rulesOf(inherited.permissions));
     const permissions = permissionsOf(call, type, notes, inherited.permissions);
-    const tools = toolsOfOwn(type, { ...parts, typeTools: within }, notes, rulesOf(permissions).deny);
+    const tools = nonTeamTools(type, { ...parts, typeTools: within }, notes, rulesOf(permissions).deny);
     const names = tools.map(({ name }) => name);
     const model = call.model ?? type.model;
     return runSubagent(
@@ -105,7 +101,7 @@ export function subagentRunner(
           ...environmentFacts(ctx),
           worksFor: "agent",
           mode: permissions.mode(),
-          append: [...surroundingSections(parts, names), notes?.section ?? "", SUBAGENT_SECTION],
+          append: [...resourceSections(parts, names), notes?.section ?? "", SUBAGENT_SECTION],
         }),
         transcript: openTranscript(transcriptPath(ctx.home.root, id), {
           sessionId: id,
@@ -125,18 +121,18 @@ export function subagentRunner(
 }
 
 function notesOf(
-  { ctx, worker, notesIn = ctx.cwd }: SharedParts,
+  { ctx, worker, notesDirectory = ctx.cwd }: SharedParts,
   type: AgentType,
   rules: PermissionRules,
 ): Notes | undefined {
-  const isKeptBack = readDenialsOf(ctx, rules, type.disallowedTools ?? []);
-  const notes = openNotes(type, ctx.home.root, notesIn, isKeptBack);
+  const isDenied = readDenialsOf(ctx, rules, type.disallowedTools ?? []);
+  const notes = openNotes(type, ctx.home.root, notesDirectory, isDenied);
   if (notes === undefined || "directory" in notes) return notes;
   worker.onEvent({ type: "subagent", what: type.name, doing: notes.problem });
   return undefined;
 }
 
-/** The agent's own, at this very moment, and what the call and its type add to them; in no mode that allows more. */
+/** Returns the agent's current permissions plus those of the call and of its type, in a mode that allows no more than the agent's. */
 function permissionsOf(
   { description, mode, allowedTools = [], disallowedTools = [] }: SubagentCall,
   type: AgentType,

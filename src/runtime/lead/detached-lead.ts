@@ -25,38 +25,38 @@ import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { LeadPlan } from "./lead.ts";
 import { newResultFile, readReport, resultVariable } from "./run-result.ts";
 
-/** Milliseconds for a lead in a session to begin. */
+/** Milliseconds for a lead in a session to start, and to end its team. */
 const START_TIMEOUT = 15_000;
-/** Longest wait between two looks, in milliseconds: the net for a directory that cannot be watched. */
+/** Longest wait between two reads of the report, in milliseconds: needed if the directory cannot be watched. */
 const POLL_MS = 1_000;
-/** Milliseconds between two looks at a lead that was told to end, for which this terminal waits. */
-const LEAD_END_LOOK = 50;
-/** Options that concern the session and not the lead in it. */
-const OF_THE_CALLER: ReadonlySet<string> = new Set(["detach", "session", "team", "json"]);
+/** Milliseconds between two checks of a lead that this terminal asked to end. */
+const LEAD_END_POLL_MS = 50;
+/** Options for the session, which are not passed on to the lead in it. */
+const CALLER_OPTIONS: ReadonlySet<string> = new Set(["detach", "session", "team", "json"]);
 
 type RunOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
- * Leads from the first pane of a detached session of the team's own: attached to in this terminal, with the result
- * printed here when it is over; or left to itself.
+ * Runs the lead in the first pane of a new detached tmux session. With `attach`, shows that session in this terminal and
+ * prints the result here at the end of the run; else returns as soon as the lead has started.
  */
 export async function runLeadDetached(
   call: AnyCall & { readonly options: RunOptions },
   plan: LeadPlan,
   how: {
     readonly attach: boolean;
-    /** Empty where none was given. */
+    /** Empty if none was given. */
     readonly goal: string;
   },
 ): Promise<number> {
   const { io, out } = call;
   const team = teamDir(plan.team);
   const server = callersServer(io.env);
-  // Heard, so that also a terminal that closes takes what was told to it along.
+  // Subscribed, so that the `finally` below also runs when this terminal closes.
   const signal = io.interruption();
   const home = teamsHome(io.env);
   const resultFile = newResultFile(home.root, team);
-  let isKept = false;
+  let keepsResult = false;
   const attach = `teams attach ${shellOption("--team", team)}`;
   try {
     const goal = how.goal === "" ? [] : ["--", how.goal];
@@ -64,40 +64,40 @@ export async function runLeadDetached(
       team,
       teamTitle: plan.team,
       rootTag: rootTag(home.root),
-      argv: [...io.program, "run", "--team", plan.team, ...optionWords(call.options), ...goal],
+      argv: [...io.program, "run", "--team", plan.team, ...forwardedOptions(call.options), ...goal],
       env: { ...io.env, ...resultVariable(resultFile) },
-      ...sizeOf(io),
+      ...terminalSize(io),
     });
     if (!how.attach) {
-      await leadStarted(resultFile, session, signal);
-      isKept = true;
+      await awaitLeadStart(resultFile, session, signal);
+      keepsResult = true;
       out.answer(
         { team, session: session.name, attach: session.attach, resultFile },
         () =>
-          line`${team} runs in the tmux session ${session.name}. Go there: ${attach}   its result, at its end: ${resultFile}`,
+          line`${team} runs in the tmux session ${session.name}. To attach: ${attach}   The result will be in ${resultFile}`,
       );
       return EXIT.done;
     }
     const [program = "tmux", ...words] = session.attach;
     const code = await runForeground(program, words, io.env);
-    // A terminal that was lost leaves the team at work in its session, as one that was detached does.
+    // If the terminal is lost, the team continues in its session, as after a detach.
     if (
       code !== 0 &&
       !signal.aborted &&
       readReport(resultFile)?.kind !== "ended" &&
-      !(await wasShown(server, session))
+      !(await wasAttached(server, session))
     )
-      await giveUp(server, session, teamRef(home, plan.team));
+      await endUnshownTeam(server, session, teamRef(home, plan.team));
     const report = readReport(resultFile);
-    isKept = report?.kind !== "ended";
+    keepsResult = report?.kind !== "ended";
     return printDetachedResult(call, report, { file: resultFile, attach });
   } finally {
-    if (!isKept) removeFile(resultFile);
+    if (!keepsResult) removeFile(resultFile);
   }
 }
 
-/** Whether a client has looked at it by now, or it is gone: then this terminal could show it. */
-async function wasShown(server: TmuxServer, { id }: TeamSession): Promise<boolean> {
+/** Whether a client has attached to the session, or it has ended: in both cases this terminal could show it. */
+async function wasAttached(server: TmuxServer, { id }: TeamSession): Promise<boolean> {
   try {
     const words = ["list-sessions", "-F", "#{session_id} #{session_last_attached}"];
     const found = (await server.call(words)).split("\n").find((row) => row.startsWith(`${id} `));
@@ -109,28 +109,28 @@ async function wasShown(server: TmuxServer, { id }: TeamSession): Promise<boolea
 }
 
 /**
- * This terminal could not show the session: its lead is told to end its team, and has its time to do it.
- * @throws TeamError TMUX_ERROR, always; or the failure that the lead reported
+ * Ends a team whose session this terminal could not show: asks its lead to end it, waits, then closes the session.
+ * @throws TeamError TMUX_ERROR, always
  */
-async function giveUp(server: TmuxServer, session: TeamSession, ref: TeamRef): Promise<never> {
+async function endUnshownTeam(server: TmuxServer, session: TeamSession, ref: TeamRef): Promise<never> {
   const lead = readStatus(ref, LEAD_NAME)?.process;
   const deadline = systemClock.now() + START_TIMEOUT;
   if (lead !== undefined && livenessOf(lead) === "alive") signalProcess(lead.pid, "SIGTERM");
   while (lead !== undefined && livenessOf(lead) === "alive" && systemClock.now() < deadline)
-    await pause(LEAD_END_LOOK);
+    await pause(LEAD_END_POLL_MS);
   await closeTeamSession(server, session);
   throw new TeamError(
     "TMUX_ERROR",
-    "tmux cannot show the team on this terminal (its own words are above); the team was ended.",
+    "tmux cannot show the team on this terminal (its message is above); the team was ended.",
     {
-      hint: "Set TERM to what this terminal is, or let it run unseen: teams run --detach",
+      hint: "Set TERM to the type of this terminal, or run the team in the background: teams run --detach",
     },
   );
 }
 
-/** @throws the failure that the lead reported; TeamError SPAWN_FAILED when it said nothing in time, INTERRUPTED */
-async function leadStarted(file: string, session: TeamSession, signal: AbortSignal): Promise<void> {
-  const there = session.attach.map(shellWord).join(" ");
+/** @throws the failure that the lead reported; TeamError SPAWN_FAILED if it reported nothing in time, INTERRUPTED */
+async function awaitLeadStart(file: string, session: TeamSession, signal: AbortSignal): Promise<void> {
+  const attachCommand = session.attach.map(shellWord).join(" ");
   const bell = openFileBell(file);
   const deadline = systemClock.now() + START_TIMEOUT;
   try {
@@ -139,16 +139,20 @@ async function leadStarted(file: string, session: TeamSession, signal: AbortSign
       if (timeoutMs <= 0) {
         throw new TeamError(
           "SPAWN_FAILED",
-          `The lead in the session ${session.name} has not begun to work.`,
+          `The lead in the session ${session.name} did not start within ${START_TIMEOUT / 1000} s.`,
           {
-            hint: `See what its pane says: ${there}`,
+            hint: `Read its pane: ${attachCommand}`,
           },
         );
       }
       if ((await bell.wait({ timeoutMs: Math.min(timeoutMs, POLL_MS), signal })) === "aborted") {
-        throw new TeamError("INTERRUPTED", `The lead in the session ${session.name} continues by itself.`, {
-          hint: `Go there: ${there}`,
-        });
+        throw new TeamError(
+          "INTERRUPTED",
+          `The lead in the session ${session.name} continues without this terminal.`,
+          {
+            hint: `Attach to it: ${attachCommand}`,
+          },
+        );
       }
     }
   } finally {
@@ -156,16 +160,16 @@ async function leadStarted(file: string, session: TeamSession, signal: AbortSign
   }
 }
 
-/** @param where its result will be, and how one goes there */
+/** Prints the result if the run has ended; else a note with the command to attach and the path of the result. */
 function printDetachedResult(
   { out }: AnyCall,
   report: ReturnType<typeof readReport>,
   { file, attach }: { readonly file: string; readonly attach: string },
 ): number {
   if (report?.kind !== "ended") {
-    // Detached by hand, or its tmux server has ended.
+    // The user detached, or the tmux server has ended.
     out.note(
-      line`The team works on: ${attach} (where its server has ended: teams resume); its result, at its end: ${file}`,
+      line`The team continues: ${attach} (if its tmux server has ended: teams resume). The result will be in ${file}`,
     );
     return EXIT.done;
   }
@@ -174,15 +178,15 @@ function printDetachedResult(
   return result.outcome === "completed" ? EXIT.done : EXIT.interrupted;
 }
 
-function optionWords(options: RunOptions): string[] {
+function forwardedOptions(options: RunOptions): string[] {
   return Object.entries(options).flatMap(([key, value]) => {
-    if (OF_THE_CALLER.has(key) || value === undefined || value === false) return [];
+    if (CALLER_OPTIONS.has(key) || value === undefined || value === false) return [];
     const name = `--${longName(key)}`;
     if (value === true) return [name];
-    return [value].flat().flatMap((one) => [name, one]);
+    return [value].flat().flatMap((item) => [name, item]);
   });
 }
 
-function sizeOf({ columns, rows }: Io): Pick<TeamSessionRequest, "size"> {
+function terminalSize({ columns, rows }: Io): Pick<TeamSessionRequest, "size"> {
   return columns === undefined || rows === undefined ? {} : { size: { width: columns, height: rows } };
 }

@@ -9,67 +9,72 @@ import { operand, optionWords, shellWord } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import type { Worker } from "../../worker/worker.ts";
-import { RECORDING, writeRecording } from "../agent/recording.ts";
+import { RECORDING_VARIABLE, writeRecording } from "../agent/recording.ts";
 import { hidesLeadOutput, type Lead, type LeadPlan } from "./lead.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 
-/** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
+/** Milliseconds for teammates to agree to a shutdown at the end of a run, before they get signals. */
 const END_TIMEOUT = 10_000;
+/** The same after a Ctrl-C, when a person waits for it. */
 const STOP_TIMEOUT = 5_000;
 
-/** Where nobody wishes to end anything, as with a terminal that was lost, the team goes on as without a lead that was killed (S43, S51). */
-export async function detach({ ctx, view, inside }: Lead, why: string): Promise<void> {
-  await inside.hangUp();
+/** Leaves the team running when its lead ends unintentionally (a lost terminal, a failure), as if the lead was killed (S43, S51). */
+export async function detach({ ctx, view, inProcess }: Lead, why: string): Promise<void> {
+  await inProcess.hangUp();
   view.note(`${why}; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
   view.end("");
 }
 
-/** What a run's end leaves to say. */
+/** The end of a run, as far as its result reports it. */
 export interface RunOutcome {
-  /** Worktrees that stay. */
-  readonly kept: readonly WorktreeEnd[];
-  /** Why the recording that was asked for could not be written. */
-  readonly unrecorded?: string | undefined;
+  /** Worktrees that were not removed. */
+  readonly keptWorktrees: readonly WorktreeEnd[];
+  /** Why the requested recording could not be written; undefined if it was, or none was requested. */
+  readonly recordingError?: string | undefined;
 }
 
 export async function finishRun(
   { call, plan, ctx, view }: Lead,
   end: WorkerEnd,
-  lastWords: string,
+  finalText: string,
 ): Promise<RunOutcome> {
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
-    view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
+    view.note(
+      `ending the team, within ${timeoutMs / 1000} s; press Ctrl-C again to exit now, then clean up with teams kill`,
+    );
   const reports = await endRun(ctx, { timeoutMs, keep: plan.keep });
   if (end !== "stopped" && reports.length > 0)
-    view.note("its lead left the team to this run, which has ended it:");
+    view.note("the lead did not shut its teammates down, so the run has ended them:");
   for (const { name, outcome, left } of reports) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
-  if (plan.takesUp?.wasByHand && isThere(ctx.ref)) await restoreManualLead(ctx.ref);
+  if (plan.resumes?.wasByHand && isThere(ctx.ref)) await restoreManualLead(ctx.ref);
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
-  const unrecorded = saveRecording({ plan, view });
-  const epilogue = call.io.terminal.stdout ? overText(ctx.ref.team, isThere(ctx.ref)) : "";
-  view.end(end === "stopped" ? "" : lastWords, epilogue);
-  return { kept: worktrees.filter(({ kept }) => kept !== null), unrecorded };
+  const recordingError = saveRecording({ plan, view });
+  const epilogue = call.io.terminal.stdout ? runOverText(ctx.ref.team, isThere(ctx.ref)) : "";
+  view.end(end === "stopped" ? "" : finalText, epilogue);
+  return { keptWorktrees: worktrees.filter(({ kept }) => kept !== null), recordingError };
 }
 
 /**
- * After the end of all who write to it. A run that could not be recorded was a run all the same, with a result.
- * @returns why it could not be
+ * Writes the recording; call when all its agents have ended. A failure leaves the run's result as it is.
+ * @returns why it could not be written
  */
 function saveRecording({ plan: { record, env }, view }: Pick<Lead, "plan" | "view">): string | undefined {
-  const directory = env[RECORDING];
+  const directory = env[RECORDING_VARIABLE];
   if (record === undefined || directory === undefined) return undefined;
   try {
     const { agents } = writeRecording(directory, record);
     const turns = Object.values(agents).flat().length;
-    view.note(`recorded: ${record} (${turns} turns); play it with teams run --playbook ${shellWord(record)}`);
+    view.note(
+      `recorded: ${record} (${turns} turns); replay it with teams run --playbook ${shellWord(record)}`,
+    );
     return undefined;
   } catch (error) {
     const { message, hint = "" } = failureOf(error);
-    const why = `The run is not recorded: ${message} ${hint}`.trimEnd();
+    const why = `The recording was not written: ${message} ${hint}`.trimEnd();
     view.error(why);
     return why;
   }
@@ -78,26 +83,22 @@ function saveRecording({ plan: { record, env }, view }: Pick<Lead, "plan" | "vie
 /**
  * Prints a run's result.
  * @returns its exit status
- * @throws TeamError MODEL_ERROR when the lead's last turn failed, TEAM_NOT_FOUND when its team was taken from it
+ * @throws TeamError MODEL_ERROR if the lead's last turn failed, TEAM_NOT_FOUND if its team was deleted before it wrote a text
  */
 export function printResult(
   { call, ctx, plan }: Lead,
-  { end, kept: worktrees, unrecorded }: RunOutcome & { readonly end: WorkerEnd },
+  { end, keptWorktrees: worktrees, recordingError }: RunOutcome & { readonly end: WorkerEnd },
   worker: Worker,
 ): number {
   const { team } = ctx.ref;
   if (end !== "stopped" && worker.lastFailure !== undefined) {
-    const left = fateText(plan, team);
-    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, { hint: left });
+    const hint = teamStateHint(plan, team);
+    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, { hint });
   }
   if (end === "team-gone" && worker.lastText === "") {
-    throw new TeamError(
-      "TEAM_NOT_FOUND",
-      `${team} was deleted while its lead worked, which had said nothing yet.`,
-      {
-        hint: "Whoever deleted it did so by teams delete or teams kill; start it again: teams run",
-      },
-    );
+    throw new TeamError("TEAM_NOT_FOUND", `${team} was deleted before its lead wrote a result.`, {
+      hint: "Another teams delete or teams kill has removed it. Start it again: teams run",
+    });
   }
   const outcome = end === "stopped" ? "interrupted" : "completed";
   if (outcome === "completed") plan.check?.();
@@ -107,31 +108,31 @@ export function printResult(
     result: worker.lastText,
     ...(worktrees.length === 0 ? {} : { worktrees }),
   };
-  const kept = plan.keep && isThere(ctx.ref) ? [keptText(team)] : [];
+  const kept = plan.keep && isThere(ctx.ref) ? [teamKeptText(team)] : [];
   if (outcome === "completed" && worker.lastText.trim() === "")
-    call.out.note("The lead said nothing at its end.");
-  // Whoever saw the lead at work has read its last words there.
+    call.out.note("The lead ended without a final text.");
+  // Without --quiet, the lead's pane has shown its final text already.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));
   reportToSession(call.io.env, { kind: "ended", result });
-  if (unrecorded !== undefined) {
-    if (hidesLeadOutput(call)) call.io.err(`teams: ${stripControls(unrecorded)}\n`);
+  if (recordingError !== undefined) {
+    if (hidesLeadOutput(call)) call.io.err(`teams: ${stripControls(recordingError)}\n`);
     if (outcome === "completed") return EXIT.failed;
   }
   return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;
 }
 
-function keptText(team: string): string {
-  return `The team is kept: teams status ${optionWords("--team", team)}`;
+function teamKeptText(team: string): string {
+  return `The team is kept. See it: teams status ${optionWords("--team", team)}`;
 }
 
-/** For somebody at the terminal: what is typed next is their shell's. */
-function overText(team: string, kept: boolean): string {
-  return `the run is over, and the team ${team} ${kept ? "kept" : "deleted"}`;
+/** For a terminal: the prompt below it is the shell's again. */
+function runOverText(team: string, kept: boolean): string {
+  return `the run is over; the team ${team} was ${kept ? "kept" : "deleted"}`;
 }
 
-function fateText({ keep, takesUp }: LeadPlan, team: string): string {
-  if (takesUp !== undefined)
-    return `The team is left as it is: teams run --resume ${optionWords("--team", team)}`;
-  return keep ? keptText(team) : "The team was ended; nothing of it is left.";
+function teamStateHint({ keep, resumes }: LeadPlan, team: string): string {
+  if (resumes !== undefined)
+    return `The team is left as it is. Resume it: teams run --resume ${optionWords("--team", team)}`;
+  return keep ? teamKeptText(team) : "The team was ended and deleted.";
 }

@@ -3,48 +3,48 @@ import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/line-reader.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
-import { leadTyped, switchDelegate } from "./slash-commands.ts";
-import { showTeammates } from "./team-screen.ts";
+import { handleLeadLine, toggleDelegate } from "./slash-commands.ts";
+import { attachScreen } from "./team-screen.ts";
 
 /**
- * What is typed in a lead's terminal: for the lead, or for the teammate that is looked at in it.
- * @param signal ends the lead: its own words are seen then
- * @returns ends the reading, and gives the terminal back
+ * Reads the lead's terminal: lines and keys for the lead, or for the teammate that the terminal shows.
+ * @param signal ends the lead; the terminal then shows the lead's own output again
+ * @returns stops reading and restores the terminal
  */
 export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () => void {
   const { call, screen, typing, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
-  const endings = onDoubleInterrupt(() => view.atOnce("Ctrl-C once more ends the team"), signal);
-  const ofLead: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
+  const interrupts = onDoubleInterrupt(() => view.atOnce("Ctrl-C once more ends the team"), signal);
+  const leadHandlers: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
     line: (line) => {
-      endings.forget();
-      return leadTyped(lead, worker, line);
+      interrupts.forget();
+      return handleLeadLine(lead, worker, line);
     },
     escape: () => void worker.interrupt(),
-    shiftTab: () => void switchDelegate(lead).catch(problem),
+    shiftTab: () => void toggleDelegate(lead).catch(problem),
     end: () => worker.finish(),
-    mayInterrupt: endings.press,
+    mayInterrupt: interrupts.press,
     problem,
   };
-  if (typing !== undefined) return readTypedLines(typing.echo, ofLead, typing.editor);
-  if (screen === undefined) return readTypedLines(io.terminal.stdout ? io.out : io.err, ofLead);
-  const stopShowing = showTeammates(screen, signal);
+  if (typing !== undefined) return readTypedLines(typing.echo, leadHandlers, typing.editor);
+  if (screen === undefined) return readTypedLines(io.terminal.stdout ? io.out : io.err, leadHandlers);
+  const stopShowing = attachScreen(screen, signal);
   const stopReading = readTypedLines(
     (text) => screen.echo(text),
     {
-      ...ofLead,
+      ...leadHandlers,
       line: async (line) => {
-        if ((await screen.line(line)) === "lead") await ofLead.line(line);
+        if ((await screen.line(line)) === "lead") await leadHandlers.line(line);
       },
       blank: () => void screen.line("").catch(problem),
       key: (key) => screen.key(key),
       escape: () => {
-        if (screen.escape()) ofLead.escape();
+        if (screen.escape()) leadHandlers.escape();
       },
       mayInterrupt: (dropped) => {
         screen.leave();
-        return ofLead.mayInterrupt(dropped);
+        return leadHandlers.mayInterrupt(dropped);
       },
       signal: () => screen.leave(),
     },

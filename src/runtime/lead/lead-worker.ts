@@ -16,16 +16,16 @@ import { bypassForbiddenBy, isPricedBy, worktreeSettings } from "../../settings/
 import { readStatus } from "../../team/records/read-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { Worker } from "../../worker/worker.ts";
-import { openSurroundings } from "../agent/agent-resources.ts";
+import { openAgentResources } from "../agent/agent-resources.ts";
 import { assembleAgent } from "../agent/assemble-agent.ts";
-import { openType } from "../agent/load-agent-types.ts";
+import { openAgentType } from "../agent/load-agent-types.ts";
 import { modelsOf } from "../agent/models.ts";
 import { ownFacts, ownPane } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
 import { isConversational, type Lead } from "./lead.ts";
 import { handleCodeOnlyMessage, notifyUnansweredPlans } from "./permission-requests.ts";
 
-/** The lead as a worker: its model, and when its run is over; and what it says of itself. */
+/** Creates the lead's worker, which decides when the run is over, and the keeper of the lead's status record. */
 export async function leadWorker(
   lead: Lead,
   signal: AbortSignal,
@@ -38,8 +38,8 @@ export async function leadWorker(
   });
   const facts = { ...ownFacts(ref, LEAD_NAME, sessionId), ...ownPane(ctx.env) };
   let answerDue = false;
-  const sayLeft = notifyUnansweredPlans(lead);
-  const atRest = onceAtRest(lead.inside, () => worker.recheck());
+  const notifyPlans = notifyUnansweredPlans(lead);
+  const wakeWhenIdle = wakeWhenAllIdle(lead.inProcess, () => worker.recheck());
   const last = readStatus(ref, LEAD_NAME);
   const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
     if (state === "running") answerDue = false;
@@ -59,21 +59,21 @@ export async function leadWorker(
     signal,
     createAgent: (own) => assembleLead(lead, own),
     decideWhenIdle: async (held, interrupted) => {
-      sayLeft();
-      // Who types the goals says when there are no more.
+      notifyPlans();
+      // The user types the goals, and says when there are no more.
       if (isConversational(lead)) return "wait";
-      await settle(ctx);
-      // Whoever ended its turn has more to say, from wherever.
+      await processEndings(ctx);
+      // The user or program that interrupted the turn has another instruction.
       if (interrupted) return "wait";
-      const { stdin: isSomebodyThere } = lead.call.io.terminal;
-      // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
-      const asking = isSomebodyThere ? membersWithQuestions(ctx) : [];
+      const { stdin: isUserPresent } = lead.call.io.terminal;
+      // Wait for a user who is present. An answer to the lead starts a turn, maybe after its request's record has gone.
+      const asking = isUserPresent ? membersWithQuestions(ctx) : [];
       answerDue ||= asking.includes(LEAD_NAME);
       if (answerDue || asking.length > 0) return "wait";
       const facts = runState(ctx, held);
-      if (isSomebodyThere && facts.interrupted > 0) return "wait";
+      if (isUserPresent && facts.interrupted > 0) return "wait";
       if (isRunOver(facts)) return "over";
-      atRest();
+      wakeWhenIdle();
       return "wait";
     },
     isTeamWorking: async (held) => areTeammatesWorking(ctx, held),
@@ -82,21 +82,21 @@ export async function leadWorker(
   return { worker, status };
 }
 
-/** Wakes the lead when the last one that works in its process comes to rest: what that leaves to do is no file's to tell. */
-function onceAtRest(inside: InProcessBackend, wake: () => void): () => void {
+/** Wakes the lead when all teammates in its process are idle: no file changes that could ring its bell. */
+function wakeWhenAllIdle(inProcess: InProcessBackend, wake: () => void): () => void {
   let isWaiting = false;
   return () => {
-    if (isWaiting || inside.areAllIdle()) return;
+    if (isWaiting || inProcess.areAllIdle()) return;
     isWaiting = true;
-    void inside.whenAllIdle().then(() => {
+    void inProcess.whenAllIdle().then(() => {
       isWaiting = false;
       wake();
     });
   };
 }
 
-/** Ends that were noticed are told before anybody asks whether there is more to hear. */
-async function settle(ctx: OperationContext): Promise<void> {
+/** Processes new endings first, so that their notifications count when the run's state is read. */
+async function processEndings(ctx: OperationContext): Promise<void> {
   try {
     await reconcile(ctx);
   } catch (error) {
@@ -109,29 +109,29 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const settings = live();
   const { io } = call;
   const modelFor = modelsOf(plan.model, ctx, settings);
-  const tell = (line: string): void => lead.view.note(line);
+  const note = (line: string): void => lead.view.note(line);
   const { cwd, env } = ctx;
   const { root } = ctx.home;
   const { permissions: rules } = settings;
   const type = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules };
-  const { never, ...own } = await openType(type, tell);
-  const surroundings = await openSurroundings(ctx, settings, never, tell);
-  lead.ends.push(surroundings.close);
+  const { typeDenials, ...own } = await openAgentType(type, note);
+  const resources = await openAgentResources(ctx, settings, typeDenials, note);
+  lead.ends.push(resources.close);
   return assembleAgent({
     ctx,
     worker,
     role: "lead",
     model: await modelFor(LEAD_NAME, undefined),
     modelFor,
-    surroundings,
+    resources,
     agentType: DEFAULT_AGENT_TYPE,
     ...own,
-    words: plan.words,
+    promptOverrides: plan.promptOverrides,
     sessionId,
     settings: live,
     spawn: {
       ...plan.spawn,
-      // As they are when somebody is spawned.
+      // Getters: settings are read at each spawn.
       get worktrees() {
         return worktreeSettings(live());
       },
@@ -142,8 +142,8 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
         return bypassForbiddenBy(live(), ctx.env);
       },
     },
-    alone: !io.terminal.stdin,
-    open: isConversational(lead),
+    isUnattended: !io.terminal.stdin,
+    isConversational: isConversational(lead),
     keepsTeam: plan.keep,
     onTeamRecreated: () => lead.teamMade(),
   });

@@ -14,54 +14,54 @@ import type { PaneView } from "../../terminal/pane-view.ts";
 import type { ManualBell } from "../../wakeup/bell.ts";
 import type { LeadScreen } from "./team-screen.ts";
 
-/** What a run was asked to be; everything in it has been checked. */
+/** The options of a run, all checked. */
 export interface LeadPlan {
   readonly team: string;
-  /** Empty where the person who is there types it, or the team that is taken up has its own. */
+  /** Empty if the user types it later, or if a resumed team needs no new one. */
   readonly goal: string;
-  /** The team is there, its lead has ended: where those of it live that are started again, where they lived by default. */
-  readonly takesUp?: {
+  /** The run resumes an existing team whose lead has ended or was a person. */
+  readonly resumes?: {
+    /** Where its stopped teammates are restarted; where they were before if omitted. */
     readonly teammateMode?: TeammateMode | undefined;
-    /** A person led it until now, whose team it stays. */
+    /** A person led it until now, and leads it again after the run. */
     readonly wasByHand?: boolean;
   };
   readonly model: string;
   readonly mode: PermissionMode | undefined;
-  /** The lead only coordinates from the start, and the mode is what its teammates have. */
+  /** The lead starts in delegate mode; `mode` then applies to its teammates. */
   readonly delegate: boolean;
-  /** What is said of the lead's system prompt. */
-  readonly words: PromptOverrides;
+  readonly promptOverrides: PromptOverrides;
   readonly spawn: SpawnOptions;
   readonly keep: boolean;
-  /** What all together may spend. */
+  /** Limits for the whole team. */
   readonly budget: BudgetLimits;
   readonly sidebar: boolean;
-  /** Throws when the run is over and what it was for is not there. */
+  /** Called after a completed run. Throws if its expected output is missing. */
   readonly check?: () => void;
-  /** Absolute path of the playbook that is to be made of the run. */
+  /** Absolute path of the playbook to write from the run. */
   readonly record?: string;
-  /** Variables for the lead and its teammates besides the caller's. */
+  /** Variables for the lead and its teammates, in addition to the caller's. */
   readonly env: Env;
 }
 
-/** Whether its goals are typed, one after another, until somebody ends the run. */
+/** Whether the user types goals one after another until they end the run. */
 export function isConversational({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
   return plan.goal === "" && call.io.terminal.stdin;
 }
 
-/** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
+/** True with --quiet, and with --json, where stdout is for the result and stderr for errors, unless --verbose is given. */
 export function hidesLeadOutput({ out, options }: AnyCall): boolean {
   return options.quiet || (out.json && !options.verbose);
 }
 
-/** A team, and who its lead is. */
-export interface MadeTeam {
+/** A team and the session of its lead, created or taken over for this run. */
+export interface LedTeam {
   readonly ref: TeamRef;
   readonly sessionId: string;
   readonly mode: PermissionMode;
 }
 
-/** A lead at work in this process, from its team's making to its end. */
+/** A lead that runs in this process. */
 export interface Lead {
   readonly call: AnyCall;
   readonly plan: LeadPlan;
@@ -70,16 +70,16 @@ export interface Lead {
   readonly sessionId: string;
   readonly view: PaneView;
   readonly mode: PermissionMode;
-  /** Rung by children of this process (teammates without a pane). */
+  /** Rung by child processes (teammates without a pane). */
   readonly children: ManualBell;
-  /** Where teammates live in this process. */
-  readonly inside: InProcessBackend;
-  /** What stands between them and the lead on its terminal; undefined where they live elsewhere, or nobody looks. */
+  /** The teammates that run in this process. */
+  readonly inProcess: InProcessBackend;
+  /** Shows in-process teammates in the terminal; undefined if they run elsewhere, or without an interactive terminal. */
   readonly screen: LeadScreen | undefined;
-  /** Where a person types on its own terminal; undefined where nobody looks, or the screen has it. */
+  /** The input row of the terminal; undefined if `screen` has it, or without an interactive terminal. */
   readonly typing: TypingRow | undefined;
-  /** It has made its team anew. */
+  /** Called when the lead has recreated its deleted team. */
   teamMade: () => Promise<void>;
-  /** What it has started for itself, to be ended with it. */
+  /** Called at the end of the lead to close what it has opened. */
   readonly ends: (() => Promise<void>)[];
 }

@@ -18,29 +18,31 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
-import { debugged } from "../debug-view.ts";
-import { notifier } from "../notifier.ts";
-import { notifying } from "../notifying-view.ts";
+import { withDebugLog } from "../debug-view.ts";
+import { createNotifier } from "../notifier.ts";
+import { withNotifications } from "../notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
-import { runInside } from "../teammate/run-in-process.ts";
-import { hidesLeadOutput, type Lead, type LeadPlan, type MadeTeam } from "./lead.ts";
+import { inProcessRunner } from "../teammate/run-in-process.ts";
+import { hidesLeadOutput, type Lead, type LeadPlan, type LedTeam } from "./lead.ts";
 import { resumeRun } from "./resume-run.ts";
-import { type LeadScreen, leadScreen } from "./team-screen.ts";
+import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
 
-/** Opens the lead of a team that is made for it, or of one whose lead has ended. */
+/** Creates or resumes the plan's team and opens this process as its lead. */
 export async function openRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   let lead: Lead | undefined;
   const settings = liveSettings(teamsHome(call.io.env).root, call.io.cwd, (problem) =>
     lead?.view.error(problem),
   );
-  const make = plan.takesUp === undefined ? makeTeam : resumeRun;
-  const made = await make(call, plan, settings);
-  lead = await removeTeamOnFailure({ plan, ctx: made }, () => openLead(call, plan, { ...made, settings }));
+  const open = plan.resumes === undefined ? createLedTeam : resumeRun;
+  const opened = await open(call, plan, settings);
+  lead = await removeTeamOnFailure({ plan, ctx: opened }, () =>
+    openLead(call, plan, { ...opened, settings }),
+  );
   return lead;
 }
 
-/** Makes the team, with this process as its lead. */
-async function makeTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<MadeTeam> {
+/** Creates the team, with this process as its lead. */
+async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<LedTeam> {
   const before = permittedMode(plan.mode, settings(), io.env);
   const { ref, sessionId } = await createTeam(teamsHome(io.env), systemClock, {
     name: plan.team,
@@ -50,27 +52,26 @@ async function makeTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["setting
     process: ownIdentity(),
     ...(Object.keys(plan.budget).length === 0 ? {} : { budget: plan.budget }),
   }).catch((error: unknown) => {
-    throw withWayOn(error, plan.team);
+    throw withNextSteps(error, plan.team);
   });
   if (!plan.delegate) return { ref, sessionId, mode: before };
-  // Behind the one from before, which its teammates have.
+  // Set after creation: the mode before it is what teammates inherit.
   await removeTeamOnFailure({ plan, ctx: { ref } }, () => setMode(ref, LEAD_NAME, "delegate"));
   return { ref, sessionId, mode: "delegate" };
 }
 
-/** Of a name that is taken: what there is to do in a run, which has no --unique. */
-function withWayOn(error: unknown, team: string): unknown {
+/** Replaces the hint of TEAM_EXISTS: `teams run` has no --unique. */
+function withNextSteps(error: unknown, team: string): unknown {
   if (!(error instanceof TeamError && error.code === "TEAM_EXISTS")) return error;
   const words = optionWords("--team", team);
   return new TeamError("TEAM_EXISTS", error.message, {
-    hint: `Choose another name. See it at work: teams attach ${words}; lead it where its lead has ended: teams run --resume ${words}; remove it: teams delete ${operand(team)}`,
+    hint: `Choose another name. Or attach to that team: teams attach ${words}; resume it if its lead has ended: teams run --resume ${words}; delete it: teams delete ${operand(team)}`,
     ...(error.details === undefined ? {} : { details: error.details }),
   });
 }
 
 /**
- * A failure before the lead works takes the team that was just made with it: nothing is left half made. One that was there
- * stays.
+ * Runs a step before the lead starts. If the step fails, removes the team that this run has created; a resumed team stays.
  */
 export async function removeTeamOnFailure<T>(
   { plan, ctx }: { readonly plan: LeadPlan; readonly ctx: { readonly ref: TeamRef } },
@@ -79,7 +80,7 @@ export async function removeTeamOnFailure<T>(
   try {
     return await work();
   } catch (error) {
-    if (plan.takesUp === undefined) await removeTeamFiles(ctx.ref);
+    if (plan.resumes === undefined) await removeTeamFiles(ctx.ref);
     throw error;
   }
 }
@@ -87,41 +88,44 @@ export async function removeTeamOnFailure<T>(
 async function openLead(
   call: AnyCall,
   plan: LeadPlan,
-  made: MadeTeam & Pick<Lead, "settings">,
+  opened: LedTeam & Pick<Lead, "settings">,
 ): Promise<Lead> {
   const { io } = call;
-  const { ref, sessionId, settings, mode } = made;
+  const { ref, sessionId, settings, mode } = opened;
   const children = new ManualBell(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
   const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
-  const paper = {
+  const paneOptions = {
     width: () => io.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
-  const inside = inProcessBackend({
-    runWorker: runInside(own, paper),
+  const inProcess = inProcessBackend({
+    runWorker: inProcessRunner(own, paneOptions),
     problem: (text) => view.error(text),
   });
   const { ignored } = settings();
   const ctx = await operationContext(own, open, settings(), {
     onChildBell: () => children.ring(),
-    inProcess: inside,
+    inProcess,
   });
   const place = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
-  const isLookedAt = isTerminal(call);
+  const isUserPresent = isInteractive(call);
   const screen =
-    isLookedAt && place.backend === inside ? screenOf(call, ref, inside, paper.plain) : undefined;
-  const typing = isLookedAt && screen === undefined ? typingRow({ ...paper, out: io.out }) : undefined;
-  const ownPaper = screen ?? typing;
+    isUserPresent && place.backend === inProcess
+      ? openScreen(call, ref, inProcess, paneOptions.plain)
+      : undefined;
+  const typing =
+    isUserPresent && screen === undefined ? typingRow({ ...paneOptions, out: io.out }) : undefined;
+  const display = screen ?? typing;
   const pane = createPaneView({
-    ...paper,
-    write: ownPaper === undefined ? writerOf(call) : (text) => ownPaper.write(text),
-    typing: ownPaper,
+    ...paneOptions,
+    write: display === undefined ? writerOf(call) : (text) => display.write(text),
+    typing: display,
     name: LEAD_NAME,
     rings: io.terminal.stdout && !call.out.json,
     deaf: !io.terminal.stdin,
   });
-  const calling = notifier({
+  const notifier = createNotifier({
     settings,
     ref,
     agent: LEAD_NAME,
@@ -129,10 +133,10 @@ async function openLead(
     env: ctx.env,
     problem: (text) => view.error(text),
   });
-  const logged = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
+  const logged = withDebugLog(pane, { root: ref.home.root, sessionId, env: ctx.env });
   const view = withWaitNotices(
     call,
-    notifying(logged, LEAD_NAME, async () => calling),
+    withNotifications(logged, LEAD_NAME, async () => notifier),
   );
   view.header({
     team: ref.team,
@@ -143,8 +147,8 @@ async function openLead(
       ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends all"
       : "",
   });
-  for (const what of ignored) view.note(`not trusted, ignored: ${what}`);
-  notePlace(call, ctx, view, place, screen !== undefined);
+  for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
+  notePlacement(call, ctx, view, place, screen !== undefined);
   return {
     call,
     plan,
@@ -154,37 +158,37 @@ async function openLead(
     view,
     mode,
     children,
-    inside,
+    inProcess,
     screen,
     typing,
     teamMade: async () => undefined,
-    ends: [async () => calling.close()],
+    ends: [async () => notifier.close()],
   };
 }
 
-/** Whether a person sits at both ends, and sees what the lead does. */
-function isTerminal({ io, out, options }: AnyCall): boolean {
+/** Whether a user can type to the lead and sees its output. */
+function isInteractive({ io, out, options }: AnyCall): boolean {
   return io.terminal.stdin && io.terminal.stdout && !out.json && !options.quiet;
 }
 
-function screenOf({ io }: AnyCall, ref: TeamRef, inside: InProcessBackend, plain: boolean): LeadScreen {
+function openScreen({ io }: AnyCall, ref: TeamRef, inProcess: InProcessBackend, plain: boolean): LeadScreen {
   const size = () => ({ width: io.columns ?? 80, height: io.rows ?? 24 });
-  return leadScreen({ ref, inside, out: io.out, size, plain });
+  return createLeadScreen({ ref, inProcess, out: io.out, size, plain });
 }
 
-/** Where what the lead does is not shown, it is said all the same that somebody is waited for. */
+/** If the lead's output is hidden, still reports on stderr what waits for the user. */
 function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
   if (!hidesLeadOutput(call)) return view;
   const { io } = call;
-  const say = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
+  const report = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
   return {
     ...view,
-    waiting(what, whom) {
-      say(what);
-      view.waiting(what, whom);
+    waiting(reason, by) {
+      report(reason);
+      view.waiting(reason, by);
     },
     permission(ask) {
-      say(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
+      report(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
       view.permission(ask);
     },
   };
@@ -195,20 +199,20 @@ function writerOf(call: AnyCall): (text: string) => void {
   return call.out.json ? call.io.err : call.io.out;
 }
 
-/** Where the teammates will be, for someone who does not see their panes appear. */
-function notePlace(
+/** Notes where the teammates will run, unless their panes appear in front of the user. */
+function notePlacement(
   call: AnyCall,
   ctx: OperationContext,
   view: PaneView,
   { backend, why }: Awaited<ReturnType<OperationContext["backends"]["choose"]>>,
-  isHere: boolean,
+  isInProcess: boolean,
 ): void {
-  if (isHere) {
+  if (isInProcess) {
     view.note("teammates work in this process: Shift+Down shows them, Ctrl+T the tasks");
     return;
   }
   if (call.io.env.TMUX) return;
-  // tmux's own words: they hold wherever they are typed, also where another root is the default.
+  // A tmux command, not `teams attach`: it works in any shell, even if that has another TEAMS_HOME.
   const attach = `${["tmux", ...socketArguments(callersSocket(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;
   const where = backend.type === "tmux" ? `watch them: ${attach}` : "see teams peek <name>";
   view.note(`teammates: ${why} · ${where}`);

@@ -9,53 +9,55 @@ import { cutToWidth, gridText } from "../../text/terminal-text.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
-/** Columns of a call that a teammate asks for; its own pane has all of it. */
-const MOST_ASKED = 200;
+/** Columns of a requested call to show; the teammate's pane shows all of it. */
+const MAX_SUMMARY_WIDTH = 200;
 
-/** Says once of each plan that the lead has left without an answer that its teammate waits for one. */
+/** Returns a function that notifies the user once per plan that the lead has not answered. */
 export function notifyUnansweredPlans({ ctx, view }: Lead): () => void {
-  const said = new Set<string>();
+  const notified = new Set<string>();
   return () => {
-    for (const { id, from } of unansweredPlans(ctx.ref).filter((plan) => !said.has(plan.id))) {
-      said.add(id);
+    for (const { id, from } of unansweredPlans(ctx.ref).filter((plan) => !notified.has(plan.id))) {
+      notified.add(id);
       const [approve, reject] = ["approve", "reject"].map((word) => `teams ${word} ${operand(id)}`);
-      view.waiting(`${from} still waits for a word on its plan: ${approve}, or ${reject} --note "…"`);
+      view.waiting(`${from} still waits for an answer to its plan: ${approve}, or ${reject} --note "…"`);
     }
   };
 }
 
-/** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
+/** Answers a permission request by the lead's mode and rules, without its model, or asks the user. */
 export async function handleCodeOnlyMessage(
   { ctx, view, settings, screen }: Lead,
   { planApproval, permissionRequests }: Worker,
   { message, protocol }: InboxEntry,
 ): Promise<void> {
-  const asked = protocol === undefined ? undefined : askedFor(protocol);
-  if (asked === undefined) return;
+  const wanted = protocol === undefined ? undefined : permissionRequestIn(protocol);
+  if (wanted === undefined) return;
   const { permissions } = settings();
-  const how = await answerPermission(ctx, message.from, asked.request, {
+  const decision = await answerPermission(ctx, message.from, wanted.request, {
     mode: planApproval.mode,
     rules: { ...permissions, allow: [...permissions.allow, ...permissionRequests.sessionRules] },
     directories: additionalDirectories(settings(), ctx),
   });
-  if (how === "person") {
+  if (decision === "person") {
     const where =
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
-    const summary = listRequests(ctx.ref).find(({ id }) => id === asked.id)?.summary;
-    // What another program asks for stands in its message alone.
-    const what = summary ? `asks: ${cutToWidth(gridText(summary), MOST_ASKED)}` : `asks to ${asked.what}`;
-    view.waiting(`${message.from} ${what}: teams approve ${operand(asked.id)}, or ${where}`);
+    const summary = listRequests(ctx.ref).find(({ id }) => id === wanted.id)?.summary;
+    // A request of another program has no record, only its message.
+    const request = summary
+      ? `asks: ${cutToWidth(gridText(summary), MAX_SUMMARY_WIDTH)}`
+      : `asks to ${wanted.action}`;
+    view.waiting(`${message.from} ${request}: teams approve ${operand(wanted.id)}, or ${where}`);
   }
 }
 
-/** What a message asks the lead's side to permit; undefined of any other, and of one that cannot be answered. */
-function askedFor(message: ProtocolMessage) {
+/** Returns undefined if the message is not a permission request, or cannot be answered. */
+function permissionRequestIn(message: ProtocolMessage) {
   switch (message.type) {
     case "permission_request":
-      return { request: message, id: message.request_id, what: `use ${message.tool_name}` };
+      return { request: message, id: message.request_id, action: `use ${message.tool_name}` };
     case "sandbox_permission_request":
       if (message.requestId === "" || message.host === "") return undefined;
-      return { request: message, id: message.requestId, what: `reach ${message.host}` };
+      return { request: message, id: message.requestId, action: `reach ${message.host}` };
     default:
       return undefined;
   }

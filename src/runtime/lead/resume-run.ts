@@ -11,14 +11,10 @@ import { teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { filesContext } from "../operation-context.ts";
-import type { Lead, LeadPlan, MadeTeam } from "./lead.ts";
+import type { Lead, LeadPlan, LedTeam } from "./lead.ts";
 
-/** Makes this process the lead of a team whose lead has ended, in that one's conversation, mode and budget unless told otherwise. */
-export async function resumeRun(
-  call: AnyCall,
-  plan: LeadPlan,
-  settings: Lead["settings"],
-): Promise<MadeTeam> {
+/** Makes this process the lead of a team without a running lead. Keeps its conversation, mode and budget unless the plan sets others. */
+export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<LedTeam> {
   const home = teamsHome(call.io.env);
   const ref = teamRef(home, teamDir(plan.team));
   const config = readTeam(ref);
@@ -33,21 +29,21 @@ export async function resumeRun(
 }
 
 /**
- * Starts those again that have died, where they lived; the others are kept.
- * @returns what the lead is told of its team: a new one knows nothing of it, and another's conversation may be behind it (S49)
+ * Restarts stopped members where they ran before, and keeps the others.
+ * @returns a summary of the team for the lead: a new conversation lacks it, and a resumed one may be outdated (S49)
  */
 export async function restartMembers({ ctx, plan, view }: Lead): Promise<string> {
-  const mode = plan.takesUp?.teammateMode;
+  const mode = plan.resumes?.teammateMode;
   const { members } = await resumeTeam(ctx, { command: "run", ...(mode === undefined ? {} : { mode }) });
   for (const { name, outcome, error } of members) {
     view.note(`${name}: ${outcome}${error === null ? "" : `, ${error.message}`}`);
   }
-  return `${plan.takesUp?.wasByHand ? HANDED_OVER : TAKEN_UP}\n\n${teamSummary(ctx.ref, LEAD_NAME)}`;
+  return `${plan.resumes?.wasByHand ? HANDED_OVER_NOTICE : RESUMED_NOTICE}\n\n${teamSummary(ctx.ref, LEAD_NAME)}`;
 }
 
-const HANDED_OVER =
-  "[said by teams] A person led this team until now, and you are its lead now. What follows is so now. \
-Continue with what is open; start nobody again who is there.";
-const TAKEN_UP =
-  "[said by teams] The process of this team's lead had ended, and you are its lead now. What follows is so now, whatever came before. \
-Continue with what is open; start nobody again who is there.";
+const HANDED_OVER_NOTICE =
+  "[said by teams] A person led this team until now; you are its lead from now on. The current state of the team follows. \
+Continue with the open work, and do not spawn members again that are already there.";
+const RESUMED_NOTICE =
+  "[said by teams] The process of this team's lead had ended; you are its lead from now on. The current state of the team follows, and replaces anything older. \
+Continue with the open work, and do not spawn members again that are already there.";

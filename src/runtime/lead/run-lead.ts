@@ -12,64 +12,64 @@ import { restartMembers } from "./resume-run.ts";
 import { reportToSession } from "./run-result.ts";
 import { watchTeam } from "./watch-team.ts";
 
-/** The signal of a terminal that has gone: a closed pane, a lost connection, the end of its tmux server. */
+/** The signal of a lost terminal: a closed pane, a lost connection, the end of its tmux server. */
 const HANGUP = "SIGHUP";
 
-/** Leads a team in this process until its goal is reached, prints the result, and leaves nothing behind. */
+/** Leads a team in this process until its goal is reached, prints the result and cleans up. */
 export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
   const signal = io.interruption();
   const lead = await openRun(call, plan);
   const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started", process: ownIdentity() });
-  // That of a lead that was killed may still stand there.
-  let sidebar = await tryOpenSidebar(lead, { again: plan.takesUp !== undefined });
+  // A killed lead may have left its sidebar open.
+  let sidebar = await tryOpenSidebar(lead, { replace: plan.resumes !== undefined });
   let end: WorkerEnd = "stopped";
-  let finished: RunOutcome = { kept: [] };
+  let finished: RunOutcome = { keptWorktrees: [] };
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
   lead.teamMade = async () => {
-    await watch.again();
-    // One that has seen its team go may be about to close.
-    if (sidebar) sidebar = await tryOpenSidebar(lead, { again: true });
+    await watch.restart();
+    // The old sidebar has seen its team deleted, and may be about to close.
+    if (sidebar) sidebar = await tryOpenSidebar(lead, { replace: true });
   };
   try {
-    if (plan.takesUp !== undefined) worker.notifyAgent(await restartMembers(lead));
+    if (plan.resumes !== undefined) worker.notifyAgent(await restartMembers(lead));
     if (plan.goal !== "") await worker.handleTypedLine(plan.goal);
-    else if (plan.takesUp === undefined) lead.view.note("what is to be done? Type it and press Enter");
+    else if (plan.resumes === undefined) lead.view.note("type a goal for the team and press Enter");
     end = await worker.run();
   } finally {
     stopReading();
     await watch.end();
     for (const stop of lead.ends) await stop();
     if (signal.reason === HANGUP) await detach(lead, "the terminal is gone");
-    else if (couldNotLead(lead, { end, signal, failure: worker.lastFailure }))
-      await detach(lead, "it could not be led any further");
+    else if (couldNotResume(lead, { end, signal, failure: worker.lastFailure }))
+      await detach(lead, "its lead cannot continue");
     else finished = await finishRun(lead, end, worker.lastText);
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
   }
   return printResult(lead, { end, ...finished }, worker);
 }
 
-/** A team that was there before is nobody's to end for want of a lead. */
-function couldNotLead(
+/** Whether a resumed team's lead failed: a team that existed before the run is not ended for that. */
+function couldNotResume(
   { plan }: Lead,
-  how: { readonly end: WorkerEnd; readonly signal: AbortSignal; readonly failure: string | undefined },
+  outcome: { readonly end: WorkerEnd; readonly signal: AbortSignal; readonly failure: string | undefined },
 ): boolean {
-  if (plan.takesUp === undefined || how.signal.aborted) return false;
-  return how.end === "stopped" || how.failure !== undefined;
+  if (plan.resumes === undefined || outcome.signal.aborted) return false;
+  return outcome.end === "stopped" || outcome.failure !== undefined;
 }
 
-/** @param again one may stand there, which gives way */
-async function tryOpenSidebar(lead: Lead, { again }: { readonly again: boolean }): Promise<boolean> {
+/** @param replace closes an open sidebar first */
+async function tryOpenSidebar(lead: Lead, { replace }: { readonly replace: boolean }): Promise<boolean> {
   const { call, plan, ctx, view } = lead;
   if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return false;
   try {
-    if (again) await closeOwnSidebar(lead);
+    if (replace) await closeOwnSidebar(lead);
     await openSidebar(call.io, ctx.ref, ctx.callerPane);
     return true;
   } catch (error) {
-    // A narrow pane has no room for it; the team works without.
+    // For example, the pane is too narrow. The team works without it.
     view.note(`no sidebar: ${messageOf(error)}`);
     return false;
   }

@@ -10,32 +10,32 @@ import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { failureOf } from "../../terminal/report-error.ts";
 
-/** How a run ended: what `teams run --json` prints. */
+/** The result of a run, as `teams run --json` prints it. */
 export interface RunResult {
   readonly team: string;
   readonly outcome: "completed" | "interrupted";
-  /** The lead's last words. */
+  /** The lead's final text. */
   readonly result: string;
-  /** Worktrees of teammates that stay, since something in them would be lost; absent without any. */
+  /** Worktrees of teammates that were not removed, because work in them would be lost; absent if there are none. */
   readonly worktrees?: readonly WorktreeEnd[];
 }
 
-/** How far a lead in a session of its own has come. */
+/** The progress of a lead in its own session. */
 type LeadReport =
-  /** With who writes the rest: one that was killed never does. */
+  /** With the lead's process: a killed one never writes the next report. */
   | { readonly kind: "started"; readonly process: ProcessIdentity }
   | { readonly kind: "ended"; readonly result: RunResult }
   | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint?: string };
 
-/** Tells the lead in a session of its own where its report is waited for. */
+/** Path of the report file, for a lead in its own session. */
 const RESULT_VARIABLE = "TEAMS_RESULT";
 
-/** Whether this run leads in a session that another process made for it, and waits for its result. */
+/** Whether another process has created a session for this lead and waits for its result. */
 export function isInSession(env: Env): boolean {
   return env[RESULT_VARIABLE] !== undefined;
 }
 
-/** Where a lead in a session of its own puts its report: it stays for whoever looks for it after the team has gone. */
+/** Returns a new path for the report of a lead in its own session. Not in the team's directory, which the run may delete. */
 export function newResultFile(root: string, team: string): string {
   const directory = join(root, "results");
   ensureDir(directory);
@@ -46,19 +46,19 @@ export function resultVariable(file: string): Env {
   return { [RESULT_VARIABLE]: file };
 }
 
-/** What the lead in the session says to the terminal that started it. */
+/** Writes the lead's report for the process that started its session; does nothing outside of such a session. */
 export function reportToSession(env: Env, report: LeadReport): void {
   const file = env[RESULT_VARIABLE];
   if (file === undefined) return;
   try {
     replaceFile(file, formatJson(maskValue(report, ownSecrets())));
   } catch (error) {
-    // Nobody waits any more: somebody took the file's directory away.
+    // The directory was deleted, so no process waits for the report.
     if (!isMissing(error)) throw error;
   }
 }
 
-/** Does the lead's work, and reports its failure too: its own pane goes with it. */
+/** Runs the lead, and also reports its failure: the lead's pane closes with it. */
 export async function reportingFailure<T>(env: Env, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -70,8 +70,8 @@ export async function reportingFailure<T>(env: Env, work: () => Promise<T>): Pro
 }
 
 /**
- * What the lead has reported last; undefined before it did. The file is ours: nobody else knows its name.
- * @throws the failure that it reported
+ * Returns the lead's newest report; undefined before the first. The content is trusted: the file's name is random.
+ * @throws the failure that the lead reported
  */
 export function readReport(file: string): Exclude<LeadReport, { kind: "failed" }> | undefined {
   const text = readText(file);

@@ -10,51 +10,50 @@ import { statusText, taskTable } from "../../terminal/status-text.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
-/** What a person can type in a lead's pane besides words to it, and what each does. */
+/** The commands that a user can type in the lead's pane, with their help texts. */
 const LEAD_COMMANDS = {
-  status: "members, what they do, what waits for you",
-  tasks: "the task list",
-  delegate: "the lead only coordinates; once more, and it works itself again (also Shift+Tab)",
-  exit: "ends the team, in order, and the run (also Ctrl-D, or Ctrl-C twice)",
-  help: "these lines",
+  status: "show the members, what they do and what waits for you",
+  tasks: "show the task list",
+  delegate: "let the lead only coordinate; again: let it work itself, too (also Shift+Tab)",
+  exit: "shut the team down and end the run (also Ctrl-D, or Ctrl-C twice)",
+  help: "show this help",
 } as const;
 type LeadCommand = keyof typeof LEAD_COMMANDS;
 
-/** What a typed line is. */
 type TypedLine =
   | { readonly kind: "message" }
   | { readonly kind: "command"; readonly command: LeadCommand }
-  /** Begins as a command does and is none that there is: nobody is told of it. */
-  | { readonly kind: "unknown"; readonly why: string };
+  /** Begins like a command, but is not a valid one. It is not sent to the lead. */
+  | { readonly kind: "unknown"; readonly reason: string };
 
 /**
- * Tells a command from a message to the lead. A line that begins with a path is a message.
- * @param exists whether a file of this path is there
+ * Parses a line as a command or as a message to the lead. A line that begins with an existing path is a message.
+ * @param exists whether this path exists
  */
-export function readTypedLine(line: string, exists: (path: string) => boolean): TypedLine {
+export function parseTypedLine(line: string, exists: (path: string) => boolean): TypedLine {
   const [, word, rest = ""] = /^\s*(\/[a-z][a-z-]*)(?:\s+(.*\S))?\s*$/is.exec(line) ?? [];
   if (word === undefined) return { kind: "message" };
   const command = word.slice(1).toLowerCase();
   if (!isCommand(command)) {
     return exists(word)
       ? { kind: "message" }
-      : { kind: "unknown", why: `there is no ${word}; /help lists what there is` };
+      : { kind: "unknown", reason: `there is no ${word}; /help lists the commands` };
   }
   return rest === ""
     ? { kind: "command", command }
-    : { kind: "unknown", why: `${word} takes nothing after it: the rest was not sent` };
+    : { kind: "unknown", reason: `${word} takes no arguments: nothing was done or sent` };
 }
 
 function isCommand(word: string): word is LeadCommand {
   return Object.hasOwn(LEAD_COMMANDS, word);
 }
 
-/** Takes a line that a person typed in the lead's pane: a command, or a message to the lead. */
-export async function leadTyped(lead: Lead, worker: Worker, line: string): Promise<void> {
-  const typed = readTypedLine(line, (path) => entryOf(path) !== undefined);
+/** Runs a line typed in the lead's pane as a command, or sends it to the lead. */
+export async function handleLeadLine(lead: Lead, worker: Worker, line: string): Promise<void> {
+  const typed = parseTypedLine(line, (path) => entryOf(path) !== undefined);
   if (typed.kind === "message") return worker.handleTypedLine(line);
   lead.view.typed(line);
-  if (typed.kind === "unknown") return lead.view.note(typed.why);
+  if (typed.kind === "unknown") return lead.view.note(typed.reason);
   await COMMANDS[typed.command](lead, worker);
 }
 
@@ -67,10 +66,10 @@ const COMMANDS: Readonly<Record<LeadCommand, (lead: Lead, worker: Worker) => voi
     const all = listTasks(ctx.ref, () => undefined);
     view.answer(all.length === 0 ? "No tasks yet." : taskTable(all, { ...call.out, among: all }));
   },
-  delegate: switchDelegate,
+  delegate: toggleDelegate,
   exit: (_, worker) => worker.finish(),
   help: ({ view }) => {
-    const lines = Object.entries(LEAD_COMMANDS).map(([word, what]) => `/${word.padEnd(9)} ${what}`);
+    const lines = Object.entries(LEAD_COMMANDS).map(([word, help]) => `/${word.padEnd(9)} ${help}`);
     view.answer(
       [...lines, "Any other line goes to the lead. Esc interrupts it, Ctrl-C twice ends the team."].join(
         "\n",
@@ -80,10 +79,10 @@ const COMMANDS: Readonly<Record<LeadCommand, (lead: Lead, worker: Worker) => voi
 };
 
 /**
- * Lets the lead only coordinate, or gives it back the mode from before; its pane says so when it follows its file.
+ * Sets the lead's mode to delegate, or back to the mode before it. The lead's pane notes it once it has read its file.
  * @throws TeamError TEAM_NOT_FOUND
  */
-export async function switchDelegate({ ctx, settings }: Lead): Promise<void> {
+export async function toggleDelegate({ ctx, settings }: Lead): Promise<void> {
   const lead = readTeam(ctx.ref).members.find(({ name }) => name === LEAD_NAME);
   const before = lead && modeToInherit(lead);
   const next = lead?.mode === "delegate" ? (before ?? "default") : "delegate";

@@ -10,19 +10,19 @@ import { type TypingRow, typingRow } from "../../terminal/input-row.ts";
 import type { LineEditor, ViewKey } from "../../terminal/line-editor.ts";
 import { styler } from "../../text/style.ts";
 import {
-  afterKey,
-  frameOf,
+  applyKey,
   type KeyPress,
   LEAD_VIEW,
-  settledView,
+  renderFrame,
   type TeamView,
   type ViewFacts,
+  validView,
 } from "./team-view.ts";
 
 interface LeadScreenOptions {
   readonly ref: TeamRef;
-  /** Who can be looked at. */
-  readonly inside: InProcessBackend;
+  /** The teammates that can be shown. */
+  readonly inProcess: InProcessBackend;
   /** Writes to the lead's terminal. */
   out(text: string): void;
   size(): { readonly width: number; readonly height: number };
@@ -30,54 +30,55 @@ interface LeadScreenOptions {
 }
 
 /**
- * A lead's terminal that shows its teammates too. The lead's own paper is written as ever and never drawn over; what else is
- * looked at stands on the terminal's other screen, and what the lead writes meanwhile waits.
+ * A lead's terminal that can also show its in-process teammates and the tasks. The lead's output is append-only on the
+ * normal screen. The other views use the alternate screen; output of the lead is held meanwhile.
  */
 export interface LeadScreen {
   readonly editor: LineEditor;
-  /** The lead's own words. */
+  /** Writes output of the lead. */
   write(text: string): void;
-  /** What is typed, as it is typed. */
+  /** Echoes typed text. */
   echo(text: string): void;
-  /** This line for the lead waits for the turn that runs. */
+  /** Shows a line for the lead that waits for the running turn. */
   hold(line: string): void;
+  /** Removes that line. */
   release(line: string): void;
   key(key: ViewKey): void;
-  /** @returns whether it was for the lead */
+  /** @returns true if the key was for the lead */
   escape(): boolean;
-  /** A typed line, which may be empty: `lead` where it is for the lead. */
+  /** Handles a typed line, which may be empty. @returns `lead` if it is for the lead */
   line(line: string): Promise<"lead" | "taken">;
-  /** Something of the team changed, or the terminal's size. */
+  /** Redraws after a change of the team or of the terminal's size. */
   changed(): void;
-  /** Follows what the teammates do and show. @returns ends that */
+  /** Redraws when a teammate's state or output changes. @returns stops that */
   watch(): () => void;
-  /** Gives the terminal back as it was; may be called twice. */
+  /** Returns to the lead's view on the normal screen. Idempotent. */
   leave(): void;
 }
 
-/** Milliseconds between two frames: what several say at once is drawn once. */
+/** Milliseconds between two frames; changes in between are drawn together. */
 const FRAME_MS = 40;
-/** Characters of the lead's own words that wait: a hundred screens; its conversation has the rest. */
-const MOST_HELD = 512 * 1024;
+/** Characters of held lead output: a hundred screens; the lead's log has the rest. */
+const MAX_HELD = 512 * 1024;
 const BELL = "\x07";
-/** The other screen, and on it no row goes on in the next one. */
+/** Switches to the alternate screen, without line wrap. */
 const ENTER = "\x1b[?1049h\x1b[?7l\x1b[2J";
 const LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-export function leadScreen(options: LeadScreenOptions): LeadScreen {
+export function createLeadScreen(options: LeadScreenOptions): LeadScreen {
   return new Screen(options);
 }
 
 /**
- * Keeps it in step with its terminal's size, and gives the terminal back in every ending but SIGKILL.
- * @returns ends that, with the lead's own paper to be seen
+ * Follows the terminal's size, and restores the terminal however the process ends, except by SIGKILL.
+ * @returns stops that and shows the lead's view
  */
-export function showTeammates(screen: LeadScreen, signal: AbortSignal): () => void {
+export function attachScreen(screen: LeadScreen, signal: AbortSignal): () => void {
   const leave = (): void => screen.leave();
   const changed = (): void => screen.changed();
   const stopWatching = screen.watch();
   process.stdout.on("resize", changed);
-  const endStops = onSuspend(leave);
+  const stopSuspendHandler = onSuspend(leave);
   signal.addEventListener("abort", leave);
   process.on("exit", leave);
   return () => {
@@ -86,14 +87,14 @@ export function showTeammates(screen: LeadScreen, signal: AbortSignal): () => vo
     process.stdout.off("resize", changed);
     signal.removeEventListener("abort", leave);
     process.off("exit", leave);
-    endStops();
+    stopSuspendHandler();
   };
 }
 
 class Screen implements LeadScreen {
   readonly #options: LeadScreenOptions;
-  /** The lead's own paper, with what is typed below it. */
-  readonly #paper: TypingRow;
+  /** The lead's output with the input row below it. */
+  readonly #leadOutput: TypingRow;
   #view: TeamView = LEAD_VIEW;
   #held = "";
   #cancel: (() => void) | undefined;
@@ -101,37 +102,37 @@ class Screen implements LeadScreen {
   constructor(options: LeadScreenOptions) {
     this.#options = options;
     const { out, size, plain } = options;
-    this.#paper = typingRow({ out, plain, width: () => size().width });
+    this.#leadOutput = typingRow({ out, plain, width: () => size().width });
   }
 
   get editor(): LineEditor {
-    return this.#paper.editor;
+    return this.#leadOutput.editor;
   }
 
   write(text: string): void {
-    // A bell draws nothing, and is for now.
+    // A bell draws nothing and must not be late.
     if (this.#view.at === "lead" || text === BELL) {
       if (text === BELL) this.#options.out(text);
-      else this.#paper.write(text);
+      else this.#leadOutput.write(text);
       return;
     }
     this.#held += text;
-    if (this.#held.length <= MOST_HELD) return;
-    const kept = this.#held.slice(-MOST_HELD / 2);
-    this.#held = `… what came before is in: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
+    if (this.#held.length <= MAX_HELD) return;
+    const kept = this.#held.slice(-MAX_HELD / 2);
+    this.#held = `… earlier output: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
   }
 
   echo(text: string): void {
-    if (this.#view.at === "lead") this.#paper.echo(text);
+    if (this.#view.at === "lead") this.#leadOutput.echo(text);
     else this.changed();
   }
 
   hold(line: string): void {
-    this.#paper.hold(line);
+    this.#leadOutput.hold(line);
   }
 
   release(line: string): void {
-    this.#paper.release(line);
+    this.#leadOutput.release(line);
   }
 
   key(key: ViewKey): void {
@@ -148,8 +149,8 @@ class Screen implements LeadScreen {
     if (this.#view.at === "lead") return "lead";
     if (this.#view.at !== "agent") this.#press("enter");
     else if (line.trim() !== "") {
-      // Whoever answers wishes to see what comes of it.
-      this.#show({ ...this.#view, back: 0 });
+      // Scroll to the end: the user wants to see the effect of the line.
+      this.#show({ ...this.#view, scrolledBack: 0 });
       await this.#selected()?.typed(line);
     }
     return "taken";
@@ -164,7 +165,7 @@ class Screen implements LeadScreen {
   }
 
   watch(): () => void {
-    return this.#options.inside.watch(() => this.changed());
+    return this.#options.inProcess.watch(() => this.changed());
   }
 
   leave(): void {
@@ -172,10 +173,10 @@ class Screen implements LeadScreen {
   }
 
   #press(key: KeyPress): void {
-    const { view, interrupt } = afterKey(this.#view, key, this.#agents());
-    // One that waits for an answer after its turn has none to be ended.
-    const hasEnded = interrupt && !(this.#selected()?.interrupt() ?? false);
-    this.#show(hasEnded ? { ...view, at: "lead", back: 0 } : view);
+    const { view, interrupt } = applyKey(this.#view, key, this.#agents());
+    // A teammate that waits for an answer after its turn has no turn to interrupt: Esc then leaves its view.
+    const leaves = interrupt && !(this.#selected()?.interrupt() ?? false);
+    this.#show(leaves ? { ...view, at: "lead", scrolledBack: 0 } : view);
   }
 
   #show(view: TeamView): void {
@@ -183,7 +184,7 @@ class Screen implements LeadScreen {
     if (view.at !== before.at) this.#dropTyped();
     this.#view = view;
     if (before.at === "lead" && view.at !== "lead") {
-      this.#paper.pause();
+      this.#leadOutput.pause();
       this.#options.out(ENTER);
     }
     if (view.at !== "lead") {
@@ -196,14 +197,14 @@ class Screen implements LeadScreen {
     const held = this.#held;
     this.#held = "";
     this.#options.out(LEAVE);
-    this.#paper.resume();
-    if (held !== "") this.#paper.write(held);
+    this.#leadOutput.resume();
+    if (held !== "") this.#leadOutput.write(held);
   }
 
-  /** A line that was begun for one is not meant for another. */
+  /** A line typed in one view is not meant for the next. */
   #dropTyped(): void {
     for (const typed of this.editor.clear()) {
-      if (typed.kind === "echo" && this.#view.at === "lead") this.#paper.echo(typed.text);
+      if (typed.kind === "echo" && this.#view.at === "lead") this.#leadOutput.echo(typed.text);
     }
   }
 
@@ -211,29 +212,29 @@ class Screen implements LeadScreen {
     return this.#agents().find(({ name }) => name === this.#view.selected);
   }
 
-  /** As they have joined, which is not the order in which several of one turn were ready to start. */
+  /** In the order in which they joined the team, which may differ from the order of their starts. */
   #agents(): readonly InProcessAgent[] {
-    const { ref, inside } = this.#options;
+    const { ref, inProcess } = this.#options;
     const names = isThere(ref) ? readTeam(ref).members.map(({ name }) => name) : [];
-    return inside.agents().toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
+    return inProcess.agents().toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
   }
 
   #draw(): void {
     const { size, plain, out } = this.#options;
     const facts = this.#facts();
-    const settled = settledView(this.#view, facts.agents);
-    if (settled.at !== this.#view.at) {
-      this.#show(settled);
+    const valid = validView(this.#view, facts.agents);
+    if (valid.at !== this.#view.at) {
+      this.#show(valid);
       return;
     }
-    this.#view = settled;
+    this.#view = valid;
     const { width, height } = size();
-    const sheet = { width, height, paint: styler(plain) };
-    const { rows, cursor } = frameOf(settled, facts, sheet, this.editor.line);
-    const place = cursor === undefined ? "\x1b[?25l" : `\x1b[${rows.length};${cursor + 1}H\x1b[?25h`;
-    // Erased before it is written: behind a full row the cursor stands on its last cell.
+    const canvas = { width, height, paint: styler(plain) };
+    const { rows, cursor } = renderFrame(valid, facts, canvas, this.editor.line);
+    const cursorCode = cursor === undefined ? "\x1b[?25l" : `\x1b[${rows.length};${cursor + 1}H\x1b[?25h`;
+    // Erase before writing: after a full row the cursor stays on its last cell.
     const drawn = rows.map((row) => `\x1b[2K${row}\x1b[0m`).join("\r\n");
-    out(`\x1b[H${drawn}${rows.length < height ? "\r\n\x1b[J" : ""}${place}`);
+    out(`\x1b[H${drawn}${rows.length < height ? "\r\n\x1b[J" : ""}${cursorCode}`);
   }
 
   #facts(): ViewFacts {

@@ -7,27 +7,26 @@ import { cutPainted } from "../../terminal/pane-writer.ts";
 import { memberColor, type Style, type Styler, TONE } from "../../text/style.ts";
 import { cutToWidth, displayWidth, gridText } from "../../text/terminal-text.ts";
 
-/** What a lead's pane shows: its own paper, its teammates with one selected, one of them, or the tasks. */
+/** The view of a lead's pane: the lead's output, the list of teammates, one teammate, or the tasks. */
 export interface TeamView {
   readonly at: "lead" | "list" | "agent" | "tasks";
-  /** Whose name is selected; undefined before anybody was. */
+  /** Name of the selected teammate; undefined before the first selection. */
   readonly selected: string | undefined;
-  /** Rows that it is scrolled back, of an agent's. */
-  readonly back: number;
-  /** What stands behind the tasks. */
-  readonly behind?: TeamView["at"];
+  /** Rows that a teammate's view is scrolled back. */
+  readonly scrolledBack: number;
+  /** The view to show after the tasks. */
+  readonly returnTo?: TeamView["at"];
 }
 
-export const LEAD_VIEW: TeamView = { at: "lead", selected: undefined, back: 0 };
+export const LEAD_VIEW: TeamView = { at: "lead", selected: undefined, scrolledBack: 0 };
 
-/** A teammate as it is shown. */
 export interface AgentSummary {
   readonly name: string;
   readonly color: string;
   readonly state: InProcessState;
-  /** What it says that it does. */
+  /** As in its status record. */
   readonly activity: string;
-  /** What it has shown last, in its colours. */
+  /** Its newest output, styled. */
   readonly lines: readonly string[];
 }
 
@@ -39,16 +38,15 @@ export interface ViewFacts {
 
 export type KeyPress = ViewKey | "enter" | "escape";
 
-/** Rows of a jump by a page. */
-const PAGE = 10;
-/** Columns for what one does, with the gaps around it, before a second key is named. */
-const LEAST_FACTS = 20;
+const PAGE_ROWS = 10;
+/** Columns that the state or activity needs, with gaps, before the second key hint is shown. */
+const MIN_FACTS_WIDTH = 20;
 
 /**
- * What a key makes of the view (product.md, In tmux). Pure.
- * @returns with `interrupt` where the selected one's turn is to be ended
+ * Returns the view after a key press (product.md, In tmux). Pure.
+ * @returns `interrupt` if the selected teammate's turn must be interrupted
  */
-export function afterKey(
+export function applyKey(
   view: TeamView,
   key: KeyPress,
   agents: readonly Pick<AgentSummary, "name" | "state">[],
@@ -56,115 +54,118 @@ export function afterKey(
   const { at } = view;
   switch (key) {
     case "up":
-      return { view: moved(view, -1, agents) };
+      return { view: moveSelection(view, -1, agents) };
     case "down":
-      return { view: moved(view, 1, agents) };
+      return { view: moveSelection(view, 1, agents) };
     case "tasks":
-      return { view: at === "tasks" ? leftTasks(view) : { ...view, at: "tasks", behind: at } };
+      return { view: at === "tasks" ? withoutTasks(view) : { ...view, at: "tasks", returnTo: at } };
     case "enter":
-      return { view: at === "list" ? { ...view, at: "agent", back: 0 } : view };
+      return { view: at === "list" ? { ...view, at: "agent", scrolledBack: 0 } : view };
     case "page-up":
-      return { view: at === "agent" ? { ...view, back: view.back + PAGE } : view };
+      return { view: at === "agent" ? { ...view, scrolledBack: view.scrolledBack + PAGE_ROWS } : view };
     case "page-down":
-      return { view: at === "agent" ? { ...view, back: Math.max(0, view.back - PAGE) } : view };
+      return {
+        view: at === "agent" ? { ...view, scrolledBack: Math.max(0, view.scrolledBack - PAGE_ROWS) } : view,
+      };
     case "escape": {
-      if (at === "tasks") return { view: leftTasks(view) };
-      const works =
-        at === "agent" && agents.some(({ name, state }) => name === view.selected && AT_WORK.has(state));
-      return works
-        ? { view: { ...view, back: 0 }, interrupt: true }
-        : { view: { ...view, at: "lead", back: 0 } };
+      if (at === "tasks") return { view: withoutTasks(view) };
+      const isWorking =
+        at === "agent" &&
+        agents.some(({ name, state }) => name === view.selected && WORKING_STATES.has(state));
+      return isWorking
+        ? { view: { ...view, scrolledBack: 0 }, interrupt: true }
+        : { view: { ...view, at: "lead", scrolledBack: 0 } };
     }
   }
 }
 
-/** What was looked at before the tasks. */
-function leftTasks({ behind = "lead", ...view }: TeamView): TeamView {
-  return { ...view, at: behind };
+function withoutTasks({ returnTo = "lead", ...view }: TeamView): TeamView {
+  return { ...view, at: returnTo };
 }
 
-const AT_WORK: ReadonlySet<InProcessState> = new Set(["active", "awaiting-approval"]);
+const WORKING_STATES: ReadonlySet<InProcessState> = new Set(["active", "awaiting-approval"]);
 
-function moved(view: TeamView, by: 1 | -1, agents: readonly Pick<AgentSummary, "name">[]): TeamView {
-  if (agents.length === 0) return view;
-  const now = agents.findIndex(({ name }) => name === view.selected);
-  const first = by === 1 ? 0 : agents.length - 1;
-  const isShown = view.at === "list" || view.at === "agent";
-  // Who comes back to the list finds the one selected that was.
-  const next = now === -1 ? first : isShown ? (now + by + agents.length) % agents.length : now;
-  return { at: view.at === "agent" ? "agent" : "list", selected: agents[next]?.name, back: 0 };
-}
-
-/** The view where the selected one may have gone, scrolled no further back than it has rows. */
-export function settledView(
+function moveSelection(
   view: TeamView,
-  agents: readonly Pick<AgentSummary, "name" | "lines">[],
+  step: 1 | -1,
+  agents: readonly Pick<AgentSummary, "name">[],
 ): TeamView {
+  if (agents.length === 0) return view;
+  const current = agents.findIndex(({ name }) => name === view.selected);
+  const first = step === 1 ? 0 : agents.length - 1;
+  const isShown = view.at === "list" || view.at === "agent";
+  // Opening the list keeps the earlier selection.
+  const next = current === -1 ? first : isShown ? (current + step + agents.length) % agents.length : current;
+  return { at: view.at === "agent" ? "agent" : "list", selected: agents[next]?.name, scrolledBack: 0 };
+}
+
+/** Corrects a view whose selected teammate has gone or that is scrolled back further than it has rows. */
+export function validView(view: TeamView, agents: readonly Pick<AgentSummary, "name" | "lines">[]): TeamView {
   if (view.at !== "list" && view.at !== "agent") return view;
   const selected = agents.find(({ name }) => name === view.selected);
-  if (selected !== undefined) return { ...view, back: Math.min(view.back, selected.lines.length) };
+  if (selected !== undefined)
+    return { ...view, scrolledBack: Math.min(view.scrolledBack, selected.lines.length) };
   const [first] = agents;
-  return first === undefined ? LEAD_VIEW : { at: "list", selected: first.name, back: 0 };
+  return first === undefined ? LEAD_VIEW : { at: "list", selected: first.name, scrolledBack: 0 };
 }
 
 interface Frame {
-  /** As many as the screen has at most, none wider than it. */
+  /** At most as many as the screen has, and none wider than it. */
   readonly rows: readonly string[];
-  /** The cursor's column in the last row; undefined where nothing is typed. */
+  /** The cursor's column in the last row; undefined if the view has no input row. */
   readonly cursor?: number;
 }
 
-/** What a frame is drawn on. */
 interface Canvas {
   readonly width: number;
   readonly height: number;
   readonly paint: Styler;
 }
 
-/** The whole screen but for the lead's own paper. Pure. */
-export function frameOf(view: TeamView, facts: ViewFacts, sheet: Canvas, line: string): Frame {
-  const frame = wholeFrame(view, facts, sheet, line);
-  // What was shown when the terminal was wider is.
-  return { ...frame, rows: frame.rows.map((row) => cutPainted(row, sheet.width)) };
+/** Renders the whole screen of any view except the lead's. Pure. */
+export function renderFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, line: string): Frame {
+  const frame = uncutFrame(view, facts, canvas, line);
+  // Lines of output may come from a wider terminal.
+  return { ...frame, rows: frame.rows.map((row) => cutPainted(row, canvas.width)) };
 }
 
-function wholeFrame(view: TeamView, facts: ViewFacts, sheet: Canvas, line: string): Frame {
+function uncutFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, line: string): Frame {
   const selected = facts.agents.find(({ name }) => name === view.selected);
-  if (view.at === "tasks") return { rows: tasksFrame(facts, sheet) };
-  if (view.at === "agent" && selected !== undefined) return agentFrame(view, selected, sheet, line);
-  return { rows: listFrame(view, facts, sheet) };
+  if (view.at === "tasks") return { rows: tasksFrame(facts, canvas) };
+  if (view.at === "agent" && selected !== undefined) return agentFrame(view, selected, canvas, line);
+  return { rows: listFrame(view, facts, canvas) };
 }
 
-function listFrame(view: TeamView, facts: ViewFacts, sheet: Canvas): string[] {
-  const { width, height, paint } = sheet;
+function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
+  const { width, height, paint } = canvas;
   const { agents } = facts;
   const longest = Math.max(...agents.map(({ name }) => displayWidth(gridText(name))), 4);
   const list = agents.map((agent) => {
     const isSelected = agent.name === view.selected;
-    const own = gridText(agent.name);
-    const name = `${own}${" ".repeat(longest - displayWidth(own))}`;
+    const shownName = gridText(agent.name);
+    const name = `${shownName}${" ".repeat(longest - displayWidth(shownName))}`;
     const facts = agentFacts(agent);
     const room = width - longest - 6;
     const text = paint(agent.name === view.selected ? undefined : TONE.quiet, cutToWidth(facts, room));
     const pen = isSelected ? "bold" : undefined;
     return `${isSelected ? "›" : " "} ${signOf(agent, paint)} ${paint(pen, paint(memberColor(agent.color), name))}  ${text}`;
   });
-  const head = [title(`teammates of ${facts.team}`, "Enter views · Esc back", sheet), ""];
+  const head = [title(`teammates of ${facts.team}`, "Enter views · Esc back", canvas), ""];
   const at = agents.findIndex(({ name }) => name === view.selected);
   const room = Math.max(1, height - head.length);
   const top = Math.max(0, at + 1 - room);
   const rest = room - list.length - 2;
   const last = rest < 1 ? [] : (agents[at]?.lines.slice(-rest) ?? []);
-  return [...head, ...list.slice(top), "", rule(sheet), ...last].slice(0, height);
+  return [...head, ...list.slice(top), "", rule(canvas), ...last].slice(0, height);
 }
 
-function agentFrame({ back }: TeamView, agent: AgentSummary, sheet: Canvas, line: string): Frame {
-  const { width, height, paint } = sheet;
-  const works = AT_WORK.has(agent.state);
-  const first = `Esc ${works ? "interrupts" : "back"}`;
-  const all = `${first} · Shift+↑↓ the next`;
+function agentFrame({ scrolledBack }: TeamView, agent: AgentSummary, canvas: Canvas, line: string): Frame {
+  const { width, height, paint } = canvas;
+  const isWorking = WORKING_STATES.has(agent.state);
+  const first = `Esc ${isWorking ? "interrupts" : "back"}`;
+  const all = `${first} · Shift+↑↓ next`;
   const plain = `  ${gridText(agent.name)}`;
-  const isRoom = displayWidth(plain) + displayWidth(all) + LEAST_FACTS <= width;
+  const isRoom = displayWidth(plain) + displayWidth(all) + MIN_FACTS_WIDTH <= width;
   const keys = isRoom ? all : first;
   const name = `${signOf(agent, paint)} ${paint("bold", paint(memberColor(agent.color), gridText(agent.name)))}`;
   const facts = cutToWidth(agentFacts(agent), width - displayWidth(plain) - displayWidth(keys) - 4);
@@ -173,20 +174,23 @@ function agentFrame({ back }: TeamView, agent: AgentSummary, sheet: Canvas, line
   );
   const head = `${name}  ${paint(TONE.quiet, `${facts}${gap}${keys}`)}`;
   const room = Math.max(1, height - 4);
-  // It is never scrolled beyond its first row.
-  const end = Math.max(Math.min(room, agent.lines.length), agent.lines.length - back);
+  // Never scroll beyond the first row.
+  const end = Math.max(Math.min(room, agent.lines.length), agent.lines.length - scrolledBack);
   const shown = agent.lines.slice(Math.max(0, end - room), end);
   const filled = [...shown, ...Array<string>(room - shown.length).fill("")];
   const input = lineEnd(line, width - 3);
   const prompt = isOver(agent.state) ? paint(TONE.quiet, "it has ended") : `${paint("bold", "›")} ${input}`;
   const cursor = isOver(agent.state) ? {} : { cursor: 2 + displayWidth(input) };
-  return { rows: [head, rule(sheet), ...filled, rule(sheet), prompt], ...cursor };
+  return { rows: [head, rule(canvas), ...filled, rule(canvas), prompt], ...cursor };
 }
 
-function tasksFrame({ tasks, team }: ViewFacts, sheet: Canvas): string[] {
-  const { width, height, paint } = sheet;
+function tasksFrame({ tasks, team }: ViewFacts, canvas: Canvas): string[] {
+  const { width, height, paint } = canvas;
   const completed = new Set(tasks.filter(({ status }) => status === "completed").map(({ id }) => id));
-  const head = [title(`tasks of ${team} · ${completed.size} of ${tasks.length} done`, "Esc back", sheet), ""];
+  const head = [
+    title(`tasks of ${team} · ${completed.size} of ${tasks.length} done`, "Esc back", canvas),
+    "",
+  ];
   if (tasks.length === 0) return [...head, paint(TONE.quiet, "  none yet")];
   const rows = tasks.map((task) => {
     const { sign, tone } = TASK_LOOKS[taskState(task, tasks)];
@@ -206,9 +210,9 @@ function tasksFrame({ tasks, team }: ViewFacts, sheet: Canvas): string[] {
 }
 
 function title(text: string, keys: string, { width, paint }: Canvas): string {
-  const what = cutToWidth(gridText(text), Math.max(0, width - displayWidth(keys) - 2));
-  const gap = " ".repeat(Math.max(1, width - displayWidth(what) - displayWidth(keys)));
-  return `${paint("bold", what)}${gap}${paint(TONE.quiet, keys)}`;
+  const shown = cutToWidth(gridText(text), Math.max(0, width - displayWidth(keys) - 2));
+  const gap = " ".repeat(Math.max(1, width - displayWidth(shown) - displayWidth(keys)));
+  return `${paint("bold", shown)}${gap}${paint(TONE.quiet, keys)}`;
 }
 
 function rule({ width, paint }: Canvas): string {
@@ -216,17 +220,17 @@ function rule({ width, paint }: Canvas): string {
 }
 
 function agentFacts({ state, activity }: AgentSummary): string {
-  const word = WORDS[state];
-  return activity === "" || state !== "active" ? word : gridText(activity);
+  const text = STATE_TEXTS[state];
+  return activity === "" || state !== "active" ? text : gridText(activity);
 }
 
-const WORDS: Readonly<Record<InProcessState, string>> = {
+const STATE_TEXTS: Readonly<Record<InProcessState, string>> = {
   pending: "starting",
   active: "working",
   idle: "idle",
   "awaiting-approval": "waits for an answer",
   "shutdown-requested": "shutting down",
-  aborted: "being ended",
+  aborted: "ending",
   completed: "ended",
   failed: "crashed",
   killed: "was killed",

@@ -10,16 +10,18 @@ import type { StatusKeeper } from "../../worker/status-record.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
-/** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
+/** Returns a function that applies a changed mode of the lead. It comes by the team's file: no member may send the lead a mode. */
 function modeFollower({ ctx, view, mode }: Lead, { planApproval, permissionRequests }: Worker): () => void {
   let seen: string | undefined = mode;
   return () => {
     const wanted = modeInFile(ctx.ref);
     if (wanted === undefined || wanted === seen) return;
     seen = wanted;
-    const why = planApproval.setMode(wanted);
+    const refusal = planApproval.setMode(wanted);
     view.note(
-      `permission mode ${why === undefined ? "is now" : `is forbidden by ${why}, and not`} ${wanted}`,
+      refusal === undefined
+        ? `permission mode is now ${wanted}`
+        : `permission mode ${wanted} is forbidden by ${refusal}: not changed`,
     );
     permissionRequests.reconsider().catch((error: unknown) => view.error(messageOf(error)));
   };
@@ -30,38 +32,38 @@ function modeInFile(ref: TeamRef): PermissionMode | undefined {
     const lead = readTeam(ref).members.find(({ name }) => name === LEAD_NAME);
     return permissionMode.safeParse(lead?.mode).data;
   } catch (error) {
-    // Its end, or what is wrong with its file, is told by whoever has to do with that.
+    // A deleted team or a broken file is reported elsewhere.
     if (error instanceof TeamError) return undefined;
     throw error;
   }
 }
 
 interface TeamWatch {
-  /** Another team stands in the place of the one that was watched. */
-  again(): Promise<void>;
+  /** Watches again after the lead has recreated its team. */
+  restart(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Sees to what happens in a lead's team beside its model: ends, freed tasks, modes, wishes of other processes. */
+/** Supervises a lead's team apart from its model: endings, unassigned tasks, modes, requests of other processes. */
 export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): TeamWatch {
-  const { ctx, view, inside, children } = lead;
+  const { ctx, view, inProcess, children } = lead;
   const followMode = modeFollower(lead, worker);
   const begin = (): (() => Promise<void>) => {
     const watching = new AbortController();
     const watched = supervise(ctx, {
       signal: watching.signal,
-      // The news comes to the lead as a message, which its pane shows.
+      // The lead gets a message about it, which its pane shows.
       onEnd: () => undefined,
       onChange: () => {
         followMode();
-        inside.handleEndRequests();
+        inProcess.handleEndRequests();
         worker.recheck();
       },
       onProblem: (text) => view.error(text),
       servers: {
         onExit: (socket) => {
-          // The last pane of one that was asked to end may take its server with it.
-          if (isMissed(ctx.ref, socket))
+          // A server may end with the last pane of a member that was asked to end.
+          if (isUnexpectedEnd(ctx.ref, socket))
             view.note(`the tmux server of the teammates' panes has ended: ${socket}`);
         },
         onWatches: (watches) => status.setServerWatches(watches),
@@ -74,21 +76,21 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
   };
   let end = begin();
   return {
-    async again() {
+    async restart() {
       await end();
       end = begin();
-      // The bell went with the old team's files: whoever waits for it makes its own anew.
+      // The bell's files went with the old team: wake its waiter, which recreates them.
       children.ring();
     },
     end: () => end(),
   };
 }
 
-/** Whether a member lived on that server that had not agreed to end. */
-function isMissed(ref: TeamRef, socket: string): boolean {
+/** Whether a member ran on that tmux server that had not agreed to end. */
+function isUnexpectedEnd(ref: TeamRef, socket: string): boolean {
   if (!isThere(ref)) return false;
   return readTeam(ref).members.some(({ name }) => {
-    const livedThere = name !== LEAD_NAME && readPlace(ref, name)?.server?.socket === socket;
-    return livedThere && readStatus(ref, name)?.agreedToStop !== true;
+    const ranThere = name !== LEAD_NAME && readPlace(ref, name)?.server?.socket === socket;
+    return ranThere && readStatus(ref, name)?.agreedToStop !== true;
   });
 }

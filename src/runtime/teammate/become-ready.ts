@@ -18,15 +18,15 @@ import { ownFacts, ownPlace } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
 import { paneBorderUpdater } from "./pane-border.ts";
 
-/** What a teammate in its lead's process has instead of a terminal and a process of its own. */
-export interface Inside extends Pick<WorkerStart, "write" | "reportState" | "connect" | "isOver"> {
+/** Replaces the terminal and the process of an in-process teammate. */
+export interface InProcessHost extends Pick<WorkerStart, "write" | "reportState" | "connect" | "isOver"> {
   /** Columns of the terminal that shows it. */
   width(): number;
   /** No colours. */
   readonly plain: boolean;
 }
 
-/** A teammate that has everything but its work: what its process knows of itself, and what reaches it. */
+/** A teammate that is ready to work: its identity, its status record and its bell. */
 export interface ReadyTeammate {
   readonly flags: AgentFlags;
   readonly ref: TeamRef;
@@ -34,39 +34,40 @@ export interface ReadyTeammate {
   readonly name: string;
   readonly sessionId: string;
   readonly bell: Bell;
-  /** Where the bell says that it could not be mended. */
-  readonly told: { problem(error: unknown): void };
+  /** Receives the bell's errors; `runTeammate` sets `problem`. */
+  readonly bellProblems: { problem(error: unknown): void };
   readonly status: StatusKeeper;
   /** Ends it from outside. */
   readonly signal: AbortSignal;
-  /** Undefined for one that has a process of its own. */
-  readonly inside?: Inside;
+  /** Undefined if the teammate has its own process. */
+  readonly host?: InProcessHost;
 }
 
 /**
- * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; NESTED_TEAM in the shell of an agent, DUPLICATE_NAME where
- * it runs already; what its bell throws
+ * Prepares this process as the teammate that its arguments name, without loading what only its work needs.
+ * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; NESTED_TEAM in the shell of an agent, DUPLICATE_NAME if
+ * it runs already; errors of its bell
  */
-export async function prepareTeammate(io: Io, inside?: Inside): Promise<ReadyTeammate> {
-  if (inside === undefined) refuseInAgentsShell(io);
+export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<ReadyTeammate> {
+  if (host === undefined) refuseInAgentsShell(io);
   const flags = parseAgentArgv(io.argv);
   const ref = teamRef(teamsHome(io.env), teamDir(flags.teamName));
-  const name = await nameOf(ref, flags.agentName);
+  const name = await spelledNameOf(ref, flags.agentName);
   const last = await lastStatus(ref, name);
-  if (inside === undefined) refuseSecond(name, last);
+  if (host === undefined) refuseDuplicate(name, last);
   const signal = io.interruption();
-  // Told by a bell that is waited for: nobody does before the work has put its view here.
-  const told: ReadyTeammate["told"] = { problem: () => undefined };
+  // The bell reports only while it is waited for, which begins after the view is set here.
+  const bellProblems: ReadyTeammate["bellProblems"] = { problem: () => undefined };
   const bell = await openWorkerBell(ref, name, {
-    problem: (error) => told.problem(error),
-    socketFd: inside === undefined ? socketOf(io) : undefined,
+    problem: (error) => bellProblems.problem(error),
+    socketFd: host === undefined ? takeBellSocket(io) : undefined,
   });
-  const sessionId = sessionOf(io, last, flags);
-  const status = openStatus({ io, ref, name, sessionId, last, inside });
-  return defined({ flags, ref, name, sessionId, bell, told, status, signal, inside });
+  const sessionId = sessionIdFor(io, last, flags);
+  const status = openStatus({ io, ref, name, sessionId, last, host });
+  return defined({ flags, ref, name, sessionId, bell, bellProblems, status, signal, host });
 }
 
-/** An agent's shell acts as that agent; a launch script takes its variable out (protocol.md section 6). */
+/** A shell of an agent cannot become another agent; launch scripts unset the variable (protocol.md section 6). */
 function refuseInAgentsShell({ env }: Io): void {
   if (!env.TEAMS_AGENT) return;
   throw new TeamError(
@@ -76,19 +77,19 @@ function refuseInAgentsShell({ env }: Io): void {
   );
 }
 
-/** Two processes of one agent would both take its messages, each with rights of its own (S14). */
-function refuseSecond(name: string, last: StatusRecord | undefined): void {
+/** Two processes of one agent would both read its messages, each with its own permissions (S14). */
+function refuseDuplicate(name: string, last: StatusRecord | undefined): void {
   if (last === undefined || last.shared || last.process.pid === process.pid) return;
   if (livenessOf(last.process) !== "alive") return;
   throw new TeamError(
     "DUPLICATE_NAME",
     `${name} is running already, as process ${last.process.pid}. Nothing was started.`,
-    { hint: `Give it what it is to do: teams send ${name} "…"` },
+    { hint: `Send it a message: teams send ${name} "…"` },
   );
 }
 
-/** What reads and checks the whole file is loaded only where a glance does not tell. */
-async function nameOf(ref: TeamRef, given: string): Promise<string> {
+/** Loads the full config reader only if the quick search for the name fails. */
+async function spelledNameOf(ref: TeamRef, given: string): Promise<string> {
   const spelled = spelledName(ref, given);
   if (spelled !== undefined) return spelled;
   const [{ readTeam }, { findMember }] = await Promise.all([
@@ -98,40 +99,40 @@ async function nameOf(ref: TeamRef, given: string): Promise<string> {
   return findMember(readTeam(ref), given).name;
 }
 
-/** Of an earlier process of the same teammate; there is none at its first start. */
+/** Returns the record of an earlier process of this teammate; undefined at its first start. */
 async function lastStatus(ref: TeamRef, name: string): Promise<StatusRecord | undefined> {
   if (entryOf(ref.paths.agent(name).status) === undefined) return undefined;
   const { readStatus } = await import("../../team/records/read-records.ts");
   return readStatus(ref, name);
 }
 
-/** The end of the parent's socket pair; whoever this process starts has no use for its number. */
-function socketOf(io: Io): number | undefined {
+/** Returns this process's end of the socket pair with its parent, and hides its number from child processes. */
+function takeBellSocket(io: Io): number | undefined {
   const fd = Number(io.env.TEAMS_BELL_FD);
   forgetEnv(["TEAMS_BELL_FD"]);
   return Number.isInteger(fd) && fd > 2 ? fd : undefined;
 }
 
-/** A program that its launch script starts once more goes on with its conversation. */
-function sessionOf(io: Io, last: StatusRecord | undefined, flags: AgentFlags): string {
+/** A program that its launch script restarts continues its conversation. */
+function sessionIdFor(io: Io, last: StatusRecord | undefined, flags: AgentFlags): string {
   if (flags.resume !== undefined) return flags.resume;
-  const again = last?.instance !== undefined && last.instance === io.env.TEAMS_INSTANCE;
-  return again ? last.sessionId : newUuid();
+  const isRestart = last?.instance !== undefined && last.instance === io.env.TEAMS_INSTANCE;
+  return isRestart ? last.sessionId : newUuid();
 }
 
 interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId"> {
   readonly io: Io;
   readonly last: StatusRecord | undefined;
-  readonly inside: Inside | undefined;
+  readonly host: InProcessHost | undefined;
 }
 
-function openStatus({ io, ref, name, sessionId, last, inside }: StatusInput): StatusKeeper {
+function openStatus({ io, ref, name, sessionId, last, host }: StatusInput): StatusKeeper {
   const facts = {
     ...ownFacts(ref, name, sessionId),
     ...(io.env.TEAMS_INSTANCE === undefined ? {} : { instance: io.env.TEAMS_INSTANCE }),
-    ...(inside === undefined ? ownPlace(io.env) : { shared: true }),
+    ...(host === undefined ? ownPlace(io.env) : { shared: true }),
   };
-  return inside === undefined
+  return host === undefined
     ? createStatusKeeper(ref, name, facts, last, systemClock, paneBorderUpdater(io.env))
-    : createStatusKeeper(ref, name, facts, last, systemClock, inside.reportState, inside.isOver);
+    : createStatusKeeper(ref, name, facts, last, systemClock, host.reportState, host.isOver);
 }

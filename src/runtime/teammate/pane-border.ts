@@ -1,18 +1,18 @@
 import { after } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 
-/** Milliseconds before the first look of a border: it is decoration, and many who start at once are to be ready first. */
+/** Milliseconds before the first update of the border: members that start together must be ready first. */
 const FIRST_SHOWN_MS = 500;
 
 /**
- * Keeps the border of this agent's pane in step with its state: one forked call a change, several changes in a row as
- * one, none in idle. tmux's driver is loaded at the first change, some time behind readiness.
+ * Returns a function that shows the agent's state in its pane's border: one forked call per change, with changes in quick
+ * succession merged. Loads the tmux driver at the first change, after readiness.
  */
 export function paneBorderUpdater(env: Env): (state: string, taskIds: readonly string[]) => void {
   const { TMUX_PANE: pane, TEAMS_INSTANCE: instance } = env;
   if (!env.TMUX || pane === undefined || instance === undefined) return () => undefined;
   let wanted = { state: "", task: "" };
-  let running = false;
+  let isRunning = false;
   let isFirst = true;
   const show = async (): Promise<void> => {
     const [{ showPaneState }, { callersServer }] = await Promise.all([
@@ -27,11 +27,11 @@ export function paneBorderUpdater(env: Env): (state: string, taskIds: readonly s
   };
   return (state, taskIds) => {
     wanted = { state, task: taskIds.map((id) => `#${id}`).join(" ") };
-    if (running || state === "starting" || state === "exited") return;
-    running = true;
-    // An agent whose tmux fails goes on, and says its state in its status file.
+    if (isRunning || state === "starting" || state === "exited") return;
+    isRunning = true;
+    // If tmux fails, the agent continues; its status file has the state.
     const done = (): void => {
-      running = false;
+      isRunning = false;
     };
     const begin = (): Promise<void> => show().then(done, done);
     if (isFirst) after(FIRST_SHOWN_MS, begin);

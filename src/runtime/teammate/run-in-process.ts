@@ -5,16 +5,16 @@ import type { Io } from "../../terminal/io.ts";
 import { prepareTeammate } from "./become-ready.ts";
 import { runTeammate } from "./teammate.ts";
 
-/** How what teammates show in their lead's process is drawn. */
-interface InsideScreen {
-  /** Columns of the lead's terminal now. */
+/** How the output of in-process teammates is drawn. */
+interface HostScreen {
+  /** Current columns of the lead's terminal. */
   width(): number;
   /** No colours. */
   readonly plain: boolean;
 }
 
-/** Runs teammates in the process of this call: each as its own process would, but for what it shares with the lead. */
-export function runInside(call: AnyCall, screen: InsideScreen): RunWorker {
+/** Returns a function that runs a teammate in this process as in its own, except for what it shares with the lead. */
+export function inProcessRunner(call: AnyCall, screen: HostScreen): RunWorker {
   return async (start) => {
     const io = ioOf(call.io, start);
     const { write, reportState, connect, isOver } = start;
@@ -24,7 +24,7 @@ export function runInside(call: AnyCall, screen: InsideScreen): RunWorker {
   };
 }
 
-/** The world outside as that teammate sees it: no terminal, its own arguments, environment, directory and end. */
+/** Returns the teammate's io: no terminal, and its own arguments, environment, directory and end signal. */
 function ioOf({ program }: Io, { request, signal, write }: WorkerStart): Io {
   return {
     argv: request.argv,
@@ -38,16 +38,16 @@ function ioOf({ program }: Io, { request, signal, write }: WorkerStart): Io {
     err: write,
     readStdin: () => Promise.resolve(""),
     readLine: () => Promise.resolve(undefined),
-    bytesIn: nothing,
-    bytesOut: drop,
+    bytesIn: noInput,
+    bytesOut: discard,
     interruption: () => signal,
   };
 }
 
-async function* nothing(): AsyncIterable<Uint8Array> {
-  // What the lead's terminal sends is not for it.
+async function* noInput(): AsyncIterable<Uint8Array> {
+  // Input of the lead's terminal is not for the teammate.
 }
 
-async function drop(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+async function discard(bytes: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of bytes);
 }

@@ -20,42 +20,42 @@ import { readTypedLines, type TypingHandlers } from "../../terminal/line-reader.
 import { createPaneView, type PaneView } from "../../terminal/pane-view.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import { Worker } from "../../worker/worker.ts";
-import { type Notifier, notifying } from "../notifying-view.ts";
-import type { Inside, ReadyTeammate } from "./become-ready.ts";
+import { type Notifier, withNotifications } from "../notifying-view.ts";
+import type { InProcessHost, ReadyTeammate } from "./become-ready.ts";
 
-interface Self extends ReadyTeammate {
+interface RunningTeammate extends ReadyTeammate {
   readonly config: TeamConfig;
   readonly member: TeamMember;
   readonly io: Io;
   readonly view: PaneView;
-  /** Where a person types; undefined without a terminal of its own. */
+  /** The input row; undefined without its own terminal. */
   readonly typing: TypingRow | undefined;
-  /** Read at the first need. */
+  /** Loaded at first use. */
   settings?: LiveSettings;
-  /** What it has started, to be ended with it. */
+  /** Called at the end of the teammate to close what it has opened. */
   readonly ends: (() => Promise<void>)[];
 }
 
-/** What a teammate does from its readiness to its end. @returns its exit status */
+/** Runs a teammate until its end. @returns its exit status */
 export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
   const { io } = call;
   const { ref, flags, sessionId, bell, status, signal } = ready;
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
-  const { pane, typing } = await openView(io, member, ref.paths.agent(member.name).log, ready.inside);
-  const logged = await debuggedAsAsked(pane, { root: ref.home.root, sessionId, env: io.env });
-  const view = notifying(logged, member.name, () => openNotifier(self));
-  const self: Self = { ...ready, config, member, io, view, typing, ends: [] };
-  ready.told.problem = (error) => view.error(messageOf(error));
+  const { pane, typing } = await openView(io, member, ref.paths.agent(member.name).log, ready.host);
+  const logged = await withDebugLogIfAsked(pane, { root: ref.home.root, sessionId, env: io.env });
+  const view = withNotifications(logged, member.name, () => openNotifier(self));
+  const self: RunningTeammate = { ...ready, config, member, io, view, typing, ends: [] };
+  ready.bellProblems.problem = (error) => view.error(messageOf(error));
   const mode = firstMode(self);
   view.header({
-    team: titleOf(config),
+    team: teamTitle(config),
     agentType: flags.agentType,
     model: flags.model,
     mode: mode.now,
     cwd: io.cwd,
-    // Who looks at it in its lead's terminal has the keys before their eyes.
-    hint: ready.inside === undefined ? "type a line to it · Esc interrupts it · Ctrl-C twice ends it" : "",
+    // In the lead's terminal, the view's title shows the keys.
+    hint: ready.host === undefined ? "type a line to it · Esc interrupts it · Ctrl-C twice ends it" : "",
   });
   const worker = new Worker({
     ref,
@@ -82,20 +82,23 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   }
 }
 
-async function debuggedAsAsked(pane: PaneView, session: Omit<DebugLogOptions, "problem">): Promise<PaneView> {
+async function withDebugLogIfAsked(
+  pane: PaneView,
+  session: Omit<DebugLogOptions, "problem">,
+): Promise<PaneView> {
   if (!wantsDebugLog(session.env)) return pane;
-  const { debugged } = await import("../debug-view.ts");
-  return debugged(pane, session);
+  const { withDebugLog } = await import("../debug-view.ts");
+  return withDebugLog(pane, session);
 }
 
-/** By both its names, where it has two: the one that people read, and the one that commands take. */
-function titleOf({ name, displayName }: TeamConfig): string {
+/** Returns the display name with the name for commands, if they differ. */
+function teamTitle({ name, displayName }: TeamConfig): string {
   return displayName === undefined || displayName === name ? name : `${displayName} (${name})`;
 }
 
-/** From its terminal; where it has none of its own, somebody hands it on. */
-function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): () => void {
-  if (inside === undefined) {
+/** Reads lines and keys from its terminal; an in-process teammate gets them from the lead's. */
+function readLines(worker: Worker, { io, host, view, typing, signal }: RunningTeammate): () => void {
+  if (host === undefined) {
     const endings = onDoubleInterrupt(() => view.atOnce("Ctrl-C once more ends this agent"), signal);
     const handlers: TypingHandlers = {
       line: (line) => {
@@ -110,19 +113,19 @@ function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): 
       ? readTypedLines(io.err, handlers)
       : readTypedLines(typing.echo, handlers, typing.editor);
   }
-  inside.connect({ typed: (line) => worker.handleTypedLine(line), interrupt: () => worker.interrupt() });
+  host.connect({ typed: (line) => worker.handleTypedLine(line), interrupt: () => worker.interrupt() });
   return () => undefined;
 }
 
-/** @param log what it writes where it has no terminal */
+/** @param log path of the file for its output if it has no terminal */
 async function openView(
   io: Io,
   member: TeamMember,
   log: string,
-  inside: Inside | undefined,
+  host: InProcessHost | undefined,
 ): Promise<{ readonly pane: PaneView; readonly typing: TypingRow | undefined }> {
   const { name, color } = member;
-  if (inside !== undefined) return { pane: createPaneView({ ...inside, name, color }), typing: undefined };
+  if (host !== undefined) return { pane: createPaneView({ ...host, name, color }), typing: undefined };
   const width = (): number => io.columns ?? 80;
   if (!io.terminal.stdout) {
     const { writerToLog } = await import("../../os/files/capped-log.ts");
@@ -158,11 +161,14 @@ async function openView(
 }
 
 /**
- * The mode that it was given while it worked, by an earlier process of it; else plan mode by flag or variable. What an
- * approval gives is the mode from before the plan: the one that it had when it was told to plan, else that it was spawned with, else
- * the lead's.
+ * Returns the mode at the start: the mode set while an earlier process ran, else plan mode by flag or variable, else that of
+ * the flags or the lead's. `afterPlan` is the mode once its plan is approved: the mode before the switch to plan mode, else
+ * that of the flags or the lead's.
  */
-function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; afterPlan: PermissionMode } {
+function firstMode({ flags, io, config, member }: RunningTeammate): {
+  now: PermissionMode;
+  afterPlan: PermissionMode;
+} {
   const lead = permissionMode.safeParse(config.members.find(({ name }) => name === LEAD_NAME)?.mode);
   const given = flags.permissionMode ?? (lead.success ? lead.data : "default");
   const planned = flags.planModeRequired || io.env.CLAUDE_CODE_PLAN_MODE_REQUIRED === "true";
@@ -172,33 +178,33 @@ function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; 
   };
 }
 
-/** Its settings, as they are whenever they are used. */
-async function settingsOf(self: Self): Promise<LiveSettings> {
+/** Returns settings that are always current. */
+async function settingsOf(self: RunningTeammate): Promise<LiveSettings> {
   const { liveSettings } = await import("../../settings/live-settings.ts");
   const { ref, io, view } = self;
   self.settings ??= liveSettings(ref.home.root, io.cwd, (problem) => view.error(problem));
   return self.settings;
 }
 
-/** @throws TeamError CORRUPT_FILE for its settings */
-async function openNotifier(self: Self): Promise<Notifier> {
-  const [settings, { notifier }] = await Promise.all([settingsOf(self), import("../notifier.ts")]);
+/** @throws TeamError CORRUPT_FILE for invalid settings */
+async function openNotifier(self: RunningTeammate): Promise<Notifier> {
+  const [settings, { createNotifier }] = await Promise.all([settingsOf(self), import("../notifier.ts")]);
   const { ref, io, member, view } = self;
   const problem = (text: string): void => view.error(text);
-  const own = notifier({ settings, ref, agent: member.name, cwd: io.cwd, env: io.env, problem });
-  self.ends.push(async () => own.close());
-  return own;
+  const opened = createNotifier({ settings, ref, agent: member.name, cwd: io.cwd, env: io.env, problem });
+  self.ends.push(async () => opened.close());
+  return opened;
 }
 
-/** Loads what an agent needs, at its first need. */
-async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agent> {
+/** Loads the agent's modules and creates it, at its first turn. */
+async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): Promise<Agent> {
   const { io, flags, ref, config, member } = self;
   const [
     { assembleAgent },
     { operationContext },
     { modelsOf },
-    { openSurroundings },
-    { openType },
+    { openAgentResources },
+    { openAgentType },
     { readMetadata, typesDirectory },
     { snapshotOf },
   ] = await Promise.all([
@@ -216,32 +222,32 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   const open = { home: ref.home, ref, config, actor: member.name };
   const ctx = await operationContext(call, open, settings);
   const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, settings);
-  const tell = (line: string): void => self.view.note(line);
+  const note = (line: string): void => self.view.note(line);
   const { disallowedTools: denied } = flags;
-  const { never, ...own } = await openType(
+  const { typeDenials, ...own } = await openAgentType(
     {
       ...{ name: flags.agentType, root: ref.home.root, cwd: io.cwd, env: ctx.env },
       directory: typesDirectory(member, io.cwd),
       ...{ rules: settings.permissions, denied },
     },
-    tell,
+    note,
   );
-  const surroundings = await openSurroundings(ctx, settings, [...never, ...(denied ?? [])], tell);
-  self.ends.push(surroundings.close);
+  const resources = await openAgentResources(ctx, settings, [...typeDenials, ...(denied ?? [])], note);
+  self.ends.push(resources.close);
   return assembleAgent({
     ctx,
     worker,
     role: "teammate",
     model: await modelFor(member.name, undefined),
     modelFor,
-    surroundings,
+    resources,
     agentType: flags.agentType,
     ...own,
-    words: readMetadata(member, "promptOverrides") ?? {},
+    promptOverrides: readMetadata(member, "promptOverrides") ?? {},
     sessionId: self.sessionId,
     settings: live,
     spawn: {},
-    alone: !io.terminal.stdin,
+    isUnattended: !io.terminal.stdin,
     allowedTools: flags.allowedTools,
     disallowedTools: flags.disallowedTools,
     tools: flags.tools,
@@ -250,7 +256,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   });
 }
 
-function exitCodeOf(end: WorkerEnd, { view, signal }: Self): number {
+function exitCodeOf(end: WorkerEnd, { view, signal }: RunningTeammate): number {
   if (end === "shutdown") {
     view.shutdownAgreed();
     return EXIT.done;
@@ -259,6 +265,6 @@ function exitCodeOf(end: WorkerEnd, { view, signal }: Self): number {
     view.note("the team was deleted");
     return EXIT.done;
   }
-  // As a shell says it of a program that the signal ended, so that the exit record tells the same.
+  // 128 + signal number, as a shell reports it; the exit record has the same code.
   return signal.reason === "SIGHUP" ? 129 : signal.reason === "SIGTERM" ? 143 : EXIT.interrupted;
 }

@@ -235,7 +235,7 @@ describe("the built program", () => {
     );
     rmSync(gone, { recursive: true, force: true });
     expect(ended.status).toBe(2);
-    expect(ended.stderr).toContain("The current directory is not there any more");
+    expect(ended.stderr).toContain("The current directory no longer exists");
   });
 
   it("works as a library", async () => {

@@ -90,7 +90,7 @@ describe.each([
     expect((await teams(["inbox"])).out).toContain("dev is idle");
     const down = await teams(["shutdown", "--all", "--json"]);
     expect(down.json()).toMatchObject({ shutdowns: [{ name: "dev", outcome: "approved" }] });
-    expect((await teams(["status"])).out).toContain("Nobody but the lead yet.");
+    expect((await teams(["status"])).out).toContain("No teammates yet.");
     expect(existsSync(join(tmux.paths("crew").agent("dev").runtime, "bell"))).toBe(false);
     expect((await teams(["delete"])).code).toBe(0);
     expect(readdirSync(join(tmux.root, "teams"))).toEqual([]);

@@ -146,7 +146,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     await person.sees("lead runs");
     expect(startsOf(ref, "ann")).toBe(1);
     person.type("/exit", "Enter");
-    await person.sees("the run is over, and the team crew deleted");
+    await person.sees("the run is over; the team crew was deleted");
     expect(await person.code()).toBe(0);
     await leaves(t, nothing(["work:cat"]));
   });

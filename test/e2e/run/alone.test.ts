@@ -52,7 +52,7 @@ it.each(["tmux", "in-process"])(
     // The lead's prompt, the end of the team, and the result afterwards.
     expect(systemOf(requests, LEAD_NAME)).toContain("You run without a person");
     expect(ended.out).toMatch(
-      /its lead left the team to this run[\s\S]*ann: shut down[\s\S]*All have greeted\.\s*$/,
+      /the lead did not shut its teammates down[\s\S]*ann: shut down[\s\S]*All have greeted\.\s*$/,
     );
     await leaves(t, nothing());
   },
@@ -123,7 +123,7 @@ it("unanswered plan › is reported to the user, whose approval lets the run end
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
-  const wait = /^teams: ann still waits for a word on its plan: teams approve (plan_approval-\S+), or/gm;
+  const wait = /^teams: ann still waits for an answer to its plan: teams approve (plan_approval-\S+), or/gm;
   const [, id = ""] = await eventually("the note about the plan", () => [...said.matchAll(wait)][0]);
   expect((await teamsIn(t.env, t.home)(["approve", id])).code).toBe(0);
   expect(await ended).toBe(0);

@@ -168,7 +168,7 @@ describe("a team with a model of the Messages API", () => {
     expect(error.error).toMatchObject({
       code: "MODEL_ERROR",
       message: expect.stringContaining("invalid x-api-key"),
-      hint: expect.stringMatching(/ANTHROPIC_API_KEY|nothing of it is left/),
+      hint: expect.stringMatching(/ANTHROPIC_API_KEY|ended and deleted/),
     });
     await leaves(t, nothing());
   });

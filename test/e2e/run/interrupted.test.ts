@@ -59,7 +59,7 @@ describe("an interrupted run", () => {
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
     await person.endsRun();
-    await person.sees("Ctrl-C once more leaves it to teams kill");
+    await person.sees("press Ctrl-C again to exit now");
     person.type("C-c");
     expect(await person.code()).toBe(130);
     const teams = teamsIn(t.env, t.home);

@@ -257,10 +257,10 @@ it("run --record › fails a finished run if the file cannot be written, and say
   const words = ["run", "--playbook", "play.json", "--record", "rec.json", ...BYPASS];
   const silent = await teamsIn(t.env, t.home)([...words, "--json"]);
   expect([silent.code, silent.json()]).toMatchObject([1, { outcome: "completed", result: "" }]);
-  const [, parts = ""] = /rec\.json has been made meanwhile.*: (\S+)\n$/.exec(silent.err) ?? [];
+  const [, parts = ""] = /rec\.json was created by another process.*: (\S+)\n$/.exec(silent.err) ?? [];
   expect(readdirSync(parts)).toEqual(["team-lead.jsonl"]);
   expect(readFileSync(join(t.home, "rec.json"), "utf8")).toBe("mine\n");
   // Without --json a note says that the result is empty.
   const ended = await teamsIn(t.env, t.home)([...words.slice(0, 3), ...BYPASS]);
-  expect(ended).toMatchObject({ code: 0, err: "The lead said nothing at its end.\n" });
+  expect(ended).toMatchObject({ code: 0, err: "The lead ended without a final text.\n" });
 });

@@ -64,7 +64,7 @@ it.each([
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const person = personInside(t, ["run", "--team", "crew", "--no-sidebar"], { env });
-  await person.sees("what is to be done?");
+  await person.sees("type a goal for the team");
   person.type("/status", "Enter");
   await person.sees("no tasks");
   expect(api.requests).toEqual([]);
@@ -79,7 +79,7 @@ it.each([
   person.type("C-c");
   await person.sees(/(Ctrl-C once more[\s\S]*){2}/);
   person.type(...keys);
-  await person.sees("the run is over, and the team crew deleted");
+  await person.sees("the run is over; the team crew was deleted");
   expect(await person.code()).toBe(0);
   const asked = api.requests.map(({ body }) => JSON.stringify(body.messages.at(-1)));
   expect(asked).toEqual([
@@ -133,7 +133,7 @@ it("typing while the lead answers › appears below its text, marked as queued",
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const person = personInside(t, ["run", "--team", "crew", "--no-sidebar"], { env });
-  await person.sees("what is to be done?");
+  await person.sees("type a goal for the team");
   person.type("speak", "Enter");
   await person.sees("one two");
   person.type("half a li");

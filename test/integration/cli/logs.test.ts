@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { debugged } from "../../../src/runtime/debug-view.ts";
+import { withDebugLog } from "../../../src/runtime/debug-view.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
@@ -26,7 +26,7 @@ async function talk(
     mode,
     wrap: (options) => ({
       ...options,
-      view: debugged(options.view, { root: teams.root, sessionId: "session-dev", env }),
+      view: withDebugLog(options.view, { root: teams.root, sessionId: "session-dev", env }),
     }),
   });
   onTestFinished(async () => void (await dev.stop().catch(() => undefined)));
@@ -139,7 +139,7 @@ describe("teams logs", () => {
     await say("begin");
     const { out } = await teams(["logs", "dev", "--debug"]);
     expect(out).toMatch(/reads a message from team-lead \(5 characters\)/);
-    expect(out).toMatch(/model try 1 failed: 529 overloaded_error; the next in \d+ ms/);
+    expect(out).toMatch(/model attempt 1 failed: 529 overloaded_error; the next in \d+ ms/);
     expect(out).toMatch(/permission for Bash: allowed by rules and mode: .*bypassPermissions/);
     expect(out).toMatch(/turn completed/);
     const { lines } = (await teams(["logs", "dev", "--debug", "--json"])).json<{ lines: string[] }>();

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
-import { notifier } from "../../../src/runtime/notifier.ts";
+import { createNotifier } from "../../../src/runtime/notifier.ts";
 import { settingsSchema } from "../../../src/settings/settings-schema.ts";
 import { updateTeam } from "../../../src/team/config/config.ts";
 import { testTeam } from "../../support/team/test-team.ts";
@@ -14,7 +14,7 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
   const cwd = dirname(ref.home.root);
   const problems: string[] = [];
   let settings = { ...settingsSchema.parse({ teams: { notify } }), ignored: [] as string[] };
-  const own = notifier({
+  const own = createNotifier({
     settings: () => settings,
     ref,
     agent,
@@ -38,7 +38,7 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
 describe("teams.notify (S63)", () => {
   it("runs a shell command with the text as its first argument and as JSON on stdin", async () => {
     const { own, file, written } = await calls('printf "%s\\n" "$1" >> said; cat >> heard; echo . >> done');
-    own.tell("dev asks: Bash(echo $(touch made); `touch made`)\nnow \x1b[31mred", "lead");
+    own.notify("dev asks: Bash(echo $(touch made); `touch made`)\nnow \x1b[31mred", "lead");
     await written("done", ".");
     expect(file("said")).toBe("Team crew: dev asks: Bash(echo $(touch made); `touch made`) now red\n");
     expect(JSON.parse(file("heard"))).toEqual({ team: "crew", agent: "dev", text: file("said").trimEnd() });
@@ -51,7 +51,7 @@ describe("teams.notify (S63)", () => {
     writeFileSync(program, '#!/bin/sh\nprintf "%s|" "$@" > said\necho . > done\n');
     chmodSync(program, 0o700);
     change([program, "-t", "$HOME"]);
-    own.tell("something waits", "person");
+    own.notify("something waits", "person");
     await written("done", ".");
     expect(file("said")).toBe("-t|$HOME|Team crew: something waits|");
   });
@@ -59,7 +59,7 @@ describe("teams.notify (S63)", () => {
   it("gets the team in its environment, without API keys, and a redacted text", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-0123456789", MY_TOKEN: "tok-0123456789" };
     const { own, file, written } = await calls('env > seen; echo "$1" > said; echo . > done', { env });
-    own.tell("dev asks: Bash(curl -H tok-0123456789)", "lead");
+    own.notify("dev asks: Bash(curl -H tok-0123456789)", "lead");
     await written("done", ".");
     expect(file("seen")).toContain("TEAMS_TEAM=crew");
     expect(file("seen")).not.toContain("ANTHROPIC_API_KEY");
@@ -69,8 +69,8 @@ describe("teams.notify (S63)", () => {
   it("leaves requests of a teammate to the running lead", async () => {
     const { ref, own, file, written } = await calls('echo "$1" >> said');
     await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
-    own.tell("dev asks", "lead");
-    own.tell("dev's budget is spent", "person");
+    own.notify("dev asks", "lead");
+    own.notify("dev's budget is spent", "person");
     await written("said", "budget");
     expect(file("said")).not.toContain("asks");
   });
@@ -79,12 +79,12 @@ describe("teams.notify (S63)", () => {
     const { cwd, own, file, written } = await calls(
       'echo "$1" >> said; until [ -e go ]; do sleep 0.01; done',
     );
-    for (let i = 1; i <= 30; i += 1) own.tell(`call ${i}.`, "person");
+    for (let i = 1; i <= 30; i += 1) own.notify(`call ${i}.`, "person");
     await written("said", "call 1.");
     expect(file("said")).toBe("Team crew: call 1.\n");
     writeFileSync(join(cwd, "go"), "");
     await written("said", "call 9.");
-    own.tell("the last", "person");
+    own.notify("the last", "person");
     await written("said", "the last");
     expect(
       file("said")
@@ -95,29 +95,29 @@ describe("teams.notify (S63)", () => {
 
   it("reports a failing command once for each setting", async () => {
     const { own, problems, change, file, written } = await calls("echo no bus >&2; exit 3");
-    own.tell("one", "person");
-    own.tell("two", "person");
+    own.notify("one", "person");
+    own.notify("two", "person");
     await eventually("the problem", () => problems.length === 1);
     change(["/nowhere/at/all"]);
-    own.tell("three", "person");
+    own.notify("three", "person");
     await eventually("the next", () => problems.length === 2);
     change("a\0b");
-    own.tell("four", "person");
+    own.notify("four", "person");
     await eventually("the third", () => problems.length === 3);
     change('echo "$1" > said');
-    own.tell("five", "person");
+    own.notify("five", "person");
     await written("said", "five");
     expect(file("said")).toBe("Team crew: five\n");
-    expect(problems[0]).toBe("nobody was called by teams.notify: exit code 3: no bus");
+    expect(problems[0]).toBe("teams.notify failed, you were not notified: exit code 3: no bus");
     expect(problems[1]).toContain("ENOENT");
     expect(problems).toHaveLength(3);
   });
 
   it("runs nothing without a setting, and applies a new setting at once", async () => {
     const { own, change, written, file } = await calls(undefined);
-    own.tell("one", "person");
+    own.notify("one", "person");
     change('echo "$1" >> said');
-    own.tell("two", "person");
+    own.notify("two", "person");
     await written("said", "two");
     expect(file("said")).not.toContain("one");
   });

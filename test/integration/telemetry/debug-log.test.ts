@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { debugged } from "../../../src/runtime/debug-view.ts";
+import { withDebugLog } from "../../../src/runtime/debug-view.ts";
 import { openDebugLog } from "../../../src/telemetry/debug-log.ts";
 import { recordEvent } from "../../../src/telemetry/event-log.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
@@ -46,7 +46,7 @@ describe("debug log", () => {
 
   it("records that events cannot be written", () => {
     const root = temporaryDirectory();
-    debugged(NO_VIEW, { root, sessionId: "s", env: ON });
+    withDebugLog(NO_VIEW, { root, sessionId: "s", env: ON });
     const events = join(root, "events.jsonl");
     mkdirSync(events);
     recordEvent({ team: "crew", paths: { events } }, { type: "idle", reason: "available" });

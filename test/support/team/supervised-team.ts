@@ -10,7 +10,7 @@ import { type SpawnedTeammate, spawnTeammates } from "../../../src/operations/sp
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import { openBackends } from "../../../src/runtime/backends.ts";
-import { runInside } from "../../../src/runtime/teammate/run-in-process.ts";
+import { inProcessRunner } from "../../../src/runtime/teammate/run-in-process.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
@@ -66,7 +66,7 @@ export async function supervisedTeam(
   const env = kind === "panes" ? t.inside(pane) : t.env;
   const at = contextOf(ref, LEAD_NAME, { env, cwd: t.home });
   const inside = inProcessBackend({
-    runWorker: runInside(callOf(at.program), { width: () => 100, plain: true }),
+    runWorker: inProcessRunner(callOf(at.program), { width: () => 100, plain: true }),
   });
   const ctx: OperationContext = {
     ...at,

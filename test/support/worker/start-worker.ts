@@ -165,7 +165,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         sessionId,
         settings: input.liveSettings ?? (() => settings),
         spawn: { mode: "process" },
-        alone: input.alone ?? true,
+        isUnattended: input.alone ?? true,
         tools: input.tools,
         disallowedTools: input.disallowedTools,
       });

@@ -45,7 +45,7 @@ describe("keys of the sidebar", () => {
     const free = { ...AUDIT, status: { ...AUDIT.status, tasks } };
     const { state, effect } = press(afterKeys("t"), "go", free);
     expect(effect).toBeUndefined();
-    expect(state.notice).toBe("nobody has this task yet");
+    expect(state.notice).toBe("this task has no owner yet");
     expect(press(state, "down", free).state.notice).toBeUndefined();
   });
 

@@ -52,14 +52,14 @@ describe("a deadlock", () => {
     const deadlock = { kind: "cycle", tasks: ["1", "2"] } as const;
     const stuck = { ...AUDIT, status: { ...AUDIT.status, deadlock } };
     expect(shown(stuck, 34, 40).slice(2, 6)).toEqual([
-      " ▲ nobody can continue",
+      " ▲ no member can continue",
       "   #1 waits for #2, #2 for #1",
       "",
       " ▲ writer asks to approve its plan",
     ]);
     const alone = { ...stuck, status: { ...stuck.status, approvals: [] } };
     expect(shown(alone, 34, 40).slice(2, 6)).toEqual([
-      " ▲ nobody can continue",
+      " ▲ no member can continue",
       "   #1 waits for #2, #2 for #1",
       "",
       " MEMBERS                 2 working",

@@ -23,7 +23,7 @@ describe("eventText", () => {
     ],
     ["task #1 created: pending", { type: "task", what: "created", taskId: "1", status: "pending" }],
     [
-      "task #1 changed: pending → in progress, of nobody → ada",
+      "task #1 changed: pending → in progress, owner none → ada",
       {
         type: "task",
         what: "changed",

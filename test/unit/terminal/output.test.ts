@@ -141,7 +141,7 @@ describe("status texts", () => {
   };
 
   it("statusLine fits a team into one line", () => {
-    expect(statusLine(team)).toBe("a nobody");
+    expect(statusLine(team)).toBe("a no teammates");
   });
 
   it("statusText explains a deadlock and how to solve it", () => {
@@ -150,10 +150,10 @@ describe("status texts", () => {
         .split("\n")
         .at(-1);
     expect(reported({ kind: "cycle", tasks: ["1", "2"] })).toBe(
-      "Nobody can continue: #1 waits for #2, #2 for #1. Break the cycle at a task that is done or not needed: teams task done 1, or teams task rm 1",
+      "No member can continue: #1 waits for #2, #2 for #1. Break the cycle at a task that is done or not needed: teams task done 1, or teams task rm 1",
     );
     expect(reported({ kind: "dead-owner", owner: "ada", tasks: ["3"] })).toBe(
-      "Nobody can continue: #3 belongs to ada, who has ended. Give it to another: teams task update 3 --owner <name>",
+      "No member can continue: #3 belongs to ada, who has ended. Assign it to another member: teams task update 3 --owner <name>",
     );
   });
 

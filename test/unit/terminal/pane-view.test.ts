@@ -265,7 +265,7 @@ describe("notices in an agent's pane", () => {
       view.event({ type: "text_dropped" });
       view.event({ type: "text", text: "A whole one." });
     });
-    expect(out).toBe("half a sen\n\n↻ the connection broke: the text above does not count\n\nA whole one.");
+    expect(out).toBe("half a sen\n\n↻ the connection broke: the text above is discarded\n\nA whole one.");
   });
 
   test("omit a call that a rule allowed, but show answers and denials", () => {

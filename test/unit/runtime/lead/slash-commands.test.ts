@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readTypedLine } from "../../../../src/runtime/lead/slash-commands.ts";
+import { parseTypedLine } from "../../../../src/runtime/lead/slash-commands.ts";
 
-const read = (line: string) => readTypedLine(line, (path) => path === "/tmp");
+const read = (line: string) => parseTypedLine(line, (path) => path === "/tmp");
 
 test.each([
   ["plain words", "look at src"],
@@ -11,7 +11,7 @@ test.each([
   ["an existing path of one part", "/tmp is full"],
   ["a lone slash", "/ is the root"],
   ["a number", "/2 of them"],
-])("readTypedLine treats %s as a message", (_, line) => {
+])("parseTypedLine treats %s as a message", (_, line) => {
   expect(read(line)).toEqual({ kind: "message" });
 });
 
@@ -21,7 +21,7 @@ test.each([
   ["/Delegate", "delegate"],
   ["/help", "help"],
   ["/exit", "exit"],
-])("readTypedLine treats %j as a command", (line, command) => {
+])("parseTypedLine treats %j as a command", (line, command) => {
   expect(read(line)).toEqual({ kind: "command", command });
 });
 
@@ -29,7 +29,7 @@ test.each([
   ["/statu", "there is no /statu"],
   ["/compact now", "there is no /compact"],
   ["/constructor", "there is no /constructor"],
-  ["/delegate the rest", "/delegate takes nothing after it"],
-])("readTypedLine rejects %j and says why", (line, why) => {
-  expect(read(line)).toEqual({ kind: "unknown", why: expect.stringContaining(why) });
+  ["/delegate the rest", "/delegate takes no arguments"],
+])("parseTypedLine rejects %j and says why", (line, why) => {
+  expect(read(line)).toEqual({ kind: "unknown", reason: expect.stringContaining(why) });
 });

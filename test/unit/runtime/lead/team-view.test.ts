@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
   type AgentSummary,
-  afterKey,
-  frameOf,
+  applyKey,
   type KeyPress,
   LEAD_VIEW,
-  settledView,
+  renderFrame,
   type TeamView,
   type ViewFacts,
+  validView,
 } from "../../../../src/runtime/lead/team-view.ts";
 import { styler } from "../../../../src/text/style.ts";
 
@@ -25,13 +25,13 @@ const TRIO = [agent("ann"), agent("bob", { state: "active", activity: "Bash(make
 function walk(keys: readonly KeyPress[], agents: readonly AgentSummary[] = TRIO): readonly string[] {
   let view: TeamView = LEAD_VIEW;
   return keys.map((key) => {
-    const next = afterKey(view, key, agents);
+    const next = applyKey(view, key, agents);
     view = next.view;
     return `${view.at}:${view.selected ?? ""}${next.interrupt ? "!" : ""}`;
   });
 }
 
-describe("afterKey", () => {
+describe("applyKey", () => {
   test.each<[string, readonly KeyPress[], readonly string[]]>([
     [
       "down selects from the first and wraps around",
@@ -79,26 +79,26 @@ describe("afterKey", () => {
   test("scrolls a viewed agent back to its first row at most", () => {
     const long = agent("ann", { lines: Array.from({ length: 15 }, (_, i) => `row ${i}`) });
     const back = (view: TeamView, key: KeyPress): TeamView =>
-      settledView(afterKey(view, key, [long]).view, [long]);
-    const viewed: TeamView = { at: "agent", selected: "ann", back: 0 };
+      validView(applyKey(view, key, [long]).view, [long]);
+    const viewed: TeamView = { at: "agent", selected: "ann", scrolledBack: 0 };
     const far = ["page-up", "page-up", "page-up"].reduce((view, key) => back(view, key as KeyPress), viewed);
-    expect(far.back).toBe(15);
-    expect(back(far, "page-down").back).toBe(5);
-    expect(back(back(far, "page-down"), "page-down").back).toBe(0);
+    expect(far.scrolledBack).toBe(15);
+    expect(back(far, "page-down").scrolledBack).toBe(5);
+    expect(back(back(far, "page-down"), "page-down").scrolledBack).toBe(0);
     // An interrupt scrolls to the end, so that the user sees its effect.
     const works = { ...long, state: "active" as const };
-    expect(afterKey(far, "escape", [works])).toEqual({ view: { ...far, back: 0 }, interrupt: true });
+    expect(applyKey(far, "escape", [works])).toEqual({ view: { ...far, scrolledBack: 0 }, interrupt: true });
   });
 });
 
-test("settledView returns to the list when the viewed agent leaves, and to the lead when the last one does", () => {
-  const viewed: TeamView = { at: "agent", selected: "bob", back: 0 };
-  expect(settledView(viewed, TRIO)).toEqual(viewed);
-  expect(settledView(viewed, [agent("ann")])).toEqual({ at: "list", selected: "ann", back: 0 });
-  expect(settledView(viewed, [])).toEqual(LEAD_VIEW);
+test("validView returns to the list when the viewed agent leaves, and to the lead when the last one does", () => {
+  const viewed: TeamView = { at: "agent", selected: "bob", scrolledBack: 0 };
+  expect(validView(viewed, TRIO)).toEqual(viewed);
+  expect(validView(viewed, [agent("ann")])).toEqual({ at: "list", selected: "ann", scrolledBack: 0 });
+  expect(validView(viewed, [])).toEqual(LEAD_VIEW);
 });
 
-describe("frameOf", () => {
+describe("renderFrame", () => {
   const facts = (more: Partial<ViewFacts> = {}): ViewFacts => ({
     team: "crew",
     agents: TRIO,
@@ -106,10 +106,10 @@ describe("frameOf", () => {
     ...more,
   });
   const drawn = (view: TeamView, known: ViewFacts, size = { width: 50, height: 12 }, line = "") =>
-    frameOf(view, known, { ...size, paint: styler(true) }, line);
+    renderFrame(view, known, { ...size, paint: styler(true) }, line);
 
   test("lists each agent with its state, and the last output of the selected one", () => {
-    expect(drawn({ at: "list", selected: "bob", back: 0 }, facts()).rows).toEqual([
+    expect(drawn({ at: "list", selected: "bob", scrolledBack: 0 }, facts()).rows).toEqual([
       "teammates of crew           Enter views · Esc back",
       "",
       "  ○ ann   idle",
@@ -124,14 +124,14 @@ describe("frameOf", () => {
   test("shows an agent's output between its title and the input line, with the cursor after the input", () => {
     const bob = agent("bob", { state: "active", activity: "Bash(make)", lines: ["1", "2", "3", "4", "5"] });
     const frame = drawn(
-      { at: "agent", selected: "bob", back: 0 },
+      { at: "agent", selected: "bob", scrolledBack: 0 },
       facts({ agents: [bob] }),
       { width: 60, height: 7 },
       "go on",
     );
     expect(frame).toEqual({
       rows: [
-        "● bob  Bash(make)        Esc interrupts · Shift+↑↓ the next",
+        "● bob  Bash(make)            Esc interrupts · Shift+↑↓ next",
         "─".repeat(60),
         "3",
         "4",
@@ -139,11 +139,11 @@ describe("frameOf", () => {
         "─".repeat(60),
         "› go on",
       ].map((row, i) =>
-        i === 0 ? expect.stringMatching(/^● bob {2}Bash\(make\) +Esc interrupts · Shift\+↑↓ the next$/) : row,
+        i === 0 ? expect.stringMatching(/^● bob {2}Bash\(make\) +Esc interrupts · Shift\+↑↓ next$/) : row,
       ),
       cursor: 7,
     });
-    const back = drawn({ at: "agent", selected: "bob", back: 10 }, facts({ agents: [bob] }), {
+    const back = drawn({ at: "agent", selected: "bob", scrolledBack: 10 }, facts({ agents: [bob] }), {
       width: 60,
       height: 7,
     });
@@ -152,7 +152,7 @@ describe("frameOf", () => {
 
   test("has no input line for an agent that has ended", () => {
     const gone = agent("ann", { state: "failed" });
-    const frame = drawn({ at: "agent", selected: "ann", back: 0 }, facts({ agents: [gone] }));
+    const frame = drawn({ at: "agent", selected: "ann", scrolledBack: 0 }, facts({ agents: [gone] }));
     expect(frame.rows[0]).toMatch(/^✗ ann {2}crashed/);
     expect([frame.rows.at(-1), frame.cursor]).toEqual(["it has ended", undefined]);
   });
@@ -172,7 +172,7 @@ describe("frameOf", () => {
       task("2", { status: "in_progress", owner: "ann" }),
       task("3", { blockedBy: ["2"] }),
     ];
-    expect(drawn({ at: "tasks", selected: undefined, back: 0 }, facts({ tasks })).rows).toEqual([
+    expect(drawn({ at: "tasks", selected: undefined, scrolledBack: 0 }, facts({ tasks })).rows).toEqual([
       "tasks of crew · 1 of 3 done               Esc back",
       "",
       "✓   #1 task 1",
@@ -183,7 +183,7 @@ describe("frameOf", () => {
 
   test("names the second key only if there is room and the key does something", () => {
     const bob = agent("bob", { state: "active", activity: "Bash(make)" });
-    const [head] = drawn({ at: "agent", selected: "bob", back: 0 }, facts({ agents: [bob] }), {
+    const [head] = drawn({ at: "agent", selected: "bob", scrolledBack: 0 }, facts({ agents: [bob] }), {
       width: 40,
       height: 7,
     }).rows;
@@ -199,7 +199,7 @@ describe("frameOf", () => {
         styled(1, "12345678901234567890"),
       ],
     });
-    const { rows } = drawn({ at: "agent", selected: "ann", back: 0 }, facts({ agents: [ann] }), {
+    const { rows } = drawn({ at: "agent", selected: "ann", scrolledBack: 0 }, facts({ agents: [ann] }), {
       width: 20,
       height: 7,
     });
@@ -213,7 +213,7 @@ describe("frameOf", () => {
   test("keeps the selected agent of a long list visible", () => {
     const many = Array.from({ length: 40 }, (_, i) => agent(`agent-${i}`));
     for (const selected of ["agent-0", "agent-20", "agent-39"]) {
-      const { rows } = drawn({ at: "list", selected, back: 0 }, facts({ agents: many }));
+      const { rows } = drawn({ at: "list", selected, scrolledBack: 0 }, facts({ agents: many }));
       expect(rows).toContain(`› ○ ${selected.padEnd(8)}  idle`);
     }
   });
@@ -227,7 +227,7 @@ describe("frameOf", () => {
     });
     for (const at of ["list", "agent", "tasks"] as const) {
       const { rows } = drawn(
-        { at, selected: wild.name, back: 0 },
+        { at, selected: wild.name, scrolledBack: 0 },
         facts({ agents: [wild, ...many] }),
         { width: 30, height: 9 },
         "x".repeat(90),
