@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import { MASK, maskText, ownSecrets } from "../os/redact.ts";
+import { ownSecrets, REDACTED, redactText } from "../os/redact.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
 
@@ -22,8 +22,8 @@ export async function textArgument(
 
 /** Says that a text is not written as it was given: whoever gave it may think that its reader has the secret now. */
 export function noteMasked(text: string, { note }: Pick<Output, "note">): void {
-  if (maskText(text, ownSecrets()) === text) return;
-  note(`A secret of your environment in it was written as ${MASK}; no file of ours holds one.`);
+  if (redactText(text, ownSecrets()) === text) return;
+  note(`A secret of your environment in it was written as ${REDACTED}; no file of ours holds one.`);
 }
 
 /** As {@link textArgument} for the value of an option; undefined where it was not given. */

@@ -3,7 +3,7 @@ import type { OperationContext } from "../operations/context.ts";
 import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/process/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
-import { type AgentExit, exitOf, launchScriptOf } from "../team/members/judge-liveness.ts";
+import { type AgentExit, launchScriptOf, toAgentExit } from "../team/members/judge-liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { teamBell } from "./follow-team.ts";
@@ -97,7 +97,7 @@ const NOTHING: ScreenChanges = { rows: [], leftOut: 0 };
 /** The end of what runs in a place: as its launch script wrote it down, or because that is gone. */
 function endIn({ ref }: OperationContext, name: string, place: PlaceRecord | undefined): End | undefined {
   const record = readExit(ref, name);
-  if (record !== undefined && record.instance === place?.instance) return { exit: exitOf(record) };
+  if (record !== undefined && record.instance === place?.instance) return { exit: toAgentExit(record) };
   const script = launchScriptOf(place);
   return script !== undefined && livenessOf(script) === "dead" ? { exit: undefined } : undefined;
 }

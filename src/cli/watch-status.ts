@@ -7,7 +7,7 @@ import { notifyTaskChanges } from "../operations/supervision/task-notifications.
 import { operationContext } from "../runtime/operation-context.ts";
 import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { hasNews } from "../team/tasks/notify-owners.ts";
+import { hasPendingNotifications } from "../team/tasks/notify-owners.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 import { statusText } from "../terminal/status-text.ts";
@@ -34,7 +34,7 @@ export async function wholeStatus(call: AnyCall, open: OpenTeam, asked: Asked): 
 async function current(ctx: OperationContext, { git }: Asked): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
   const status = await teamStatus(ctx, { git });
-  const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
+  const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasPendingNotifications);
   await notifyTaskChanges(
     ctx,
     news.map(({ id }) => id),

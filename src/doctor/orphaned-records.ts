@@ -7,7 +7,7 @@ import { agentFileName } from "../protocol/paths.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { type StatusRecord, statusRecord } from "../schema/status.ts";
 import { readRecordFile } from "../store/json-file.ts";
-import { setAside } from "../store/quarantine.ts";
+import { quarantine } from "../store/quarantine.ts";
 import { readTeam } from "../team/config/config.ts";
 import { lockInTeam } from "../team/config/team-lock.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
@@ -70,7 +70,7 @@ function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Flaw {
   const hasRun = entryOf(join(ref.paths.dir, "run", stem)) !== undefined;
   if (unread === 0 && !hasRun && stem !== LEAD_NAME && isCertain) {
     const mend = async (): Promise<string> => {
-      const kept = await lockInTeam(ref, path, () => setAside(path));
+      const kept = await lockInTeam(ref, path, () => quarantine(path));
       return `set aside as ${kept}: ${text}`;
     };
     return { level: "warn", text, mend };

@@ -9,23 +9,23 @@ import { journalLine } from "../schema/inbox.ts";
 import { teamDir } from "../schema/names.ts";
 import { exitRecord, placeRecord, statusRecord } from "../schema/status.ts";
 import { jsonLinesBackwards } from "../store/jsonl.ts";
-import { setAside } from "../store/quarantine.ts";
+import { quarantine } from "../store/quarantine.ts";
 import { readTeam, updateTeam } from "../team/config/config.ts";
 import { changeInbox, setAsideBad } from "../team/inbox/inbox-file.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { isConfigSalvageable, repairConfig, setConfigAside } from "../team/repair/repair-config.ts";
-import { flawOf } from "../team/repair/repair-json.ts";
+import { isConfigSalvageable, quarantineConfig, repairConfig } from "../team/repair/repair-config.ts";
+import { jsonProblem } from "../team/repair/repair-json.ts";
 import {
   brokenLinks,
   brokenTasks,
-  mendLinks,
-  mendWatermark,
   missingWatermark,
   repairTask,
+  repairTaskLinks,
+  repairWatermark,
 } from "../team/repair/repair-tasks.ts";
 import { requestSchemaOf } from "../team/requests/requests.ts";
-import { circleIn, deadlockSentence } from "../team/tasks/deadlock.ts";
+import { deadlockSentence, dependencyCycle } from "../team/tasks/deadlock.ts";
 import { taskIds } from "../team/tasks/task-ids.ts";
 import { findTask } from "../team/tasks/tasks.ts";
 import { operand } from "../text/shell-quote.ts";
@@ -36,7 +36,7 @@ import { type Flaw, some } from "./finding.ts";
  * @param giveUp whether one that nothing can be saved of may be taken out of the way
  */
 export function configFlaw(ref: TeamRef, giveUp: boolean): Flaw | undefined {
-  const flaw = flawOf(ref.paths.config, teamConfig);
+  const flaw = jsonProblem(ref.paths.config, teamConfig);
   if (flaw === undefined) return undefined;
   if (isConfigSalvageable(ref)) return { level: "fail", text: flaw, mend: () => mendConfig(ref) };
   const left = `An archive of it: teams import <file>. What is left: teams delete --force ${operand(ref.team)}`;
@@ -48,7 +48,7 @@ export function configFlaw(ref: TeamRef, giveUp: boolean): Flaw | undefined {
       remedy: `Set it aside: teams doctor ${operand(ref.team)} --fix --force. ${left}`,
     };
   }
-  return { level: "fail", text, mend: async () => `set aside as ${await setConfigAside(ref)}. ${left}` };
+  return { level: "fail", text, mend: async () => `set aside as ${await quarantineConfig(ref)}. ${left}` };
 }
 
 async function mendConfig(ref: TeamRef): Promise<string | undefined> {
@@ -104,7 +104,7 @@ function isNameOf(ref: TeamRef, name: string): boolean {
 function circleFlaws(ref: TeamRef): Flaw[] {
   const isBroken = new Set(brokenTasks(ref).map(({ id }) => id));
   const tasks = taskIds(ref).flatMap((id) => (isBroken.has(id) ? [] : (findTask(ref, id) ?? [])));
-  const circle = circleIn(tasks);
+  const circle = dependencyCycle(tasks);
   if (circle === undefined) return [];
   const text = `nobody can begin these: ${deadlockSentence({ kind: "cycle", tasks: circle })}`;
   const [first = ""] = circle;
@@ -130,7 +130,7 @@ function linkFlaws(ref: TeamRef): Flaw[] {
   const flaws = brokenLinks(ref).flatMap((repair) => repair.flaws);
   if (flaws.length === 0) return [];
   const mend = async (): Promise<string | undefined> => {
-    const repairs = await mendLinks(ref);
+    const repairs = await repairTaskLinks(ref);
     const done = repairs.flatMap((repair) => repair.flaws);
     return done.length === 0 ? undefined : `brought the links between tasks in step: ${some(done)}`;
   };
@@ -141,7 +141,7 @@ function watermarkFlaws(ref: TeamRef): Flaw[] {
   const mark = missingWatermark(ref);
   if (mark === undefined) return [];
   const mend = async (): Promise<string> => {
-    await mendWatermark(ref);
+    await repairWatermark(ref);
     return `raised the highest number of a task to ${mark}`;
   };
   return [{ level: "warn", text: `the number of a task up to #${mark} could be given twice`, mend }];
@@ -210,10 +210,12 @@ function requestFlaws(ref: TeamRef): Flaw[] {
 
 /** A record that cannot be read tells nothing, and its writer writes it anew; the text is kept for a person to look at. */
 function asideFlaw(path: string, schema: z.core.$ZodType<unknown>): Flaw[] {
-  const flaw = flawOf(path, schema);
+  const flaw = jsonProblem(path, schema);
   if (flaw === undefined) return [];
   const mend = async (): Promise<string | undefined> =>
-    flawOf(path, schema) === undefined ? undefined : `set aside what could not be read: ${setAside(path)}`;
+    jsonProblem(path, schema) === undefined
+      ? undefined
+      : `set aside what could not be read: ${quarantine(path)}`;
   return [{ level: "warn", text: flaw, mend }];
 }
 
@@ -227,7 +229,7 @@ function journalFlaws(ref: TeamRef): Flaw[] {
   const isTorn = size > 0 && readFrom(journal, size - 1)?.[0] !== 0x0a;
   if (size > 0 && jsonLinesBackwards(journal, journalLine, { maxBytes: JOURNAL_BYTES }).next().done) {
     const mend = async (): Promise<string> =>
-      `set aside a journal of which nothing can be read: ${setAside(journal)}`;
+      `set aside a journal of which nothing can be read: ${quarantine(journal)}`;
     return [{ level: "fail", text: `${journal}: no line of it can be read`, mend }];
   }
   if (!isTorn) return [];

@@ -4,7 +4,7 @@ import type { Env } from "../os/env.ts";
 import { replaceFile } from "../os/files/atomic-write.ts";
 import { ensureDir, fileSize, listDir, readText, removeFile, rename } from "../os/files/fs.ts";
 import { runDetached } from "../os/process/spawn.ts";
-import { maskText, secretsOf } from "../os/redact.ts";
+import { redactText, secretsOf } from "../os/redact.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 
 interface SnapshotOptions {
@@ -55,7 +55,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
 /** A function or an alias may have been made with the value of a secret variable in it. */
 function maskFile(path: string, secrets: readonly string[]): void {
   const text = readText(path) ?? "";
-  const masked = maskText(text, secrets);
+  const masked = redactText(text, secrets);
   if (masked !== text) replaceFile(path, masked, { sync: false });
 }
 

@@ -12,7 +12,7 @@ interface CurrentAgent {
 const current = new AsyncLocalStorage<CurrentAgent>();
 
 /** Does the work, and all that it leaves behind (timers, streams, promises), in an agent's name. */
-export function asAgent<T>(agent: CurrentAgent, work: () => T): T {
+export function runAsAgent<T>(agent: CurrentAgent, work: () => T): T {
   return current.run(agent, work);
 }
 

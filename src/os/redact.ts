@@ -4,7 +4,7 @@ import { type Env, processEnv } from "./env.ts";
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
 /** Shorter values occur by chance in honest text. */
 const MIN_LENGTH = 8;
-export const MASK = "[secret]";
+export const REDACTED = "[secret]";
 
 /** What is to be masked of an environment, in every {@link formsOf form}; the longest first, so that none is left in half. */
 export function secretsOf(env: Env): string[] {
@@ -58,8 +58,8 @@ export function addSecrets(env: Env): void {
 }
 
 /** The text with every secret in it replaced. */
-export function maskText(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+export function redactText(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((masked, secret) => masked.replaceAll(secret, REDACTED), text);
 }
 
 /** Masks a text that comes in pieces. */
@@ -70,13 +70,13 @@ interface SecretStream {
   end(): string;
 }
 
-/** {@link maskText} for a text that comes in pieces, of which a secret may take several. */
-export function maskStream(secrets: readonly string[]): SecretStream {
+/** {@link redactText} for a text that comes in pieces, of which a secret may take several. */
+export function redactStream(secrets: readonly string[]): SecretStream {
   let waiting = "";
   return {
     push(piece) {
-      const text = maskText(waiting + piece, secrets);
-      const sure = text.length - Math.max(0, ...secrets.map((secret) => begun(text, secret)));
+      const text = redactText(waiting + piece, secrets);
+      const sure = text.length - Math.max(0, ...secrets.map((secret) => startedLength(text, secret)));
       waiting = text.slice(sure);
       return text.slice(0, sure);
     },
@@ -89,23 +89,23 @@ export function maskStream(secrets: readonly string[]): SecretStream {
 }
 
 /** How many characters at the end of a text are the start of this secret, but not all of it. */
-function begun(text: string, secret: string): number {
+function startedLength(text: string, secret: string): number {
   let length = Math.min(text.length, secret.length - 1);
   while (length > 0 && !text.endsWith(secret.slice(0, length))) length -= 1;
   return length;
 }
 
 /** A JSON value with every secret in its strings replaced; masked before it is written, where no escape hides one. */
-export function maskValue<T>(value: T, secrets: readonly string[]): T {
-  return secrets.length === 0 ? value : (maskAny(value, secrets) as T);
+export function redactValue<T>(value: T, secrets: readonly string[]): T {
+  return secrets.length === 0 ? value : (redactAny(value, secrets) as T);
 }
 
-function maskAny(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") return maskText(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => maskAny(item, secrets));
+function redactAny(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return redactText(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => redactAny(item, secrets));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [maskText(key, secrets), maskAny(item, secrets)]),
+    Object.entries(value).map(([key, item]) => [redactText(key, secrets), redactAny(item, secrets)]),
   );
 }
 
@@ -114,7 +114,7 @@ function maskAny(value: unknown, secrets: readonly string[]): unknown {
  * (protocol.md section 6).
  * @param passed names of those that it may have all the same (`teams.passSecrets`)
  */
-export function withoutCredentials(env: Env, passed: readonly string[] = []): Env {
+export function withoutModelCredentials(env: Env, passed: readonly string[] = []): Env {
   const secret = /^ANTHROPIC_(.*(KEY|TOKEN|SECRET|PASSWORD)|CUSTOM_HEADERS)$/i;
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => passed.includes(name) || !secret.test(name)),

@@ -25,7 +25,7 @@ export function agentFileName(name: string): string {
 }
 
 /** Agents whose paths are kept: more than a team has. */
-const MOST_AGENTS = 1_000;
+const MAX_AGENTS = 1_000;
 
 /** Every path of one team (protocol.md section 1). Pure: nothing is looked at. */
 export interface TeamPaths {
@@ -39,7 +39,7 @@ export interface TeamPaths {
   readonly taskLock: string;
   readonly highWaterMark: string;
   /** *Ours*: the id below which no task is open, for claims. */
-  readonly openFrom: string;
+  readonly claimCursor: string;
   /** *Ours*: the change of links that is being made. */
   readonly linkChange: string;
   /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
@@ -86,7 +86,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     tasks,
     taskLock: join(tasks, ".lock"),
     highWaterMark: join(tasks, ".highwatermark"),
-    openFrom: join(tasks, ".open-from"),
+    claimCursor: join(tasks, ".open-from"),
     linkChange: join(tasks, ".link-change"),
     runtime: runtimeDir,
     task: (id) => join(tasks, `${taskFileStem(id)}.json`),
@@ -95,7 +95,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     agent: (agent) => {
       const known = agents.get(agent);
       if (known !== undefined) return known;
-      if (agents.size >= MOST_AGENTS) agents.clear();
+      if (agents.size >= MAX_AGENTS) agents.clear();
       const paths = agentPaths(
         join(dir, "run", agentFileName(agent)),
         join(runtimeDir, agentFileName(agent)),

@@ -2,7 +2,7 @@ import { messageOf } from "../errors.ts";
 import { isLed } from "../operations/supervision/reconcile.ts";
 import type { Env } from "../os/env.ts";
 import { runCommandGroup } from "../os/process/command-group.ts";
-import { maskText, secretsOf, withoutCredentials } from "../os/redact.ts";
+import { redactText, secretsOf, withoutModelCredentials } from "../os/redact.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { LiveSettings } from "../settings/live-settings.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -56,7 +56,7 @@ export function notifier(options: NotifierOptions): Notifier {
       // What is left open there is told by the lead's own process.
       if (whom === "lead" && agent !== LEAD_NAME && isLed({ ref })) return;
       if (waiting.length === MOST_WAITING) return;
-      const text = maskText(`Team ${ref.team}: ${what}`, secretsOf(env));
+      const text = redactText(`Team ${ref.team}: ${what}`, secretsOf(env));
       waiting.push(gridText(text).slice(0, MAX_TEXT));
       void work();
     },
@@ -81,7 +81,7 @@ async function runOnce(
   let said = "";
   const command = {
     cwd,
-    env: { ...withoutCredentials(all, teams.passSecrets), TEAMS_TEAM: ref.team },
+    env: { ...withoutModelCredentials(all, teams.passSecrets), TEAMS_TEAM: ref.team },
     input: JSON.stringify({ team: ref.team, agent, text }),
     timeoutMs: TIMEOUT_MS,
     signal,
@@ -94,7 +94,7 @@ async function runOnce(
     if (failure === "timed-out") return `it was not done within ${TIMEOUT_MS / 1000} s`;
     if (failure !== undefined) return message ?? "it was not started";
     if (code === 0) return undefined;
-    const words = gridText(maskText(said, secretsOf(all))).slice(0, MAX_WORDS);
+    const words = gridText(redactText(said, secretsOf(all))).slice(0, MAX_WORDS);
     return [ended ?? `exit code ${code}`, words].filter((part) => part !== "").join(": ");
   } catch (error) {
     // Words that no system takes, as with a NUL in them.

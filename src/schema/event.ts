@@ -29,7 +29,7 @@ export const teamEvent = z.looseObject({
 export type TeamEvent = z.infer<typeof teamEvent>;
 
 /** Whose event it is, as far as whoever writes it knows. */
-export interface EventOf {
+export interface EventSubject {
   readonly agentId?: string | undefined;
   readonly agentType?: string | undefined;
   readonly parentSessionId?: string | undefined;
@@ -102,4 +102,4 @@ export type EventFacts =
       readonly skills: number;
     };
 
-export type NewEvent = EventFacts & EventOf;
+export type NewEvent = EventFacts & EventSubject;

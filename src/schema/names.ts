@@ -44,7 +44,7 @@ export function isTeamDir(name: string): name is TeamDir {
  * @throws TeamError INVALID_NAME, saying which rule it breaks.
  */
 export function agentName(name: string): AgentName {
-  const flaw = nameFlaw(name);
+  const flaw = nameProblem(name);
   if (flaw !== undefined) {
     throw new TeamError("INVALID_NAME", `${spelled(name)} cannot be a member's name: it ${flaw}.`, {
       hint: `Use up to ${MAX_NAME} visible characters without @.`,
@@ -67,7 +67,7 @@ export function newAgentName(name: string): AgentName {
   return checked;
 }
 
-function nameFlaw(name: string): string | undefined {
+function nameProblem(name: string): string | undefined {
   if (name.trim() === "") return "is empty";
   if ([...name].length > MAX_NAME) return `has more than ${MAX_NAME} characters`;
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return "has control characters";

@@ -4,7 +4,7 @@ import { repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { formatJson } from "../store/format-json.ts";
-import { jsonPlan, readJsonFile, readRecordFile } from "../store/json-file.ts";
+import { jsonUpdate, readJsonFile, readRecordFile } from "../store/json-file.ts";
 import { changeFile } from "../store/update-file.ts";
 
 /** `teams-trust.json` of the root: what a person said of directories, by the directory that stands for their repository. */
@@ -62,7 +62,7 @@ export async function setTrust(
   const key = repositoryOf(directory);
   let before: boolean | undefined;
   await changeFile(path, (text, isLocked) => {
-    const plan = jsonPlan<z.infer<typeof trustFile>>({
+    const plan = jsonUpdate<z.infer<typeof trustFile>>({
       path,
       schema: trustFile,
       missing: () => new Error("An absent file reads as an empty one."),

@@ -7,7 +7,7 @@ import { formatJson } from "./format-json.ts";
 import type { Plan } from "./update-file.ts";
 
 /** How long a foreign writer that writes in place may need to end; then the file is read once more. */
-export const SECOND_LOOK_MS = 20;
+export const REREAD_MS = 20;
 
 /**
  * Reads a file of JSON; one that does not parse is read again once, since a foreign writer may be in the middle.
@@ -18,7 +18,7 @@ export const SECOND_LOOK_MS = 20;
 export function readJsonFile<T>(
   path: string,
   schema: z.core.$ZodType<T>,
-  wait: () => void = () => pauseSync(SECOND_LOOK_MS),
+  wait: () => void = () => pauseSync(REREAD_MS),
 ): T | undefined {
   const first = attempt(path, schema);
   if (!("flaw" in first)) return first.value;
@@ -52,7 +52,7 @@ interface JsonChange<T> {
  * A change of a file of JSON, as a plan for `changeFile`, which tells the caller what the file holds then.
  * @throws TeamError CORRUPT_FILE from the plan, with the file left as it is
  */
-export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): Plan<T> {
+export function jsonUpdate<T>({ path, schema, missing, change }: JsonChange<T>): Plan<T> {
   return (text, isLocked) => {
     const read = parse(text, schema);
     if ("flaw" in read && !isLocked) throw corruptFile(path, read.flaw);

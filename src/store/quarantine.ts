@@ -9,7 +9,7 @@ import { operand } from "../text/shell-quote.ts";
  * @returns where the copy is: `<path>.broken-<milliseconds>`
  * @throws TeamError PERMISSION_DENIED for a link: what it names is no team's, and would go into every archive as a copy
  */
-export function keepBroken(path: string): string {
+export function copyAside(path: string): string {
   refuseLink(path);
   const bytes = readFrom(path, 0) ?? "";
   let at = systemClock.now();
@@ -20,9 +20,9 @@ export function keepBroken(path: string): string {
 /**
  * Takes a file of which nothing can be saved out of the way, together with what a writer that has it open still adds.
  * @returns where it is now
- * @throws TeamError as {@link keepBroken}
+ * @throws TeamError as {@link copyAside}
  */
-export function setAside(path: string): string {
+export function quarantine(path: string): string {
   refuseLink(path);
   let at = systemClock.now();
   while (entryOf(`${path}.broken-${at}`) !== undefined) at += 1;

@@ -4,13 +4,13 @@ import { type FileVersion, versionOf } from "../os/files/fs.ts";
 /** Milliseconds: the times of some file systems are so coarse that two changes within them look like one. */
 const YOUNG_MS = 2_000;
 /** Files that are remembered: more than the largest team has. Past it all are read once more. */
-const MOST_FILES = 20_000;
+const MAX_FILES = 20_000;
 
 /**
  * What a process that looks at the same files again and again has read: a file that has not changed costs it one call of
  * the system. What it gives out is shared, and nobody changes it.
  */
-export class Remembered {
+export class ReadCache {
   readonly #files = new Map<string, { readonly version: FileVersion; readonly content: unknown }>();
   readonly #clock: Clock;
 
@@ -23,7 +23,7 @@ export class Remembered {
    * @returns undefined when there is none
    * @throws a system error when it cannot be looked at, and what `read` throws
    */
-  of<T>(path: string, read: () => T): T | undefined {
+  get<T>(path: string, read: () => T): T | undefined {
     // Before it is read: a change behind this look is another version at the next one.
     const version = versionOf(path);
     const known = this.#files.get(path);
@@ -33,7 +33,7 @@ export class Remembered {
     if (version === undefined) return undefined;
     const content = read();
     if (this.#clock.now() - version.changedMs < YOUNG_MS) return content;
-    if (this.#files.size >= MOST_FILES) this.#files.clear();
+    if (this.#files.size >= MAX_FILES) this.#files.clear();
     this.#files.set(path, { version, content });
     return content;
   }

@@ -23,10 +23,10 @@ function treeOf(text: string, errors: ParseError[]): Node | undefined {
 }
 
 /** Deeper than any file of a peer, and far from the end of the engine's stack. */
-const MOST_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 function readable(node: Node, errors: readonly ParseError[], depth = 0): unknown {
-  if (depth > MOST_DEPTH) return undefined;
+  if (depth > MAX_DEPTH) return undefined;
   const below = (child: Node): unknown => readable(child, errors, depth + 1);
   const children = node.children ?? [];
   if (node.type === "array") return children.map(below).filter((value) => value !== undefined);

@@ -4,7 +4,7 @@ import { readTextLines } from "./jsonl.ts";
 /** Lines of a file as they come, each once, at the cost of what is new. */
 export interface LineFeed<T> {
   /** Those since the last look; at the first all that there are. */
-  look(): T[];
+  poll(): T[];
 }
 
 /**
@@ -20,7 +20,7 @@ export function openLineFeed<T>(
   let inode: number | undefined;
   let offset = 0;
   return {
-    look() {
+    poll() {
       const now = versionOf(path)?.inode;
       const isOther = now !== inode;
       const before = older === undefined || !isOther ? [] : restOf(older);

@@ -9,7 +9,7 @@ import { taskGate } from "../operations/task-gate.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
-import type { TaskGate } from "../team/tasks/update-task.ts";
+import type { TaskHooks } from "../team/tasks/update-task.ts";
 import type { Worker } from "../worker/worker.ts";
 
 /** What the team tools of one agent act with: the operations' context, and the worker that the agent is. */
@@ -88,7 +88,7 @@ function hintOf({ code, hint }: TeamError): string | undefined {
 }
 
 /** What the hooks have to say when this agent adds or completes a task. */
-export function taskGateOf({ ctx, hooks }: TeamToolContext, { signal }: ToolContext): TaskGate | undefined {
+export function taskGateOf({ ctx, hooks }: TeamToolContext, { signal }: ToolContext): TaskHooks | undefined {
   return hooks && taskGate(hooks, { name: ctx.actor, team: ctx.ref.team }, signal);
 }
 

@@ -3,10 +3,10 @@ import { TeamError } from "../errors.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
 import { keptOf, type LeftTeam, makeAnew } from "../operations/run/recreate-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
-import { maskText, ownSecrets } from "../os/redact.ts";
+import { ownSecrets, redactText } from "../os/redact.ts";
 import type { TeamConfig } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { isThere, updateTeam } from "../team/config/config.ts";
+import { teamExists, updateTeam } from "../team/config/config.ts";
 import type { TeamToolContext } from "./context.ts";
 
 /** A tool that only a lead has. */
@@ -50,7 +50,7 @@ export class LedTeam {
       this.#left = undefined;
       worker.joinTeam();
       await teamMade?.();
-    } else if (this.#name !== undefined && isThere(ctx.ref)) {
+    } else if (this.#name !== undefined && teamExists(ctx.ref)) {
       throw new TeamError("ALREADY_LEADING", `You lead ${this.#name} already; no team was made.`, {
         hint: "One team at a time: use the one that you have.",
       });
@@ -66,7 +66,7 @@ export class LedTeam {
    */
   async delete(): Promise<Deletion> {
     const { ctx, worker, keepsTeam } = this.#own;
-    if (!isThere(ctx.ref)) return { kept: false, worktrees: [] };
+    if (!teamExists(ctx.ref)) return { kept: false, worktrees: [] };
     if (keepsTeam) {
       requireEnded(ctx);
       return { kept: true, worktrees: [] };
@@ -76,7 +76,7 @@ export class LedTeam {
     try {
       return { kept: false, worktrees: await deleteTeam(ctx) };
     } finally {
-      if (isThere(ctx.ref)) worker.joinTeam();
+      if (teamExists(ctx.ref)) worker.joinTeam();
       else this.#left = left;
     }
   }
@@ -86,7 +86,7 @@ function named(current: TeamConfig, { name, description, agentType }: TeamWords)
   return {
     ...current,
     displayName: name,
-    ...(description === undefined ? {} : { description: maskText(description, ownSecrets()) }),
+    ...(description === undefined ? {} : { description: redactText(description, ownSecrets()) }),
     members: current.members.map((member) =>
       member.name === LEAD_NAME && agentType !== undefined ? { ...member, agentType } : member,
     ),

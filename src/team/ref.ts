@@ -3,7 +3,7 @@ import { rootDirectory, runtimeDirectory } from "../os/files/app-directories.ts"
 import { realPathOf } from "../os/files/real-path.ts";
 import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
-import type { Remembered } from "../store/read-cache.ts";
+import type { ReadCache } from "../store/read-cache.ts";
 
 /** Where this user's teams are. */
 export interface Home {
@@ -19,7 +19,7 @@ export interface TeamRef {
   readonly team: TeamDir;
   readonly paths: TeamPaths;
   /** Of a process that looks again and again; a command reads once and has none. */
-  readonly remembered?: Remembered;
+  readonly readCache?: ReadCache;
 }
 
 /** @throws TeamError INVALID_NAME */
@@ -33,11 +33,11 @@ export function teamRef(home: Home, name: string): TeamRef {
  * @param read what gives undefined when there is no such file
  */
 export function readCached<T>(
-  { remembered }: TeamRef,
+  { readCache }: TeamRef,
   path: string,
   read: () => T | undefined,
 ): T | undefined {
-  return remembered === undefined ? read() : remembered.of(path, read);
+  return readCache === undefined ? read() : readCache.get(path, read);
 }
 
 /** Root and runtime directory by the environment. Nothing is made. */

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { replaceRecordLink } from "../os/files/symlink-record.ts";
-import { maskText, secretsOf } from "../os/redact.ts";
+import { redactText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
 import { wantsDebugLog } from "./debug-flag.ts";
 import { appendBounded } from "./event-log.ts";
@@ -39,7 +39,7 @@ export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
   const write = (text: string): void => {
     if (isBroken) return;
     // Masked before it is cut: half of a secret would not be known as one.
-    const line = maskText(text, secrets).replace(/\s+/g, " ").trim().slice(0, MAX_LINE);
+    const line = redactText(text, secrets).replace(/\s+/g, " ").trim().slice(0, MAX_LINE);
     try {
       appendBounded(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MOST_BYTES);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
-import { maskText, secretsOf, withoutCredentials } from "../../os/redact.ts";
+import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
 
@@ -99,13 +99,13 @@ export class Hooks {
     const printed = { stdout: new Head(), stderr: new Head() };
     const end = await runCommandGroup("sh", ["-c", command], {
       cwd,
-      env: { ...withoutCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
+      env: { ...withoutModelCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
       input,
       timeoutMs,
       signal,
       onOutput: (stream, bytes) => printed[stream].add(bytes),
     });
-    const masked = (head: Head): string => maskText(head.text, this.#secrets);
+    const masked = (head: Head): string => redactText(head.text, this.#secrets);
     const { isCut } = printed.stdout;
     const said = { stdout: masked(printed.stdout), stderr: masked(printed.stderr), isCut };
     const result = hookResult({ ...end, ...said });

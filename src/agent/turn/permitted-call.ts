@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { maskValue, secretsOf } from "../../os/redact.ts";
+import { redactValue, secretsOf } from "../../os/redact.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import type { AgentEvent } from "../events.ts";
@@ -204,7 +204,7 @@ async function askSomebody(
   const summary = revealHidden(tool.summary(input));
   emit({ type: "permission_asked", tool: tool.name, summary });
   // It is shown, sent and written down; the call itself runs with what it was made with.
-  const request = maskValue(
+  const request = redactValue(
     {
       tool: tool.name,
       toolUseId: use.id,

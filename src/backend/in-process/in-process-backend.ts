@@ -1,13 +1,13 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { awaitReady } from "../../launch/await-ready.ts";
 import { discardLaunch, prepareStarts } from "../../launch/prepare.ts";
-import { asAgent, containErrors } from "../../os/agent-scope.ts";
+import { containErrors, runAsAgent } from "../../os/agent-scope.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { entryOf, isDirectory, readText, removeFile } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { placeWithin } from "../../team/records/read-records.ts";
+import { inProcessPlace } from "../../team/records/read-records.ts";
 import { READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { sightOfLog, tailOfLog } from "../visible-rows.ts";
@@ -153,7 +153,7 @@ class InProcess {
       discardLaunch(paths);
       return { ok: false, name, error: noDirectory(name, cwd) };
     }
-    const place = placeWithin(ownIdentity(), instance, paths, this.#clock.now());
+    const place = inProcessPlace(ownIdentity(), instance, paths, this.#clock.now());
     const resident = new Resident(request);
     this.#residents.set(instance, resident);
     this.#contain();
@@ -161,7 +161,7 @@ class InProcess {
     const agent = { agentId, env, failed: (error: unknown) => this.#failed(resident, error) };
     try {
       request.placed?.(place);
-      resident.done = asAgent(agent, () => this.#run(resident, runWorker));
+      resident.done = runAsAgent(agent, () => this.#run(resident, runWorker));
       const timeoutMs = this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS;
       await awaitReady(paths, { instance, name, timeoutMs, ...(signal && { signal }) });
       return { ok: true, name, place };

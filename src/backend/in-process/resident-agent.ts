@@ -1,7 +1,7 @@
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { type LogFile, openLogFile } from "../../os/files/capped-log.ts";
 import { isDirectory } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import type { AgentState, ExitRecord } from "../../schema/status.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { stripControls } from "../../text/terminal-text.ts";
@@ -117,7 +117,7 @@ export function recordEnd({ request, shown, state, controller }: Resident, code:
     instance,
     ...(state === "killed" ? { code: KILLED[signal], signal } : { code }),
     at,
-    lastLines: maskValue(shown.lines(LAST_LINES).map(stripControls), ownSecrets()),
+    lastLines: redactValue(shown.lines(LAST_LINES).map(stripControls), ownSecrets()),
   };
   // Where its team was deleted meanwhile, nobody asks how it ended.
   try {

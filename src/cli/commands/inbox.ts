@@ -100,7 +100,7 @@ async function followInbox(call: AnyCall, ref: TeamRef, { name, feed, marks }: F
   await follow(
     ref,
     async () => {
-      const fresh = feed.look();
+      const fresh = feed.poll();
       for (const message of fresh) printItem(message, call);
       if (marks) await markRead(ref, name, fresh);
       return false;

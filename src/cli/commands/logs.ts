@@ -110,9 +110,9 @@ function shown<T>(
 ): Shown {
   return {
     file,
-    showAll: () => printAll(feed.look()),
+    showAll: () => printAll(feed.poll()),
     showNew: () => {
-      for (const line of feed.look()) print(line);
+      for (const line of feed.poll()) print(line);
     },
   };
 }

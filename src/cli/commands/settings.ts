@@ -1,4 +1,4 @@
-import { maskValue, secretsOf } from "../../os/redact.ts";
+import { redactValue, secretsOf } from "../../os/redact.ts";
 import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { managedFile, presentProjectFiles, userFile } from "../../settings/settings-files.ts";
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const { root } = teamsHome(io.env);
     const { ignored, ...found } = loadSettings(root, io.cwd);
     // Looked at, and pasted elsewhere.
-    const settings = maskValue(found, secretsOf({ ...io.env, ...found.env }));
+    const settings = redactValue(found, secretsOf({ ...io.env, ...found.env }));
     const files = [userFile(root), ...presentProjectFiles(root, io.cwd), managedFile()];
     out.answer({ files, ignored, settings }, () => {
       for (const what of ignored) out.note(line`Not trusted, so ignored: ${what}`);

@@ -5,7 +5,7 @@ import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import { claimEnding } from "../../team/members/ending-claims.ts";
-import { lookUpMember, toFormer } from "../../team/members/members.ts";
+import { lookUpMember, moveToFormer } from "../../team/members/members.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
@@ -60,7 +60,7 @@ export async function removeEndedMember(
     // Not one that took the name meanwhile.
     (config) =>
       lookUpMember(config, name)?.joinedAt === member.joinedAt
-        ? toFormer(withSpentOf(config, spentBy(ref, name)), name, how, ctx.clock.now())
+        ? moveToFormer(withSpentOf(config, spentBy(ref, name)), name, how, ctx.clock.now())
         : undefined,
   );
   if (taken !== undefined) await processEnding(ctx, taken);

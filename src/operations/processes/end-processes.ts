@@ -1,4 +1,4 @@
-import { isOfHere } from "../../os/process/identity.ts";
+import { isLocalProcess } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
@@ -57,7 +57,7 @@ export async function endStarted(
   const marker = place?.instance ?? instance;
   if (root?.procStart === undefined || marker === undefined) return [];
   // Of another boot nothing is left, and in another pid space the same number is somebody else.
-  if (!isOfHere(root)) return [];
+  if (!isLocalProcess(root)) return [];
   const { pid, procStart } = root;
   const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE });
   return left;
@@ -66,6 +66,6 @@ export async function endStarted(
 /** Of one that lives in another's process only what it started has pids of its own. */
 async function endWithin({ backends }: OperationContext, place: PlaceRecord): Promise<readonly number[]> {
   const within = (await backends.of(place.backend)?.end?.(place, GRACE)) ?? [];
-  if (place.within === undefined || !isOfHere(place.within.process)) return within;
+  if (place.within === undefined || !isLocalProcess(place.within.process)) return within;
   return [...within, ...(await endMarked(place.instance, place.within.process))];
 }

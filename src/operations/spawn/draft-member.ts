@@ -8,7 +8,7 @@ import { withoutRepository } from "../../git/git.ts";
 import { childEnvironment } from "../../launch/agent-environment.ts";
 import { type AgentFlags, agentArgv } from "../../launch/agent-flags.ts";
 import { isDirectory } from "../../os/files/fs.ts";
-import { maskText, maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactText, redactValue } from "../../os/redact.ts";
 import { rootTag } from "../../protocol/paths.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
@@ -107,7 +107,7 @@ export function draftMember(
     agentType: type.name,
     model: spawnModel(input.model, lead?.model, ctx.env, type.model),
     color: type.color,
-    prompt: maskText(input.prompt ?? "", ownSecrets()),
+    prompt: redactText(input.prompt ?? "", ownSecrets()),
     planModeRequired: input.plan ?? mode === "plan",
     tmuxPaneId: "",
     cwd,
@@ -128,7 +128,7 @@ function metadataOf(
 ): NewMember["metadata"] {
   return changedMetadata(undefined, {
     tools: tools?.length ? tools.slice() : undefined,
-    promptOverrides: Object.keys(words).length > 0 ? maskValue(words, ownSecrets()) : undefined,
+    promptOverrides: Object.keys(words).length > 0 ? redactValue(words, ownSecrets()) : undefined,
     // A worktree holds only committed files, and its branch may have another version of the type.
     typesDirectory: worktree === undefined ? undefined : typesIn,
     budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,

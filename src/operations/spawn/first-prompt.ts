@@ -1,7 +1,7 @@
 import { plainText } from "../../protocol/messages.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../team/mailbox/event-message-id.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import type { OperationContext } from "../context.ts";
 
@@ -12,6 +12,6 @@ import type { OperationContext } from "../context.ts";
 export async function deliverPrompt({ ref }: OperationContext, member: TeamMember): Promise<void> {
   const { name, prompt, joinedAt } = member;
   if (!prompt) return;
-  const messageId = eventId("prompt", member.agentId, String(joinedAt));
+  const messageId = eventMessageId("prompt", member.agentId, String(joinedAt));
   await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { serverAt } from "../../backend/tmux/server-for.ts";
-import { isOfHere, livenessOf } from "../../os/process/identity.ts";
+import { isLocalProcess, livenessOf } from "../../os/process/identity.ts";
 import type { PlaceRecord, ServerWatchRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { readPlace } from "../../team/records/read-records.ts";
@@ -70,6 +70,6 @@ export class ServerEnds {
 
 /** The living server that a place is in; undefined for one of another machine, and where there is none. */
 function serverOf(place: PlaceRecord | undefined): ServerWatchRecord["server"] | undefined {
-  if (place?.server === undefined || !isOfHere({ ...place, pid: place.server.pid })) return undefined;
+  if (place?.server === undefined || !isLocalProcess({ ...place, pid: place.server.pid })) return undefined;
   return livenessOf(place.server) === "alive" ? place.server : undefined;
 }

@@ -26,7 +26,7 @@ export function scratchDirectory(): string {
  * @throws TeamError PERMISSION_DENIED
  */
 export function ensureOwnDirectory(path: string): void {
-  const flaw = (entryOf(path) === undefined ? creationProblem(path) : undefined) ?? ownershipFlaw(path);
+  const flaw = (entryOf(path) === undefined ? creationProblem(path) : undefined) ?? ownershipProblem(path);
   if (flaw === undefined) return;
   throw new TeamError(
     "PERMISSION_DENIED",
@@ -54,7 +54,7 @@ export function ownUid(): number {
   return userInfo().uid;
 }
 
-function ownershipFlaw(path: string): string | undefined {
+function ownershipProblem(path: string): string | undefined {
   const entry = entryOf(path);
   if (!entry?.isDirectory()) return "is not a directory";
   if (entry.uid !== ownUid()) return `belongs to user ${entry.uid}`;
@@ -78,5 +78,5 @@ export function ensureRuntimeDirectory(path: string): void {
  */
 export function isOwnRuntime(path: string, depth: number): boolean {
   const isOwnAbove = depth === 0 || isOwnRuntime(dirname(path), depth - 1);
-  return isOwnAbove && ownershipFlaw(path) === undefined;
+  return isOwnAbove && ownershipProblem(path) === undefined;
 }

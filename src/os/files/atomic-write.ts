@@ -108,11 +108,11 @@ function holdContent(path: string): number | undefined {
 }
 
 /** Descriptors whose closing is under way beside this thread: as many as Node has threads for it, so that they never pile up. */
-const MOST_CLOSING = 4;
+const MAX_CLOSING = 4;
 let closing = 0;
 
 function closeLater(fd: number): void {
-  if (closing >= MOST_CLOSING) {
+  if (closing >= MAX_CLOSING) {
     closeSync(fd);
     return;
   }

@@ -1,20 +1,20 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { systemCode } from "../../errors.ts";
-import { maskText, ownSecrets } from "../redact.ts";
+import { ownSecrets, redactText } from "../redact.ts";
 import { isMissing, PRIVATE_FILE, removeFile, writeNow } from "./fs.ts";
 
 interface LogBounds {
   /** Bytes from which on a log is cut. */
-  readonly most: number;
+  readonly max: number;
   /** Bytes at its end that stay, from the next line's beginning. */
   readonly kept: number;
 }
 
 /** A screen of 200×50 a hundred times over is 1 MB: nobody looks back further, and conversations are kept elsewhere. */
-export const LOG_BOUNDS: LogBounds = { most: 8 * 1024 * 1024, kept: 1024 * 1024 };
+export const LOG_BOUNDS: LogBounds = { max: 8 * 1024 * 1024, kept: 1024 * 1024 };
 
 /** Characters between two looks at a log's size: a look costs as much as a short line. */
-const LOOK_EVERY = 1024 * 1024;
+const CHECK_EVERY = 1024 * 1024;
 
 /** A log that this process alone writes, begun anew and kept below its bounds. */
 export interface LogFile {
@@ -49,9 +49,9 @@ function writerTo(fd: number, write: (text: string) => void, path: string): (tex
   let since = 0;
   return (text) => {
     // What came from elsewhere (a message, a typed line) may hold a secret of ours.
-    write(maskText(text, ownSecrets()));
+    write(redactText(text, ownSecrets()));
     since += text.length;
-    if (since < LOOK_EVERY) return;
+    if (since < CHECK_EVERY) return;
     since = 0;
     cutLog(fd, path);
   };
@@ -65,9 +65,9 @@ const STANDARD_OUTPUT = 1;
  * @param path by which it can be read; when something else is there by now, nothing is done
  * @returns whether it was cut
  */
-export function cutLog(fd: number, path: string, { most, kept }: LogBounds = LOG_BOUNDS): boolean {
+export function cutLog(fd: number, path: string, { max, kept }: LogBounds = LOG_BOUNDS): boolean {
   const written = fstatSync(fd);
-  if (!written.isFile() || written.size <= most) return false;
+  if (!written.isFile() || written.size <= max) return false;
   let file: number;
   try {
     file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);

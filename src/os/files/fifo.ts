@@ -62,7 +62,7 @@ export function touchFifo(path: string): boolean {
   try {
     fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
-    if (NOBODY.has(systemCode(error) ?? "")) return false;
+    if (NO_READER.has(systemCode(error) ?? "")) return false;
     throw error;
   }
   try {
@@ -89,13 +89,13 @@ export function isAbandonedFifo(path: string): boolean {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
     return false;
   } catch (error) {
-    if (NOBODY.has(systemCode(error) ?? "")) return systemCode(error) === "ENXIO";
+    if (NO_READER.has(systemCode(error) ?? "")) return systemCode(error) === "ENXIO";
     throw error;
   }
 }
 
 /** No reader, no such file, a link, a directory, or a bell that is not ours to ring: each means that nobody is there for us. */
-const NOBODY: ReadonlySet<string> = new Set(["ENXIO", "ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "EACCES"]);
+const NO_READER: ReadonlySet<string> = new Set(["ENXIO", "ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "EACCES"]);
 
 /**
  * Makes FIFOs of mode 0600 with one forked `mkfifo`; those that are there stay. Their directories must exist.

@@ -4,7 +4,7 @@ import { systemCode } from "../../errors.ts";
 import { isMissing } from "./fs.ts";
 
 /** Links on the way of one path, as many as Linux follows. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * Where a path leads, as the system goes it: `..` is the parent of where a link has led, and a link to what is not there yet
@@ -25,7 +25,7 @@ export function realPathOf(path: string): string {
 /** The way of an absolute path, link by link. */
 function walk(path: string): string {
   let at = "/";
-  let links = MOST_LINKS;
+  let links = MAX_LINKS;
   const left = path.split("/").reverse();
   for (let part = left.pop(); part !== undefined; part = left.pop()) {
     if (part === "" || part === ".") continue;

@@ -29,13 +29,13 @@ export interface FileToPack {
 }
 
 /** What a searched piece of a file begins with; most lines are shorter. */
-const FIRST_LOOK = 64 * 1024;
+const FIRST_CHUNK = 64 * 1024;
 
 /** The whole lines of a file that others append to; undefined when it is not there. */
 export function wholeLinesOf(path: string): FileStart | undefined {
   const size = fileSize(path);
   if (size === undefined) return undefined;
-  for (let back = FIRST_LOOK; ; back *= 2) {
+  for (let back = FIRST_CHUNK; ; back *= 2) {
     const from = Math.max(0, size - back);
     const end = readFrom(path, from)?.lastIndexOf(0x0a) ?? -1;
     if (end >= 0) return { path, length: from + end + 1 };
@@ -128,23 +128,23 @@ export interface PackedFile {
 
 /**
  * Reads a `.tar.gz`: regular files only, one after the other.
- * @param mostBytes that may come out of the compression, so that a small file cannot fill the disk
+ * @param maxBytes that may come out of the compression, so that a small file cannot fill the disk
  * @throws TeamError CORRUPT_FILE for what is no such archive, what `take` throws, and the reason of `signal`
  */
 export async function readArchive(
   source: AsyncIterable<Uint8Array>,
-  mostBytes: number,
+  maxBytes: number,
   take: (file: PackedFile) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   const tar = extract();
   const sink = tar as unknown as Writable;
-  const flow = pipeline(source, createGunzip(), bounded(mostBytes), sink, { ...(signal && { signal }) });
+  const flow = pipeline(source, createGunzip(), bounded(maxBytes), sink, { ...(signal && { signal }) });
   // Both to their ends: whoever fails ends the other, which then complains of an end that came early.
   const ends = await Promise.allSettled([takeAll(tar as unknown as AsyncIterable<PackedEntry>, take), flow]);
   signal?.throwIfAborted();
   const [refused, broken] = ends.map((end) => (end.status === "rejected" ? end.reason : undefined));
-  if (refused !== undefined && saysItself(refused)) throw refused;
+  if (refused !== undefined && isSelfExplaining(refused)) throw refused;
   if ((broken ?? refused) !== undefined) throw unreadable(broken ?? refused);
 }
 
@@ -163,12 +163,12 @@ async function takeAll(
   }
 }
 
-function bounded(mostBytes: number): Transform {
+function bounded(maxBytes: number): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       bytes += chunk.byteLength;
-      if (bytes > mostBytes) done(tooMuch(mostBytes));
+      if (bytes > maxBytes) done(tooMuch(maxBytes));
       else done(null, chunk);
     },
   });
@@ -184,14 +184,14 @@ function notRegular(name: string, type: string): TeamError {
   );
 }
 
-function tooMuch(mostBytes: number): TeamError {
-  return new TeamError("CORRUPT_FILE", `The archive holds more than ${mostBytes} bytes. Nothing was made.`, {
+function tooMuch(maxBytes: number): TeamError {
+  return new TeamError("CORRUPT_FILE", `The archive holds more than ${maxBytes} bytes. Nothing was made.`, {
     hint: MAKE_AGAIN,
   });
 }
 
 function unreadable(reason: unknown): unknown {
-  if (saysItself(reason)) return reason;
+  if (isSelfExplaining(reason)) return reason;
   return new TeamError(
     "CORRUPT_FILE",
     `That is not a whole .tar.gz: ${messageOf(reason)}. Nothing was made.`,
@@ -203,6 +203,6 @@ function unreadable(reason: unknown): unknown {
 }
 
 /** An error of ours or of the system tells by itself what is wrong, and so does a defect. */
-function saysItself(reason: unknown): boolean {
+function isSelfExplaining(reason: unknown): boolean {
   return reason instanceof TeamError || isSystemError(reason) || reason instanceof TypeError;
 }

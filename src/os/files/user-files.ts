@@ -15,14 +15,14 @@ import { isMissing, readPart } from "./fs.ts";
 import { realPathOf } from "./real-path.ts";
 
 /** What stands at a path, links followed. */
-export interface FileLook {
+export interface PathStat {
   readonly kind: "missing" | "file" | "directory" | "special";
   readonly size: number;
   /** Milliseconds since the epoch, with their fraction. */
   readonly mtimeMs: number;
 }
 
-export function lookAt(path: string): FileLook {
+export function pathStat(path: string): PathStat {
   try {
     const stat = statSync(path);
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "special";
@@ -35,10 +35,10 @@ export function lookAt(path: string): FileLook {
 }
 
 /**
- * What a file gives that has no size, as those of /proc: at most so many bytes, and none where it would have to be waited for.
+ * What a file gives that has no size, as those of /proc: at maxBytes so many bytes, and none where it would have to be waited for.
  * @returns undefined for one that is not there
  */
-export function readUnsized(path: string, most: number): Buffer | undefined {
+export function readUnsized(path: string, maxBytes: number): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -47,7 +47,7 @@ export function readUnsized(path: string, most: number): Buffer | undefined {
     throw error;
   }
   try {
-    return readPart(fd, 0, most);
+    return readPart(fd, 0, maxBytes);
   } catch (error) {
     if (systemCode(error) === "EAGAIN") return Buffer.alloc(0);
     throw error;

@@ -57,7 +57,7 @@ export interface RecordedProcess {
 }
 
 /** Whether the pid of a record means a process of this pid space and boot: no other may be signalled by it. */
-export function isOfHere({ pidSpace: space, bootId: boot }: RecordedProcess): boolean {
+export function isLocalProcess({ pidSpace: space, bootId: boot }: RecordedProcess): boolean {
   return (space === undefined || space === pidSpace()) && (boot === undefined || boot === bootId());
 }
 

@@ -120,11 +120,11 @@ function tableFromPs(): ProcessRow[] {
 }
 
 /** Bytes of the longest answer: every process with its whole environment. */
-const PS_MOST_BYTES = 64 * 1024 * 1024;
+const PS_MAX_BYTES = 64 * 1024 * 1024;
 
 function psText(args: readonly string[]): string {
   const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
-  return execFileSync("ps", args, { encoding: "utf8", env, maxBuffer: PS_MOST_BYTES });
+  return execFileSync("ps", args, { encoding: "utf8", env, maxBuffer: PS_MAX_BYTES });
 }
 
 /** `lstart` is always five words: `Sat Nov 21 09:06:51 2026`; who has no terminal shows question marks for one. */

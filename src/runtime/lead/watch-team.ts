@@ -3,7 +3,7 @@ import { supervise } from "../../operations/supervision/supervise.ts";
 import { permissionMode } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { isThere, readTeam } from "../../team/config/config.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { StatusKeeper } from "../../worker/status-record.ts";
@@ -86,7 +86,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
 
 /** Whether a member lived on that server that had not agreed to end. */
 function isMissed(ref: TeamRef, socket: string): boolean {
-  if (!isThere(ref)) return false;
+  if (!teamExists(ref)) return false;
   return readTeam(ref).members.some(({ name }) => {
     const livedThere = name !== LEAD_NAME && readPlace(ref, name)?.server?.socket === socket;
     return livedThere && readStatus(ref, name)?.agreedToStop !== true;

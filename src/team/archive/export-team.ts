@@ -15,9 +15,9 @@ import type { TeamRef } from "../ref.ts";
 import { IN_ARCHIVE, isSessionId, placeInArchive } from "./layout.ts";
 
 /** A look takes milliseconds, and a team changes its files some times a second: this many find a moment in between. */
-const MOST_LOOKS = 20;
+const MAX_ATTEMPTS = 20;
 /** Milliseconds between two looks: as long as a change of several files takes. */
-const BETWEEN_LOOKS = 20;
+const RETRY_MS = 20;
 
 /** A team as one file. */
 export interface TeamArchive {
@@ -62,11 +62,11 @@ interface Snapshot {
 /** Reads everything, and again while something of it changes. What only grows is measured now and read later. */
 async function takeSnapshot(ref: TeamRef): Promise<Snapshot> {
   for (let looks = 1; ; looks += 1) {
-    const before = marksOf(ref);
+    const before = fingerprint(ref);
     const files = [...sourcesOf(ref).flatMap(readSource), ...recordsOf(ref)];
-    if (before === marksOf(ref)) return { files, isOneMoment: true };
-    if (looks === MOST_LOOKS) return { files, isOneMoment: false };
-    await pause(BETWEEN_LOOKS);
+    if (before === fingerprint(ref)) return { files, isOneMoment: true };
+    if (looks === MAX_ATTEMPTS) return { files, isOneMoment: false };
+    await pause(RETRY_MS);
   }
 }
 
@@ -112,7 +112,7 @@ function sessionsOf(ref: TeamRef, members: readonly string[]): string[] {
 }
 
 /** Another text as soon as one of the files has changed, or somebody has joined or left. */
-function marksOf(ref: TeamRef): string {
+function fingerprint(ref: TeamRef): string {
   const marks = sourcesOf(ref).map(({ path }) => {
     const entry = entryOf(path);
     return entry === undefined ? "" : `${path} ${entry.ino} ${entry.size} ${entry.mtimeMs}`;

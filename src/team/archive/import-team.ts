@@ -23,7 +23,7 @@ import { importedConfig, importedExit, importedStatus } from "./rewrite-imported
 import { ArchiveReceiver, type Received, type Stage } from "./unpack.ts";
 
 /** Bytes out of the compression: two histories as long as one may be. */
-const MOST_BYTES = 8 * 1024 ** 3;
+const MAX_BYTES = 8 * 1024 ** 3;
 
 interface ImportOptions {
   /** Another name than the one it had. */
@@ -58,7 +58,7 @@ export async function importTeam(
   try {
     for (const directory of [join(stage.team, "inboxes"), stage.tasks]) ensureDir(directory);
     const receiver = new ArchiveReceiver(stage);
-    await readArchive(source, MOST_BYTES, (file) => receiver.take(file), signal);
+    await readArchive(source, MAX_BYTES, (file) => receiver.take(file), signal);
     const received = receiver.end();
     const copy = new Copy(home, stage, received, now);
     const ref = placeTeam(home, { name: name ?? received.manifest.team, unique }, (at) =>

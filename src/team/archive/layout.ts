@@ -37,7 +37,7 @@ export interface ArchivedPlace {
   /** What the name says besides: a task's id, a file's name without its end, a session's id. */
   readonly stem: string;
   /** Bytes that such a file may have. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 const MIB = 1024 * 1024;
@@ -69,9 +69,9 @@ const PLACES: readonly (readonly [RegExp, ArchivedKind, number])[] = [
 
 /** What a name in an archive stands for; undefined for one that no archive of ours holds. */
 export function placeInArchive(name: string): ArchivedPlace | undefined {
-  for (const [pattern, kind, mostBytes] of PLACES) {
+  for (const [pattern, kind, maxBytes] of PLACES) {
     const stem = pattern.exec(name)?.[1];
-    if (stem !== undefined) return { kind, stem, mostBytes };
+    if (stem !== undefined) return { kind, stem, maxBytes };
   }
   return undefined;
 }

@@ -101,7 +101,7 @@ export function importedTask(task: Task): Task {
 }
 
 /** Bytes in which the first line of a conversation, which says whose it is, must end to be known. */
-const MOST_HEAD = 64 * 1024;
+const MAX_HEAD = 64 * 1024;
 
 /** The bytes of a conversation, with the session's new id in its first line. */
 export async function* importedConversation(
@@ -115,7 +115,7 @@ export async function* importedConversation(
       continue;
     }
     head = Buffer.concat([head, chunk]);
-    if (head.length < MOST_HEAD && !head.includes(0x0a)) continue;
+    if (head.length < MAX_HEAD && !head.includes(0x0a)) continue;
     yield withSession(head, sessionId);
     head = undefined;
   }

@@ -17,7 +17,7 @@ import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
 import { importedConversation, importedTask } from "./rewrite-imported.ts";
 
 /** Files in one archive: ten times the tasks that a list is made for. */
-const MOST_FILES = 100_000;
+const MAX_FILES = 100_000;
 
 /** Where an archive's files wait, out of everybody's sight, until all of them have come. */
 export interface Stage {
@@ -76,19 +76,20 @@ export class ArchiveReceiver {
     const name = file.name.startsWith(folder) ? file.name.slice(folder.length) : "";
     const place = placeInArchive(name);
     if (place === undefined)
-      throw flawed(`holds ${JSON.stringify(file.name)}, which is not a file of a team`);
-    if (this.#due.get(name) !== file.size) throw flawed(`does not hold ${name} as its manifest says`);
+      throw archiveError(`holds ${JSON.stringify(file.name)}, which is not a file of a team`);
+    if (this.#due.get(name) !== file.size) throw archiveError(`does not hold ${name} as its manifest says`);
     this.#due.delete(name);
-    if (file.size > place.mostBytes) throw flawed(`holds ${name} with more than ${place.mostBytes} bytes`);
+    if (file.size > place.maxBytes)
+      throw archiveError(`holds ${name} with more than ${place.maxBytes} bytes`);
     await this.#keep(name, place, file);
   }
 
   /** @throws TeamError CORRUPT_FILE when something is missing, or does not fit the team's members */
   end(): Received {
     const [missing] = this.#due.keys();
-    if (this.#manifest === undefined) throw flawed("is empty");
-    if (missing !== undefined) throw flawed(`lacks ${missing}`);
-    if (this.#config === undefined) throw flawed(`lacks ${IN_ARCHIVE.config}`);
+    if (this.#manifest === undefined) throw archiveError("is empty");
+    if (missing !== undefined) throw archiveError(`lacks ${missing}`);
+    if (this.#config === undefined) throw archiveError(`lacks ${IN_ARCHIVE.config}`);
     const received = {
       manifest: this.#manifest,
       config: this.#config,
@@ -107,23 +108,24 @@ export class ArchiveReceiver {
 
   async #takeManifest(file: PackedFile): Promise<void> {
     const team = file.name.slice(0, -IN_ARCHIVE.manifest.length - 1);
-    const most = placeInArchive(IN_ARCHIVE.manifest)?.mostBytes ?? 0;
-    if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > most) {
-      throw flawed("does not begin with a manifest: it is not a team's");
+    const maxBytes = placeInArchive(IN_ARCHIVE.manifest)?.maxBytes ?? 0;
+    if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > maxBytes) {
+      throw archiveError("does not begin with a manifest: it is not a team's");
     }
     const manifest = parsed(IN_ARCHIVE.manifest, await allOf(file), archiveManifest);
     if (manifest.version > ARCHIVE_VERSION) throw tooNew(manifest.version);
-    if (manifest.team !== team) throw flawed(`is named after ${team}, its manifest says ${manifest.team}`);
+    if (manifest.team !== team)
+      throw archiveError(`is named after ${team}, its manifest says ${manifest.team}`);
     for (const { name, size } of manifest.files) this.#due.set(name, size);
-    if (this.#due.size !== manifest.files.length) throw flawed("names a file twice");
-    if (this.#due.size > MOST_FILES) throw flawed(`names more than ${MOST_FILES} files`);
+    if (this.#due.size !== manifest.files.length) throw archiveError("names a file twice");
+    if (this.#due.size > MAX_FILES) throw archiveError(`names more than ${MAX_FILES} files`);
     this.#manifest = manifest;
   }
 
   async #keep(name: string, { kind, stem }: ArchivedPlace, file: PackedFile): Promise<void> {
     switch (kind) {
       case "manifest":
-        throw flawed("holds a second manifest");
+        throw archiveError("holds a second manifest");
       case "config":
         this.#config = parsed(name, await allOf(file), teamConfig);
         return;
@@ -168,7 +170,7 @@ export class ArchiveReceiver {
 
   async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
     const mark = watermarkOf((await allOf(file)).toString("utf8"));
-    if (mark === undefined) throw flawed(`holds ${name} that is not a number`);
+    if (mark === undefined) throw archiveError(`holds ${name} that is not a number`);
     this.#write(this.#inTasks(name), String(mark));
   }
 
@@ -199,23 +201,24 @@ export class ArchiveReceiver {
 function checkMembers({ config, statuses, exits, plans, conversations }: Received): void {
   const names = config.members.map(({ name }) => name);
   for (const name of names) checkName(name);
-  if (new Set(names.map(foldName)).size !== names.length) throw flawed("gives two members the same name");
+  if (new Set(names.map(foldName)).size !== names.length)
+    throw archiveError("gives two members the same name");
   const files = new Set(names.map(agentFileName));
   const stranger = [...statuses.keys(), ...exits.keys(), ...plans].find((agent) => !files.has(agent));
-  if (stranger !== undefined) throw flawed(`holds something of ${stranger}, who is not a member`);
+  if (stranger !== undefined) throw archiveError(`holds something of ${stranger}, who is not a member`);
   const sessions = new Set([
     config.leadSessionId,
     ...[...statuses.values()].map(({ sessionId }) => sessionId),
   ]);
   const nobodys = [...conversations].find((id) => !sessions.has(id));
-  if (nobodys !== undefined) throw flawed(`holds the conversation ${nobodys}, which is not a member's`);
+  if (nobodys !== undefined) throw archiveError(`holds the conversation ${nobodys}, which is not a member's`);
 }
 
 function checkName(name: string): void {
   try {
     agentName(name);
   } catch (error) {
-    throw flawed(`names a member that cannot be one (${messageOf(error)})`);
+    throw archiveError(`names a member that cannot be one (${messageOf(error)})`);
   }
 }
 
@@ -236,16 +239,16 @@ function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch (error) {
-    throw flawed(`holds ${name} that is not JSON (${messageOf(error)})`);
+    throw archiveError(`holds ${name} that is not JSON (${messageOf(error)})`);
   }
   const result = parseInWords(schema, value);
   if (result.success) return result.data;
   const { path, message } = firstIssue(result.error);
-  throw flawed(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);
+  throw archiveError(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);
 }
 
 /** @param what goes on with "The archive …" */
-function flawed(what: string): TeamError {
+function archiveError(what: string): TeamError {
   return new TeamError("CORRUPT_FILE", `The archive ${what}. Nothing was made.`, {
     hint: "Only an archive that `teams export` made can be imported; make it again where the team is.",
   });

@@ -11,17 +11,17 @@ import {
   removeTree,
   rename,
 } from "../../os/files/fs.ts";
-import { maskText, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactText } from "../../os/redact.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { formatJson } from "../../store/format-json.ts";
-import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
+import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { type Home, readCached, type TeamRef, teamRef } from "../ref.ts";
-import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./delete-files.ts";
+import { emptyTrash, finishRemovals, leftoversOf, moveTeamToTrash } from "./delete-files.ts";
 import { removePlans } from "./plan-files.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
@@ -30,12 +30,12 @@ import { teamNotFound } from "./team-not-found.ts";
  * Whether a team whose config cannot be read is ours: our version stands in its text where we write it, or an agent of ours ran in
  * it. To be asked by every command, so the text is not parsed.
  */
-function wasOurs(ref: TeamRef, text: string): boolean {
-  return /^ {2}"schemaVersion": "\d/m.test(text) || hasRunOurs(ref);
+function looksLikeOurs(ref: TeamRef, text: string): boolean {
+  return /^ {2}"schemaVersion": "\d/m.test(text) || hasOwnAgentRecords(ref);
 }
 
 /** Only agents of ours write a status; a journal is no proof, since a message to a foreign team leaves one there too. */
-export function hasRunOurs({ paths }: TeamRef): boolean {
+export function hasOwnAgentRecords({ paths }: TeamRef): boolean {
   const run = join(paths.dir, "run");
   return listDir(run).some((agent) => entryOf(join(run, agent, "status.json")) !== undefined);
 }
@@ -94,7 +94,7 @@ export function placeTeam(
       replaceFile(ref.paths.taskLock, "");
       return ref;
     }
-    if (!unique) throw teamExists(ref);
+    if (!unique) throw teamExistsError(ref);
     taken.push(ref.team);
   }
 }
@@ -123,7 +123,7 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
   // Parsed, so that its fields stand in the order in which every later rewrite puts them.
   return teamConfig.parse({
     name: ref.team,
-    description: input.description && maskText(input.description, ownSecrets()),
+    description: input.description && redactText(input.description, ownSecrets()),
     createdAt: input.now,
     leadAgentId,
     leadSessionId: input.leadSessionId,
@@ -158,7 +158,7 @@ export function readTeam(ref: TeamRef): TeamConfig {
 }
 
 /** Whether the team is there, whatever its file says. */
-export function isThere({ paths }: TeamRef): boolean {
+export function teamExists({ paths }: TeamRef): boolean {
   return entryOf(paths.config) !== undefined;
 }
 
@@ -174,7 +174,7 @@ export function updateTeam(
 ): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  return changeInTeam(ref, path, jsonPlan({ path, schema: teamConfig, missing, change }));
+  return changeInTeam(ref, path, jsonUpdate({ path, schema: teamConfig, missing, change }));
 }
 
 export interface TeamEntry {
@@ -198,7 +198,7 @@ export function listTeams(home: Home): TeamEntry[] {
     } catch (error) {
       // One that was deleted just now is no entry; any other failure is part of the list.
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
-      return [{ team: ref.team, ours: wasOurs(ref, textOf(ref.paths.config)), flaw: messageOf(error) }];
+      return [{ team: ref.team, ours: looksLikeOurs(ref, textOf(ref.paths.config)), flaw: messageOf(error) }];
     }
   });
 }
@@ -222,13 +222,13 @@ export async function removeTeamFiles(ref: TeamRef): Promise<void> {
   const trash = await lockInTeam(ref, ref.paths.config, () => {
     assertTeam(ref);
     removePlans(ref, () => readTeam(ref));
-    return putTeamAway(ref);
+    return moveTeamToTrash(ref);
   });
   if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
-  removePutAway(ref, trash);
+  emptyTrash(ref, trash);
 }
 
-function teamExists(ref: TeamRef): TeamError {
+function teamExistsError(ref: TeamRef): TeamError {
   const { team } = ref;
   const details = { team };
   if (entryOf(ref.paths.config) === undefined) {

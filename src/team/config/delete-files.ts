@@ -12,14 +12,14 @@ import type { TeamRef } from "../ref.ts";
  * the second is there if all was. To be called under the team's lock.
  * @returns what is to be removed now, in this order
  */
-export function putTeamAway(ref: TeamRef): readonly string[] {
+export function moveTeamToTrash(ref: TeamRef): readonly string[] {
   const trash = trashOf(ref, ownerRecord());
   // Made where a foreign team has none, so that the second name always comes.
   makeDirBelow(ref.home.root, ref.paths.tasks);
   // Now, since behind the lock it may be a new team's.
   if (isOwnRuntime(ref.paths.runtime, 2)) removeTree(ref.paths.runtime);
   rename(ref.paths.dir, trash.dir);
-  putTasksAway(ref, trash.tasks);
+  moveTasksToTrash(ref, trash.tasks);
   return [trash.dir, trash.tasks];
 }
 
@@ -27,7 +27,7 @@ export function putTeamAway(ref: TeamRef): readonly string[] {
  * Removes what was put away, all that can be.
  * @throws TeamError PERMISSION_DENIED, naming what stays: the team is gone by then
  */
-export function removePutAway(ref: TeamRef, trash: readonly string[]): void {
+export function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
   const stays: { readonly path: string; readonly error: unknown }[] = [];
   for (const path of trash) {
     try {
@@ -50,7 +50,7 @@ export function removePutAway(ref: TeamRef, trash: readonly string[]): void {
   });
 }
 
-/** Sees through what {@link putTeamAway} began for this name in processes that were killed over it, before the name is used again. */
+/** Sees through what {@link moveTeamToTrash} began for this name in processes that were killed over it, before the name is used again. */
 export function finishRemovals(ref: TeamRef): void {
   const mark = trashName(ref, "");
   const places = [ref.paths.dir, ref.paths.tasks].map((path) => dirname(path));
@@ -58,8 +58,8 @@ export function finishRemovals(ref: TeamRef): void {
   for (const name of new Set(names)) {
     const trash = trashOf(ref, name.slice(mark.length));
     const isHalf = entryOf(trash.dir) !== undefined && entryOf(trash.tasks) === undefined;
-    if (isHalf && entryOf(ref.paths.config) === undefined) putTasksAway(ref, trash.tasks);
-    removePutAway(ref, [trash.dir, trash.tasks]);
+    if (isHalf && entryOf(ref.paths.config) === undefined) moveTasksToTrash(ref, trash.tasks);
+    emptyTrash(ref, [trash.dir, trash.tasks]);
   }
 }
 
@@ -72,7 +72,7 @@ function trashName({ team }: TeamRef, word: string): string {
   return `.${team}.deleted-${word}`;
 }
 
-function putTasksAway({ paths }: TeamRef, trash: string): void {
+function moveTasksToTrash({ paths }: TeamRef, trash: string): void {
   try {
     rename(paths.tasks, trash);
   } catch (error) {

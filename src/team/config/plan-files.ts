@@ -5,7 +5,7 @@ import type { TeamConfig } from "../../schema/config.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** Puts aside what a former holder of a name has planned, so that nobody approves it for the new one. */
-export function setPlanAside(ref: TeamRef, agent: string): void {
+export function quarantinePlan(ref: TeamRef, agent: string): void {
   const path = pathOf(ref, agent);
   if (entryOf(path) !== undefined) rename(path, asideOf(path));
 }

@@ -35,7 +35,7 @@ export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): str
 }
 
 /** Places behind a damage at which a whole entry is looked for in vain: of one damage a few, of rubbish without end no more. */
-const MAX_LOOKS = 100;
+const MAX_ATTEMPTS = 100;
 
 /**
  * The whole entries of an array that was cut off or written over: its elements up to where the text stops making sense, and
@@ -56,7 +56,7 @@ export function recoverEntries(text: string): unknown[] {
     const next = nextMessage(text, from);
     if (next === undefined) return entries;
     entries.push(next.entry);
-    from = behindComma(text, next.end);
+    from = afterComma(text, next.end);
   }
 }
 
@@ -67,7 +67,7 @@ function nextMessage(
 ): { readonly entry: unknown; readonly end: number } | undefined {
   OBJECT.lastIndex = from;
   const places = text.matchAll(OBJECT);
-  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+  for (let looks = 0; looks < MAX_ATTEMPTS; looks += 1) {
     const at = places.next().value?.index;
     if (at === undefined) return undefined;
     const end = objectEnd(text, at);
@@ -82,7 +82,7 @@ function nextMessage(
 /** Where an object with anything in it begins. */
 const OBJECT = /\{\s*"/g;
 
-function behindComma(text: string, at: number): number {
+function afterComma(text: string, at: number): number {
   return at + (/^\s*,/.exec(text.slice(at))?.[0].length ?? 0);
 }
 

@@ -1,6 +1,6 @@
 import { isSystemError, systemRefusal } from "../../errors.ts";
 import { isMissing } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../../schema/inbox.ts";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../store/jsonl.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
@@ -28,7 +28,7 @@ export function appendJournal(
   { sync = false, secrets = ownSecrets() }: JournalOptions = {},
 ): void {
   try {
-    appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
+    appendJsonLines(ref.paths.journal, redactValue(lines, secrets), { sync });
   } catch (error) {
     if (isMissing(error)) throw teamNotFound(ref);
     throw isSystemError(error) ? systemRefusal(ref.paths.journal, "written", error) : error;

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
  * is telling it once (protocol.md section 4). A uuid as RFC 9562 makes them of a hash (version 8).
  * @param parts what names the event, told apart by their places
  */
-export function eventId(...parts: readonly string[]): string {
+export function eventMessageId(...parts: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
   const variant = ((Number.parseInt(hash.charAt(16), 16) & 3) | 8).toString(16);
   return [

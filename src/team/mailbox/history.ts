@@ -97,7 +97,7 @@ const MAX_SEEN = 10_000;
 /** Messages to an agent as they come, each once, at the cost of what is new. */
 export interface MailFeed {
   /** What has come since the last look, oldest first; at the first since the feed was opened, and what is in the inbox. */
-  look(): MessageView[];
+  poll(): MessageView[];
   /** Leaves messages out that were shown otherwise. */
   skip(ids: Iterable<string>): void;
 }
@@ -113,7 +113,7 @@ export function openMailFeed(ref: TeamRef, agent: string, filter: Omit<HistoryFi
     skip(ids) {
       for (const id of ids) seen.add(id);
     },
-    look() {
+    poll() {
       // First the journal: what it names and the inbox behind it lacks has been received; what comes between is named next time.
       const { lines, offset: end } = readJsonLines(ref.paths.journal, journalLine, offset);
       offset = end;

@@ -62,7 +62,7 @@ export async function markAsRead(
   if (wanted.size === 0) return;
   const mayDrop = isJournalled(ref, agent);
   await changeInbox(ref, agent, (entries) => {
-    const items = entries.map((entry) => marked(entry, wanted));
+    const items = entries.map((entry) => markItem(entry, wanted));
     if (!items.some(({ isNew }) => isNew)) return undefined;
     const dropped = mayDrop ? consumedBeyondTail(items.map(({ message }) => message)) : NOTHING;
     journalConsumed(
@@ -85,7 +85,7 @@ interface Item {
   readonly isNew: boolean;
 }
 
-function marked(entry: unknown, wanted: ReadonlySet<string>): Item {
+function markItem(entry: unknown, wanted: ReadonlySet<string>): Item {
   const message = readEntry(entry);
   const isNew = message !== undefined && !message.read && wanted.has(messageKey(message));
   if (!isNew) return { entry, message, isNew };

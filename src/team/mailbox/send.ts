@@ -1,9 +1,9 @@
 import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
-import { maskText, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactText } from "../../os/redact.ts";
 import { newUuid } from "../../os/uuid.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
-import type { EventOf } from "../../schema/event.ts";
+import type { EventSubject } from "../../schema/event.ts";
 import { type InboxMessage, type JournalLine, TYPED } from "../../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
@@ -12,14 +12,14 @@ import { readTeam } from "../config/config.ts";
 import { changeInbox, type Warn } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
 import { appendJournal, journalled } from "../inbox/journal.ts";
-import { eventSubject, isDown, lookUpMember, recipientOf } from "../members/members.ts";
+import { eventSubject, findRecipient, isDown, lookUpMember } from "../members/members.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** A message on its way into an inbox. */
 interface Posting {
   readonly message: InboxMessage;
-  readonly sender: EventOf;
+  readonly sender: EventSubject;
   /** Its id stands for an event: whoever else has told of that has sent this message. */
   readonly isOfEvent: boolean;
   /** Milliseconds since the epoch. */
@@ -172,7 +172,7 @@ export async function sendMessage(
   warn?: Warn,
 ): Promise<Delivery> {
   const config = readTeam(ref);
-  return put(ref, config, recipientOf(config, mail.to), mail, { clock, warn });
+  return deliver(ref, config, findRecipient(config, mail.to), mail, { clock, warn });
 }
 
 interface PutOptions {
@@ -181,7 +181,7 @@ interface PutOptions {
   readonly warn: Warn | undefined;
 }
 
-async function put(
+async function deliver(
   ref: TeamRef,
   config: TeamConfig,
   to: TeamMember,
@@ -196,11 +196,11 @@ async function put(
     at: clock.now(),
     warn,
   });
-  return { messageId: messageKey(message), to: to.name, queuedForRestart: !wake(ref, to.name) };
+  return { messageId: messageKey(message), to: to.name, queuedForRestart: !ringBell(ref, to.name) };
 }
 
 /** Rings a member's bell. @returns false when it is known to be down */
-function wake(ref: TeamRef, agent: string): boolean {
+function ringBell(ref: TeamRef, agent: string): boolean {
   try {
     const status = readStatus(ref, agent);
     if (status?.bell !== undefined) ring(status.bell);
@@ -218,10 +218,10 @@ function compose(config: TeamConfig, mail: OutgoingMessage, clock: Clock): Inbox
   const color = mail.color ?? (sender?.name === LEAD_NAME ? undefined : sender?.color);
   return {
     from: mail.from,
-    text: maskText(mail.text, ownSecrets()),
+    text: redactText(mail.text, ownSecrets()),
     timestamp: new Date(clock.now()).toISOString(),
     ...(color === undefined ? {} : { color }),
-    ...(mail.summary === undefined ? {} : { summary: maskText(mail.summary, ownSecrets()) }),
+    ...(mail.summary === undefined ? {} : { summary: redactText(mail.summary, ownSecrets()) }),
     msgV: 1,
     msg_id: mail.messageId ?? newUuid(),
     type: mail.isTyped ? TYPED : "message",
@@ -250,16 +250,16 @@ export async function broadcast(
         skipped.push(member.name);
         continue;
       }
-      await put(ref, config, member, { ...mail, to: member.name }, { clock, warn });
+      await deliver(ref, config, member, { ...mail, to: member.name }, { clock, warn });
     } catch (error) {
-      throw halfSent(member.name, recipients, error);
+      throw broadcastFailed(member.name, recipients, error);
     }
     recipients.push(member.name);
   }
   return { recipients, skipped };
 }
 
-function halfSent(failed: string, reached: readonly string[], error: unknown): TeamError {
+function broadcastFailed(failed: string, reached: readonly string[], error: unknown): TeamError {
   const who = reached.length === 0 ? "nobody" : reached.join(", ");
   return new TeamError(
     error instanceof TeamError ? error.code : "PERMISSION_DENIED",

@@ -2,7 +2,7 @@ import { systemClock } from "../../os/clock.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import type { Ending } from "../../schema/ending.ts";
-import type { EventOf } from "../../schema/event.ts";
+import type { EventSubject } from "../../schema/event.ts";
 import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
@@ -13,7 +13,7 @@ import { eventSubject } from "./members.ts";
 /** Milliseconds after which an unfinished ending is anybody's, whoever holds it: all that follows takes a few seconds, and done twice it does no harm. */
 const CLAIM_TTL_MS = 30_000;
 /** What cannot be done (a pane of a server that does not answer) is given up after this many began it, so that no look fails for ever. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 /** Names the end of an agent's process: one that is started again in its pane keeps its instance, its process does not. */
 export function endingId({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
@@ -21,7 +21,7 @@ export function endingId({ instance = "", process }: Pick<StatusRecord, "instanc
 }
 
 /** The endings that this process has under way, whichever of its contexts began them. */
-const underWay = new Set<string>();
+const inProgress = new Set<string>();
 
 /** What is known of an end when it is claimed. */
 export type NewEnding = Omit<Ending, "by" | "at" | "tries">;
@@ -33,7 +33,7 @@ export function unfinishedEndings(config: TeamConfig): Ending[] {
 
 /** Whether nobody is at it any more: who began is dead, gave up, or has taken too long. */
 function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
-  if (underWay.has(keyOf(ref, id))) return false;
+  if (inProgress.has(keyOf(ref, id))) return false;
   const own = ownIdentity();
   if (by.pid === own.pid && by.procStart === own.procStart) return true;
   return livenessOf(by) === "dead" || Math.abs(systemClock.now() - at) > CLAIM_TTL_MS;
@@ -49,7 +49,7 @@ export async function claimEnding(
   found: NewEnding,
   change: (config: TeamConfig) => TeamConfig | undefined,
 ): Promise<Ending | undefined> {
-  let whose: EventOf = {};
+  let whose: EventSubject = {};
   const taken = await record(ref, (config) => {
     if (unfinishedEndings(config).some(({ id }) => id === found.id)) return undefined;
     whose = eventSubject(ref, config, found.name);
@@ -80,7 +80,7 @@ async function record(
 ): Promise<Ending | undefined> {
   let taken: Ending | undefined;
   const forget = (): void => {
-    if (taken !== undefined) underWay.delete(keyOf(ref, taken.id));
+    if (taken !== undefined) inProgress.delete(keyOf(ref, taken.id));
     taken = undefined;
   };
   try {
@@ -90,7 +90,7 @@ async function record(
       if (next === undefined) return undefined;
       taken = next.taken;
       // Before the record can be seen: it names this process, which is at it from now on.
-      underWay.add(keyOf(ref, taken.id));
+      inProgress.add(keyOf(ref, taken.id));
       return withEndings(next.config, [
         ...unfinishedEndings(next.config).filter(({ id }) => id !== next.taken.id),
         next.taken,
@@ -119,10 +119,10 @@ export async function finishEnding(
     await work();
     await finish();
   } catch (error) {
-    if (taken.tries >= MOST_TRIES) await finish();
+    if (taken.tries >= MAX_TRIES) await finish();
     throw error;
   } finally {
-    underWay.delete(keyOf(ref, taken.id));
+    inProgress.delete(keyOf(ref, taken.id));
   }
 }
 

@@ -45,7 +45,8 @@ export function judgeLiveness(
   const { place } = records;
   const status = ofThisStart(records.status, place);
   const instance = place?.instance ?? status?.instance;
-  const exit = records.exit !== undefined && records.exit.instance === instance ? exitOf(records.exit) : null;
+  const exit =
+    records.exit !== undefined && records.exit.instance === instance ? toAgentExit(records.exit) : null;
   const known = status === undefined ? {} : { pid: status.process.pid };
   if (status === undefined && place === undefined) return unplaced(member, processLiveness);
   if (exit !== null) return { state: endState(exit, status), alive: false, ...known, exit };
@@ -96,21 +97,21 @@ export function launchScriptOf(place: PlaceRecord | undefined): RecordedProcess 
 }
 
 /** Signals by which somebody ends a program that is sound: its terminal went away, a person's Ctrl-C, a plain `kill`. */
-const WISHED_ENDS: ReadonlySet<string> = new Set(["SIGHUP", "SIGINT", "SIGTERM"]);
+const DELIBERATE_SIGNALS: ReadonlySet<string> = new Set(["SIGHUP", "SIGINT", "SIGTERM"]);
 
 /** Who ended by itself, or because somebody wished it, is `exited`; any other end is a crash. */
 function endState(exit: AgentExit | null, status: StatusRecord | undefined): AgentState {
   const leaving = status?.state === "exited" || status?.state === "stopping";
   if (exit === null) return leaving ? "exited" : "crashed";
-  return leaving || isWished(exit) ? "exited" : "crashed";
+  return leaving || isDeliberate(exit) ? "exited" : "crashed";
 }
 
 /** Whether a program came to its end, or somebody ended it that was sound. */
-export function isWished({ code, signal }: AgentExit): boolean {
-  return code === 0 || WISHED_ENDS.has(signal ?? "");
+export function isDeliberate({ code, signal }: AgentExit): boolean {
+  return code === 0 || DELIBERATE_SIGNALS.has(signal ?? "");
 }
 
-export function exitOf(record: ExitRecord): AgentExit {
+export function toAgentExit(record: ExitRecord): AgentExit {
   const signal = record.signal ?? null;
   return {
     code: signal === null ? record.code : null,

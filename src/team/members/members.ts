@@ -4,21 +4,21 @@ import { replaceFile } from "../../os/files/atomic-write.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
-import type { EventOf } from "../../schema/event.ts";
+import type { EventSubject } from "../../schema/event.ts";
 import { worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
-import { setPlanAside } from "../config/plan-files.ts";
+import { quarantinePlan } from "../config/plan-files.ts";
 import { lockInTeam } from "../config/team-lock.ts";
 import { dropInbox, resetInbox } from "../inbox/inbox-file.ts";
 import { clearRun, readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** Of those that ended, this many are remembered: enough for a long team's life, and the file stays small. */
-const MOST_FORMER = 500;
+const MAX_FORMER = 500;
 
 /** What is known of a member when it joins; name, id, time and, unless it has one, colour are given to it. */
 export type NewMember = Pick<TeamMember, "name" | "cwd"> &
@@ -68,7 +68,7 @@ export async function addMembers(
       for (const spelling of otherSpellings(config, name)) await dropInbox(ref, spelling);
       clearRun(ref, name);
       await resetInbox(ref, name);
-      setPlanAside(ref, name);
+      quarantinePlan(ref, name);
     }
     const joinedCount = joined(config) + added.length;
     const next = { ...config, members: [...config.members, ...added], joinedCount };
@@ -157,7 +157,12 @@ export async function patchMember(
  * @param now milliseconds since the epoch
  * @returns undefined when it is no member (any more)
  */
-export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
+export function moveToFormer(
+  config: TeamConfig,
+  name: string,
+  how: string,
+  now: number,
+): TeamConfig | undefined {
   const member = lookUpMember(config, name);
   if (member === undefined) return undefined;
   const { discard: _, ...worktree } = worktreeOf(member) ?? {};
@@ -168,13 +173,13 @@ export function toFormer(config: TeamConfig, name: string, how: string, now: num
     how,
     ...("path" in worktree && { worktree }),
   };
-  const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
+  const former = [...(config.former ?? []), entry].slice(-MAX_FORMER);
   return { ...without(config, member), former };
 }
 
 /** Takes back a member whose start failed: config and inbox are as if it had never joined. Nothing happens when it is gone already. */
 export async function removeMember(ref: TeamRef, name: string): Promise<void> {
-  let whose: EventOf = { agentId: `${name}@${ref.team}` };
+  let whose: EventSubject = { agentId: `${name}@${ref.team}` };
   await updateTeam(ref, (config) => {
     const member = lookUpMember(config, name);
     if (member === undefined) return undefined;
@@ -214,7 +219,7 @@ function duplicate(name: string): TeamError {
 }
 
 /** Whose event it is, as the team's file has it; of the team alone where it is nobody's. */
-export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | undefined): EventOf {
+export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | undefined): EventSubject {
   const parentSessionId = config.leadSessionId || undefined;
   if (name === undefined) return { parentSessionId };
   return {
@@ -225,7 +230,7 @@ export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | un
 }
 
 /** The same of the team as it is now. What cannot be read is said elsewhere: the event tells what is known without it. */
-export function eventOfNow(ref: TeamRef, name: string | undefined): EventOf {
+export function currentEventSubject(ref: TeamRef, name: string | undefined): EventSubject {
   try {
     return eventSubject(ref, readTeam(ref), name);
   } catch (error) {
@@ -238,7 +243,7 @@ export function eventOfNow(ref: TeamRef, name: string | undefined): EventOf {
  * The member that a message is for.
  * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names; RECIPIENT_INACTIVE for one that has ended for good
  */
-export function recipientOf(config: TeamConfig, address: string): TeamMember {
+export function findRecipient(config: TeamConfig, address: string): TeamMember {
   const member = lookUpMember(config, address);
   if (member !== undefined) return member;
   const { name, team } = splitAddress(address);

@@ -27,12 +27,12 @@ export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefine
 /** Where an agent was put; by its own word where the one that started it was killed before it could write that down. */
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
   const paths = ref.paths.agent(agent);
-  return readRecord(ref, paths.place, placeRecord) ?? placeSaidBy(readStatus(ref, agent), paths);
+  return readRecord(ref, paths.place, placeRecord) ?? placeFromStatus(readStatus(ref, agent), paths);
 }
 
-function placeSaidBy(status: StatusRecord | undefined, paths: AgentPaths): PlaceRecord | undefined {
+function placeFromStatus(status: StatusRecord | undefined, paths: AgentPaths): PlaceRecord | undefined {
   if (status?.instance === undefined) return undefined;
-  if (status.shared) return placeWithin(status.process, status.instance, paths, status.startedAt);
+  if (status.shared) return inProcessPlace(status.process, status.instance, paths, status.startedAt);
   if (status.paneId === undefined || status.panePid === undefined) return undefined;
   const { instance, paneId, server, panePid, paneProcStart, startedAt } = status;
   const { pidSpace, bootId } = status.process;
@@ -41,7 +41,7 @@ function placeSaidBy(status: StatusRecord | undefined, paths: AgentPaths): Place
 }
 
 /** The place of an agent that lives in another's process. */
-export function placeWithin(
+export function inProcessPlace(
   process: ProcessIdentity,
   instance: string,
   { log, endWanted, exit }: AgentPaths,

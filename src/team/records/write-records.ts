@@ -3,7 +3,7 @@ import { processEnv } from "../../os/env.ts";
 import { ensureRuntimeDirectory, isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, removeTree } from "../../os/files/fs.ts";
-import { maskText, secretsOf } from "../../os/redact.ts";
+import { redactText, secretsOf } from "../../os/redact.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { makeFifos } from "../../wakeup/fifo-bell.ts";
@@ -15,7 +15,7 @@ import type { TeamRef } from "../ref.ts";
  * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile
  */
 export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): void {
-  const activity = maskText(record.activity, secretsOf(processEnv()));
+  const activity = redactText(record.activity, secretsOf(processEnv()));
   writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity });
 }
 

@@ -2,9 +2,9 @@ import { readText } from "../../os/files/fs.ts";
 import { type TeamConfig, teamConfig, teamMember } from "../../schema/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { foldName } from "../../schema/names.ts";
-import { setAside } from "../../store/quarantine.ts";
+import { quarantine } from "../../store/quarantine.ts";
 import { salvageJson } from "../../store/salvage-json.ts";
-import { hasRunOurs } from "../config/config.ts";
+import { hasOwnAgentRecords } from "../config/config.ts";
 import { lockInTeam } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { type JsonRepaired, repairJson } from "./repair-json.ts";
@@ -46,7 +46,7 @@ export function versionIn(text: string): string | undefined {
 export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {
   const salvage = (text: string): TeamConfig | undefined => {
     const saved = salvageConfig(text, ref.team);
-    if (saved === undefined || saved.schemaVersion !== undefined || !hasRunOurs(ref)) return saved;
+    if (saved === undefined || saved.schemaVersion !== undefined || !hasOwnAgentRecords(ref)) return saved;
     return teamConfig.parse({ ...saved, schemaVersion: SCHEMA_VERSION });
   };
   return repairJson(ref, { path: ref.paths.config, schema: teamConfig, salvage });
@@ -57,8 +57,8 @@ export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {
  * again by its name.
  * @returns where it is now
  */
-export function setConfigAside(ref: TeamRef): Promise<string> {
-  return lockInTeam(ref, ref.paths.config, () => setAside(ref.paths.config));
+export function quarantineConfig(ref: TeamRef): Promise<string> {
+  return lockInTeam(ref, ref.paths.config, () => quarantine(ref.paths.config));
 }
 
 /** Whether anything can be saved of a config that cannot be read. */

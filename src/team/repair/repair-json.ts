@@ -3,7 +3,7 @@ import { TeamError } from "../../errors.ts";
 import { readText } from "../../os/files/fs.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { readJsonFile } from "../../store/json-file.ts";
-import { keepBroken } from "../../store/quarantine.ts";
+import { copyAside } from "../../store/quarantine.ts";
 import { changeInTeam } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
@@ -23,16 +23,16 @@ export type JsonRepaired = "whole" | "lost" | { readonly original: string };
  */
 export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepair<T>): Promise<JsonRepaired> {
   return changeInTeam<JsonRepaired>(ref, path, (_text, isLocked) => {
-    if (flawOf(path, schema) === undefined) return { value: "whole" };
+    if (jsonProblem(path, schema) === undefined) return { value: "whole" };
     if (!isLocked) throw new Error("A repair is made under the lock.");
     const saved = salvage(readText(path) ?? "");
     if (saved === undefined) return { value: "lost" };
-    return { value: { original: keepBroken(path) }, content: formatJson(saved) };
+    return { value: { original: copyAside(path) }, content: formatJson(saved) };
   });
 }
 
 /** Why a file of JSON cannot be read; undefined when it can, or is not there. */
-export function flawOf(path: string, schema: z.core.$ZodType<unknown>): string | undefined {
+export function jsonProblem(path: string, schema: z.core.$ZodType<unknown>): string | undefined {
   try {
     readJsonFile(path, schema);
     return undefined;

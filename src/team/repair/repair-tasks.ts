@@ -2,13 +2,13 @@ import * as z from "zod/mini";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { listDir, readText } from "../../os/files/fs.ts";
 import { type Task, task as taskSchema, watermarkOf } from "../../schema/task.ts";
-import { setAside } from "../../store/quarantine.ts";
+import { quarantine } from "../../store/quarantine.ts";
 import { salvageJson } from "../../store/salvage-json.ts";
 import type { TeamRef } from "../ref.ts";
 import { raiseWatermark, taskIds } from "../tasks/task-ids.ts";
 import { changeTask, findTask, lockTasks } from "../tasks/tasks.ts";
 import { type LinkRepair, repairLinks } from "./repair-dependencies.ts";
-import { flawOf, repairJson } from "./repair-json.ts";
+import { jsonProblem, repairJson } from "./repair-json.ts";
 
 /** What is left of a task's text; undefined when nobody could say what it was about. */
 export function salvageTask(text: string, id: string): Task | undefined {
@@ -32,7 +32,7 @@ function schemaOf(id: string): z.core.$ZodType<Task> {
 /** The tasks that cannot be read, and why. */
 export function brokenTasks(ref: TeamRef): { readonly id: string; readonly flaw: string }[] {
   return taskIds(ref).flatMap((id) => {
-    const flaw = flawOf(ref.paths.task(id), schemaOf(id));
+    const flaw = jsonProblem(ref.paths.task(id), schemaOf(id));
     return flaw === undefined ? [] : [{ id, flaw }];
   });
 }
@@ -51,7 +51,7 @@ export function repairTask(ref: TeamRef, id: string): Promise<string | undefined
     if (repaired !== "lost") return repaired.original;
     raiseWatermark(ref, id, held);
     held.assertOwned();
-    return setAside(path);
+    return quarantine(path);
   });
 }
 
@@ -69,7 +69,7 @@ export function brokenLinks(ref: TeamRef): LinkRepair[] {
  * @returns what was mended
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
-export function mendLinks(ref: TeamRef): Promise<LinkRepair[]> {
+export function repairTaskLinks(ref: TeamRef): Promise<LinkRepair[]> {
   return lockTasks(ref, async () => {
     const repairs = brokenLinks(ref);
     for (const { id, blocks, blockedBy } of repairs) {
@@ -96,7 +96,7 @@ export function missingWatermark(ref: TeamRef): number | undefined {
 }
 
 /** @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT */
-export function mendWatermark(ref: TeamRef): Promise<void> {
+export function repairWatermark(ref: TeamRef): Promise<void> {
   return lockTasks(ref, (held) => {
     const mark = missingWatermark(ref);
     if (mark === undefined) return;

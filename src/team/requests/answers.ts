@@ -1,7 +1,7 @@
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../../protocol/permission-messages.ts";
 import { LEAD_NAME, PERSON_NAME } from "../../schema/names.ts";
-import { eventId } from "../mailbox/event-message-id.ts";
+import { eventMessageId } from "../mailbox/event-message-id.ts";
 import { sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
 import { type AnswerRecord, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
@@ -26,7 +26,7 @@ export async function sendAnswer(
   now: number,
 ): Promise<void> {
   const { id, from: to } = request;
-  const messageId = eventId("answered", id);
+  const messageId = eventMessageId("answered", id);
   const response = responseTo(request, answer);
   if (to !== LEAD_NAME) {
     const text = formatProtocol(response, new Date(now));
@@ -38,7 +38,7 @@ export async function sendAnswer(
 }
 
 /** Sends what was answered and perhaps never told, since whoever answered ended before that. @returns whether there is an answer */
-export async function sendGivenAnswer(ref: TeamRef, id: string, now: number): Promise<boolean> {
+export async function resendAnswer(ref: TeamRef, id: string, now: number): Promise<boolean> {
   const given = readAnswer(ref, id);
   if (given === undefined) return false;
   await sendAnswer(ref, readRequest(ref, id), given, now);
@@ -98,7 +98,7 @@ export function choicesOf({ kind, payload }: Pick<RequestRecord, "kind" | "paylo
 }
 
 /** What somebody answers to a question with these choices: one of them by its number, unless that is itself one of them. */
-export function chosen(choices: readonly string[], said: string): string {
+export function resolveChoice(choices: readonly string[], said: string): string {
   const text = said.trim();
   if (!/^[0-9]{1,2}$/.test(text) || choices.includes(text)) return said;
   return choices[Number(text) - 1] ?? said;

@@ -11,7 +11,7 @@ const SHORT_COMMAND = 60;
  * lines, or a long one, each line behind `$ `.
  * @returns none where the summary says it all, or the input is none of the tool
  */
-export function shownChange(tool: string, input: unknown): readonly string[] {
+export function changePreview(tool: string, input: unknown): readonly string[] {
   const { content, old_string, new_string, replace_all, command } = fieldsOf(input);
   if (tool === "Bash" && typeof command === "string") {
     const isShort = command.length <= SHORT_COMMAND && !command.trim().includes("\n");

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
 import { createWhole, makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { sameName } from "../../schema/names.ts";
 import { metadata } from "../../schema/zod-helpers.ts";
 import { formatJson } from "../../store/format-json.ts";
@@ -57,7 +57,7 @@ export function openRequest(
   if (entryOf(path) !== undefined) return;
   try {
     makeDirBelow(ref.paths.dir, ref.paths.requests);
-    createWhole(path, formatJson(maskValue(request, ownSecrets())));
+    createWhole(path, formatJson(redactValue(request, ownSecrets())));
   } catch (error) {
     throw isMissing(error) ? teamNotFound(ref) : error;
   }
@@ -67,7 +67,7 @@ export function openRequest(
  * Opens a request and tells whom it is for; where that fails there is none, so that asking again asks once.
  * @throws TeamError TEAM_NOT_FOUND, and whatever `tell` throws
  */
-export async function openTold(
+export async function openAndNotify(
   ref: TeamRef,
   request: Parameters<typeof openRequest>[1],
   tell: () => Promise<unknown>,
@@ -122,7 +122,7 @@ export async function answerRequest(
 ): Promise<"answered" | "already"> {
   readRequest(ref, id);
   const paths = ref.paths.request(id);
-  if (!createWhole(paths.answer, formatJson(maskValue(answer, ownSecrets())))) return "already";
+  if (!createWhole(paths.answer, formatJson(redactValue(answer, ownSecrets())))) return "already";
   if (entryOf(paths.request) !== undefined) return "answered";
   // Its asker closed it at the same moment: the answer is nobody's.
   removeFile(paths.answer);
@@ -152,12 +152,12 @@ export function closeRequest(ref: TeamRef, id: string): void {
 }
 
 /** Whether something of this kind, of this agent, waits for its answer. */
-export function hasOpen(ref: TeamRef, agent: string, wanted: RequestRecord["kind"]): boolean {
+export function hasOpenRequest(ref: TeamRef, agent: string, wanted: RequestRecord["kind"]): boolean {
   return listRequests(ref).some(({ from, kind }) => from === agent && kind === wanted);
 }
 
 /** What an agent has asked and nobody has answered, oldest first. */
-export function questionsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
+export function openQuestionsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
   return listRequests(ref).filter(({ from, kind }) => from === agent && kind === "question");
 }
 

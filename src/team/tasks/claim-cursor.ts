@@ -13,8 +13,8 @@ const STEP = 32;
  * The id below which every task was completed or gone when somebody looked: where a claim of the lowest free one begins.
  * A mark and no more: without it, or below it, everything is found by reading all.
  */
-export function openFrom(ref: TeamRef): number {
-  const mark = Number.parseInt(readText(ref.paths.openFrom) ?? "", 10);
+export function claimCursor(ref: TeamRef): number {
+  const mark = Number.parseInt(readText(ref.paths.claimCursor) ?? "", 10);
   return mark > 0 ? mark : 1;
 }
 
@@ -23,22 +23,22 @@ export function openFrom(ref: TeamRef): number {
  * been opened again. Where somebody else is at it, it is left to that one.
  * @param read a task by its id, undefined where there is none
  */
-export async function raiseOpenFrom(
+export async function raiseClaimCursor(
   ref: TeamRef,
   to: number,
   read: (id: number) => Task | undefined,
 ): Promise<void> {
-  if (to - openFrom(ref) < STEP) return;
+  if (to - claimCursor(ref) < STEP) return;
   const raise = (held: Held): void => {
-    const before = openFrom(ref);
+    const before = claimCursor(ref);
     let id = before;
     while (id < to && isDone(read(id))) id += 1;
     if (id === before) return;
     // Not flushed: what a crash of the machine takes is found again by reading.
-    replaceFile(ref.paths.openFrom, String(id), { sync: false, beforeRename: () => held.assertOwned() });
+    replaceFile(ref.paths.claimCursor, String(id), { sync: false, beforeRename: () => held.assertOwned() });
   };
   try {
-    await lockInTeam(ref, ref.paths.openFrom, raise, { waitMs: 0 });
+    await lockInTeam(ref, ref.paths.claimCursor, raise, { waitMs: 0 });
   } catch (error) {
     // Who claims waits for no mark, which nothing depends on.
     if (!(error instanceof TeamError) || error.code !== "LOCK_TIMEOUT") throw error;
@@ -46,11 +46,11 @@ export async function raiseOpenFrom(
 }
 
 /** Takes the mark back to a task that was opened again; to be called behind that change. */
-export async function lowerOpenFrom(ref: TeamRef, id: string): Promise<void> {
-  if (openFrom(ref) <= Number(id)) return;
-  await lockInTeam(ref, ref.paths.openFrom, (held) => {
-    if (openFrom(ref) <= Number(id)) return;
-    replaceFile(ref.paths.openFrom, id, { sync: false, beforeRename: () => held.assertOwned() });
+export async function lowerClaimCursor(ref: TeamRef, id: string): Promise<void> {
+  if (claimCursor(ref) <= Number(id)) return;
+  await lockInTeam(ref, ref.paths.claimCursor, (held) => {
+    if (claimCursor(ref) <= Number(id)) return;
+    replaceFile(ref.paths.claimCursor, id, { sync: false, beforeRename: () => held.assertOwned() });
   });
 }
 

@@ -2,8 +2,8 @@ import { TeamError } from "../../errors.ts";
 import type { Task } from "../../schema/task.ts";
 import type { LockOptions } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
-import { openFrom, raiseOpenFrom } from "./claim-cursor.ts";
-import { leaseLapsed, withLease } from "./lease.ts";
+import { claimCursor, raiseClaimCursor } from "./claim-cursor.ts";
+import { hasLeaseLapsed, withLease } from "./lease.ts";
 import { taskIds } from "./task-ids.ts";
 import { agentBusy, assertClaimable } from "./task-rules.ts";
 import {
@@ -53,14 +53,16 @@ function claimOne(ref: TeamRef, actor: string, id: string, options: LockOptions 
 async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
   const held: string[] = [];
   for await (const task of openTasks(ref)) {
-    if (task.metadata?._internal || !isOpenTo(task, actor)) continue;
+    if (task.metadata?._internal || !isClaimableBy(task, actor)) continue;
     if (task.status === "pending" && isBlockedNow(ref, task)) continue;
     // What somebody is changing right now is being claimed: many that claim at once take one each, and wait for none.
-    const claimed = await unlessTaken(claimOne(ref, actor, task.id, { waitMs: 0 }), () => held.push(task.id));
+    const claimed = await unlessNotFree(claimOne(ref, actor, task.id, { waitMs: 0 }), () =>
+      held.push(task.id),
+    );
     if (claimed !== undefined) return claimed;
   }
   for (const id of held) {
-    const claimed = await unlessTaken(claimOne(ref, actor, id));
+    const claimed = await unlessNotFree(claimOne(ref, actor, id));
     if (claimed !== undefined) return claimed;
   }
   throw new TeamError("TASK_NOT_FOUND", "No task is free; nothing was claimed.", {
@@ -70,7 +72,7 @@ async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
 }
 
 /** What a claim gave; undefined when the task is somebody else's, or not ready: the next one may be free. */
-async function unlessTaken(claim: Promise<Task>, onHeld?: () => void): Promise<Task | undefined> {
+async function unlessNotFree(claim: Promise<Task>, onHeld?: () => void): Promise<Task | undefined> {
   try {
     return await claim;
   } catch (error) {
@@ -82,7 +84,7 @@ async function unlessTaken(claim: Promise<Task>, onHeld?: () => void): Promise<T
 }
 
 /** So many ids in a row that are not there mean that there are no more, or that it is better to look what is. */
-const MOST_MISSING = 16;
+const MAX_MISSING = 16;
 
 /**
  * The unfinished tasks, lowest id first: from the mark on one by one, so that nothing else is read where one of the first
@@ -91,8 +93,8 @@ const MOST_MISSING = 16;
 async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
   const read = (id: number): Task | undefined => readableTask(ref, String(id));
   const looked = new Set<string>();
-  let doneBelow: number | undefined = openFrom(ref);
-  for (let id = doneBelow, missing = 0; missing < MOST_MISSING; id += 1) {
+  let doneBelow: number | undefined = claimCursor(ref);
+  for (let id = doneBelow, missing = 0; missing < MAX_MISSING; id += 1) {
     looked.add(String(id));
     const task = read(id);
     missing = task === undefined ? missing + 1 : 0;
@@ -101,11 +103,11 @@ async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
       if (doneBelow !== undefined) doneBelow = id + 1;
       continue;
     }
-    if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+    if (doneBelow !== undefined) await raiseClaimCursor(ref, doneBelow, read);
     doneBelow = undefined;
     yield task;
   }
-  if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+  if (doneBelow !== undefined) await raiseClaimCursor(ref, doneBelow, read);
   for (const id of taskIds(ref)) {
     const task = looked.has(id) ? undefined : readableTask(ref, id);
     if (task !== undefined && task.status !== "completed") yield task;
@@ -113,10 +115,10 @@ async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
 }
 
 /** Nobody's, the actor's own that is not begun, or a dead agent's. */
-function isOpenTo(task: Task, actor: string): boolean {
+function isClaimableBy(task: Task, actor: string): boolean {
   if (task.status === "completed") return false;
   const holder = ownerName(task);
-  return holder === undefined || (holder === actor ? task.status === "pending" : leaseLapsed(task));
+  return holder === undefined || (holder === actor ? task.status === "pending" : hasLeaseLapsed(task));
 }
 
 const NOT_FREE: ReadonlySet<string> = new Set([

@@ -20,7 +20,7 @@ export type Deadlock =
  * @param mayWork whether an owner may come to its tasks yet: everybody of whom it is not known that they are dead or gone
  * @returns undefined while anybody can go on, or everything is done
  */
-export function deadlockOf(
+export function findDeadlock(
   tasks: readonly Task[],
   mayWork: (owner: string) => boolean,
 ): Deadlock | undefined {
@@ -37,7 +37,7 @@ export function deadlockOf(
   }
   const [first] = stuck;
   if (first === undefined)
-    return open.size === 0 ? undefined : { kind: "cycle", tasks: cycleIn(open, waitsFor) };
+    return open.size === 0 ? undefined : { kind: "cycle", tasks: followToCycle(open, waitsFor) };
   const owner = ownerName(first) ?? "";
   return {
     kind: "dead-owner",
@@ -47,18 +47,18 @@ export function deadlockOf(
 }
 
 /** Some unfinished tasks of which each waits for the next, and the last for the first; undefined where there are none. */
-export function circleIn(tasks: readonly Task[]): readonly string[] | undefined {
+export function dependencyCycle(tasks: readonly Task[]): readonly string[] | undefined {
   const open = new Map(tasks.filter(({ status }) => status !== "completed").map((task) => [task.id, task]));
   const waitsFor = ({ blockedBy }: Task): string[] => blockedBy.filter((id) => open.has(id));
   for (let before = -1; before !== open.size; ) {
     before = open.size;
     for (const task of open.values()) if (waitsFor(task).length === 0) open.delete(task.id);
   }
-  return open.size === 0 ? undefined : cycleIn(open, waitsFor);
+  return open.size === 0 ? undefined : followToCycle(open, waitsFor);
 }
 
 /** Where every task waits for another, any way leads into a circle: it begins where the way meets itself. */
-function cycleIn(open: ReadonlyMap<string, Task>, waitsFor: (task: Task) => string[]): string[] {
+function followToCycle(open: ReadonlyMap<string, Task>, waitsFor: (task: Task) => string[]): string[] {
   const way = new Set<string>();
   let [next] = open.keys();
   while (next !== undefined && !way.has(next)) {

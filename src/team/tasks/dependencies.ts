@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import type { Task } from "../../schema/task.ts";
 import type { TeamRef } from "../ref.ts";
 import { changeLinks } from "./dependency-journal.ts";
-import { filesOf, findTask, getTask, lockTasks } from "./tasks.ts";
+import { findTask, getTask, lockTasks, taskFiles } from "./tasks.ts";
 
 interface TaskLinks {
   readonly id: string;
@@ -24,7 +24,7 @@ export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] 
       ...addBlocks.map((waiting): [string, string] => [waiting, id]),
       ...addBlockedBy.map((blocker): [string, string] => [id, blocker]),
     ];
-    await changeLinks(ref, { links }, filesOf(ref));
+    await changeLinks(ref, { links }, taskFiles(ref));
     return getTask(ref, id);
   });
 }
@@ -43,15 +43,15 @@ function assertNoCycle(
   const open = [...before(id)];
   const ends = new Set([id, ...addBlocks]);
   for (let task = open.pop(); task !== undefined; task = open.pop()) {
-    if (ends.has(task)) throw cycle(id, task);
+    if (ends.has(task)) throw cycleError(id, task);
     if (seen.has(task)) continue;
     seen.add(task);
     open.push(...before(task));
   }
-  if (addBlocks.includes(id)) throw cycle(id, id);
+  if (addBlocks.includes(id)) throw cycleError(id, id);
 }
 
-function cycle(id: string, through: string): TeamError {
+function cycleError(id: string, through: string): TeamError {
   const what = through === id ? "wait for itself" : `wait for #${through}, which waits for it`;
   return new TeamError("CYCLE", `Task #${id} would ${what}; nothing was linked.`, {
     hint: "teams task graph shows what waits for what.",

@@ -44,7 +44,7 @@ export async function changeLinks(
 }
 
 /** Ends what a killed process has begun, for the next holder of the lock. */
-export async function endLinkChange(ref: TeamRef, files: TaskFiles): Promise<void> {
+export async function finishLinkChange(ref: TeamRef, files: TaskFiles): Promise<void> {
   if (fileSize(ref.paths.linkChange) === undefined) return;
   const change = readRecordFile(ref.paths.linkChange, linkChange);
   if (change !== undefined) await applyLinkChange(change, files);

@@ -27,7 +27,7 @@ export function withoutLease(task: Task): Task {
 }
 
 /** Whether the agent that claimed the task is known to be dead, so that the task is free for anybody. */
-export function leaseLapsed(task: Task): boolean {
+export function hasLeaseLapsed(task: Task): boolean {
   const lease = leaseOf(task);
   return lease !== undefined && livenessOf(lease) === "dead";
 }
@@ -36,7 +36,7 @@ export function leaseLapsed(task: Task): boolean {
  * Tasks as they count now: what a dead agent had claimed is nobody's and pending, before somebody has written that down.
  * Each agent is looked at once.
  */
-export function withLapsedFree(tasks: readonly Task[]): Task[] {
+export function withLapsedUnassigned(tasks: readonly Task[]): Task[] {
   const dead = new Map<string, boolean>();
   const hasLapsed = (task: Task): boolean => {
     const lease = leaseOf(task);

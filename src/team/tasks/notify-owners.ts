@@ -3,24 +3,24 @@ import type { Clock } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
-import { eventId } from "../mailbox/event-message-id.ts";
+import { eventMessageId } from "../mailbox/event-message-id.ts";
 import { type OutgoingMessage, sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
-import { lowerOpenFrom } from "./claim-cursor.ts";
+import { lowerClaimCursor } from "./claim-cursor.ts";
 import {
-  assignmentOf,
-  completedBy,
-  completionOf,
+  completionNumber,
   isReopened,
-  withoutAssignment,
+  pendingAssignment,
+  pendingCompletionBy,
+  withCompletionNotified,
+  withoutPendingAssignment,
   withReopened,
-  withTold,
 } from "./pending-notifications.ts";
 import { changeTask, isBlockedNow, ownerName, readableTask } from "./tasks.ts";
 
 /** Whether something of this task waits to be told, or noted. */
-export function hasNews(task: Task): boolean {
-  return assignmentOf(task) !== undefined || completedBy(task) !== undefined || isReopened(task);
+export function hasPendingNotifications(task: Task): boolean {
+  return pendingAssignment(task) !== undefined || pendingCompletionBy(task) !== undefined || isReopened(task);
 }
 
 /**
@@ -31,33 +31,34 @@ export function hasNews(task: Task): boolean {
  * @throws TeamError when somebody could not be told; the task is right, and the next look tells the rest
  */
 export async function notifyPending(ref: TeamRef, task: Task, clock: Clock): Promise<Task> {
-  const assigned = assignmentOf(task);
+  const assigned = pendingAssignment(task);
   if (assigned !== undefined && assigned.to === ownerName(task)) {
     const waitsFor = openBlockers(ref, task);
     const mail = { from: assigned.by, to: assigned.to, messageId: assigned.id };
     await sendAssignment(ref, task, mail, clock, waitsFor.length === 0 ? {} : { waitsFor });
   }
-  const by = completedBy(task);
+  const by = pendingCompletionBy(task);
   if (by !== undefined) await notifyCompletion(ref, task, by, clock);
-  if (!hasNews(task)) return task;
-  if (isReopened(task)) await lowerOpenFrom(ref, task.id);
+  if (!hasPendingNotifications(task)) return task;
+  if (isReopened(task)) await lowerClaimCursor(ref, task.id);
   return changeTask(ref, task.id, (current) => {
-    const isSame = assignmentOf(current)?.id === assigned?.id;
-    const next = isSame ? withoutAssignment(current) : current;
-    if (completedBy(next) !== undefined && completionOf(next) === completionOf(task)) return withTold(next);
+    const isSame = pendingAssignment(current)?.id === assigned?.id;
+    const next = isSame ? withoutPendingAssignment(current) : current;
+    if (pendingCompletionBy(next) !== undefined && completionNumber(next) === completionNumber(task))
+      return withCompletionNotified(next);
     if (isReopened(next)) return withReopened(next);
     return next === current ? undefined : next;
   });
 }
 
 async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
-  const event = `${task.id}.${completionOf(task)}`;
+  const event = `${task.id}.${completionNumber(task)}`;
   if (by !== LEAD_NAME) {
     const news = { type: "task_completed", from: by, taskId: task.id, taskSubject: task.subject } as const;
     const text = formatProtocol(news, new Date(clock.now()));
     await send(
       ref,
-      { from: by, to: LEAD_NAME, text, messageId: eventId("completed", event) },
+      { from: by, to: LEAD_NAME, text, messageId: eventMessageId("completed", event) },
       task.id,
       clock,
     );
@@ -71,9 +72,9 @@ async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clo
     // One event, also where the last two of its blockers are completed at once.
     const blockers = waiting.blockedBy.map((other) => {
       const blocker = readableTask(ref, other);
-      return blocker === undefined ? other : `${other}.${completionOf(blocker)}`;
+      return blocker === undefined ? other : `${other}.${completionNumber(blocker)}`;
     });
-    const messageId = eventId("unblocked", id, waiter, ...blockers.toSorted());
+    const messageId = eventMessageId("unblocked", id, waiter, ...blockers.toSorted());
     await sendAssignment(ref, waiting, { from: by, to: waiter, messageId }, clock, { isFree: true });
   }
 }
@@ -102,7 +103,7 @@ async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: 
     await sendMessage(ref, mail, clock);
   } catch (error) {
     // Whoever has ended, or is no member of a team without a lead of that name, has nothing to be told.
-    if (error instanceof TeamError && NOBODY_THERE.has(error.code)) return;
+    if (error instanceof TeamError && NO_RECIPIENT.has(error.code)) return;
     throw new TeamError(
       error instanceof TeamError ? error.code : "PERMISSION_DENIED",
       `Task #${taskId} was changed, but ${mail.to} was not told: ${messageOf(error)}`,
@@ -114,4 +115,4 @@ async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: 
   }
 }
 
-const NOBODY_THERE: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
+const NO_RECIPIENT: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);

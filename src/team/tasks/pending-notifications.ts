@@ -13,21 +13,21 @@ const completion = z.object({ told: z.number(), reopened: z.number(), by: z.opti
 type Assignment = z.infer<typeof assignment>;
 
 /** The keys of a task's metadata that nobody sets but us. */
-export const OWN_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);
+export const PRIVATE_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);
 
 /** The news of its owner that waits to be told. */
-export function assignmentOf({ metadata }: Task): Assignment | undefined {
+export function pendingAssignment({ metadata }: Task): Assignment | undefined {
   if (metadata?._assigned === undefined) return undefined;
   const parsed = assignment.safeParse(metadata._assigned);
   return parsed.success ? parsed.data : undefined;
 }
 
 /** Notes in the very change that gives a task to somebody else that this is to be told. */
-export function withAssignment(task: Task, to: string, by: string): Task {
+export function withPendingAssignment(task: Task, to: string, by: string): Task {
   return { ...task, metadata: { ...task.metadata, _assigned: { id: randomUUID(), to, by } } };
 }
 
-export function withoutAssignment(task: Task): Task {
+export function withoutPendingAssignment(task: Task): Task {
   if (task.metadata?._assigned === undefined) return task;
   const { metadata: _old, ...rest } = task;
   const { _assigned, ...others } = task.metadata;
@@ -35,40 +35,40 @@ export function withoutAssignment(task: Task): Task {
 }
 
 /** How often a task has been completed by now, where it is: which completion it is that the news are about. */
-export function completionOf(task: Task): number {
+export function completionNumber(task: Task): number {
   return marks(task).reopened + 1;
 }
 
 /** Whether a task is completed and nobody has told, or noted down, what follows from it. */
-export function isUnnoted(task: Task): boolean {
+export function isCompletionUnrecorded(task: Task): boolean {
   const { told, by } = marks(task);
-  return task.status === "completed" && by === undefined && told < completionOf(task);
+  return task.status === "completed" && by === undefined && told < completionNumber(task);
 }
 
 /** Notes in the change that completes a task, or once it is seen that a peer did, that this is to be told. */
-export function withCompletion(task: Task, by: string): Task {
+export function withPendingCompletion(task: Task, by: string): Task {
   return marked(task, { ...marks(task), by });
 }
 
 /** Who completed a task of which that is to be told. */
-export function completedBy(task: Task): string | undefined {
+export function pendingCompletionBy(task: Task): string | undefined {
   return task.status === "completed" ? marks(task).by : undefined;
 }
 
-export function withTold(task: Task): Task {
+export function withCompletionNotified(task: Task): Task {
   const { by: _told, ...others } = marks(task);
-  return marked(task, { ...others, told: completionOf(task) });
+  return marked(task, { ...others, told: completionNumber(task) });
 }
 
 /** Whether a peer that knows nothing of these marks opened the task again. */
 export function isReopened(task: Task): boolean {
-  return task.status !== "completed" && marks(task).told >= completionOf(task);
+  return task.status !== "completed" && marks(task).told >= completionNumber(task);
 }
 
 /** Its next completion is another one. */
 export function withReopened(task: Task): Task {
   const { by: _untold, ...others } = marks(task);
-  return marked(task, { ...others, reopened: completionOf(task) });
+  return marked(task, { ...others, reopened: completionNumber(task) });
 }
 
 function marked(task: Task, value: z.infer<typeof completion>): Task {

@@ -18,7 +18,7 @@ function idsIn(ref: TeamRef): number[] {
 }
 
 /** Of all that were ever issued, as far as it is known: no file and no mark is higher. */
-export function highestId(ref: TeamRef): number {
+export function highestTaskId(ref: TeamRef): number {
   let highest = highWaterMark(ref);
   for (const id of idsIn(ref)) highest = Math.max(highest, id);
   return highest;
@@ -31,10 +31,10 @@ export function raiseWatermark(ref: TeamRef, id: string, held: Held): void {
 }
 
 /** Of a longer mark the next number would have more digits than the name of a task's file may have, and nobody would see it. */
-const MOST_DIGITS = 14;
+const MAX_DIGITS = 14;
 
 /** What a broken one begins with counts too, since a number too high harms nobody as long as it can be one. */
 function highWaterMark(ref: TeamRef): number {
   const digits = /^\s*0*([0-9]+)/.exec(readText(ref.paths.highWaterMark) ?? "")?.[1] ?? "0";
-  return digits.length > MOST_DIGITS ? 0 : Number(digits);
+  return digits.length > MAX_DIGITS ? 0 : Number(digits);
 }

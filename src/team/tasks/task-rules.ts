@@ -1,7 +1,7 @@
 import { TeamError } from "../../errors.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
-import { leaseLapsed } from "./lease.ts";
+import { hasLeaseLapsed } from "./lease.ts";
 import { isBlocked, ownerName } from "./tasks.ts";
 
 /** What somebody asks of a task. */
@@ -56,7 +56,7 @@ export function assertClaimable(task: Task, actor: string, get: GetTask): void {
 /** A task belongs to whoever claimed it, as long as that agent lives. */
 function assertFree(task: Task, actor: string): void {
   const holder = ownerName(task);
-  if (holder === undefined || holder === actor || leaseLapsed(task)) return;
+  if (holder === undefined || holder === actor || hasLeaseLapsed(task)) return;
   throw refusal("TASK_CLAIMED", "already_claimed", task, `belongs to ${holder}`, {
     hint: "teams task list shows what is free.",
     details: { owner: holder },

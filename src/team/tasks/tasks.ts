@@ -1,20 +1,20 @@
 import { TeamError } from "../../errors.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, readText, removeFile } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { isPlainTask, type Task, taskNumbered, withNumber } from "../../schema/task.ts";
 import { formatJson } from "../../store/format-json.ts";
-import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
+import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "../config/team-lock.ts";
-import { eventOfNow } from "../members/members.ts";
+import { currentEventSubject } from "../members/members.ts";
 import { readCached, type TeamRef } from "../ref.ts";
-import { changeLinks, endLinkChange, type TaskFiles } from "./dependency-journal.ts";
-import { withAssignment } from "./pending-notifications.ts";
-import { highestId, raiseWatermark, taskIds } from "./task-ids.ts";
+import { changeLinks, finishLinkChange, type TaskFiles } from "./dependency-journal.ts";
+import { withPendingAssignment } from "./pending-notifications.ts";
+import { highestTaskId, raiseWatermark, taskIds } from "./task-ids.ts";
 
 export interface NewTask {
   readonly subject: string;
@@ -37,12 +37,12 @@ export async function createTask(ref: TeamRef, input: NewTask, reserved?: string
   const created = await lockTasks(ref, async (held) => {
     const blockedBy = [...new Set(input.blockedBy ?? [])];
     for (const blocker of blockedBy) getTask(ref, blocker);
-    const id = reserved ?? String(highestId(ref) + 1);
+    const id = reserved ?? String(highestTaskId(ref) + 1);
     const task = newTask(id, input, blockedBy);
     const write = (): void =>
       replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
     if (blockedBy.length === 0) write();
-    else await changeLinks(ref, { created: id }, filesOf(ref), write);
+    else await changeLinks(ref, { created: id }, taskFiles(ref), write);
     return task;
   });
   recordTask(ref, "created", created);
@@ -56,7 +56,7 @@ function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task:
   recordEvent(ref, {
     type: "task",
     what,
-    ...eventOfNow(ref, whose),
+    ...currentEventSubject(ref, whose),
     taskId: task.id,
     status: task.status,
     owner,
@@ -67,7 +67,7 @@ function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task:
 /** Takes the next id for a task that may come to be, or not: nobody else is given it. */
 export function reserveTaskId(ref: TeamRef): Promise<string> {
   return lockTasks(ref, (held) => {
-    const id = String(highestId(ref) + 1);
+    const id = String(highestTaskId(ref) + 1);
     raiseWatermark(ref, id, held);
     return id;
   });
@@ -87,7 +87,7 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
     ...(Object.keys(input.metadata ?? {}).length === 0 ? {} : { metadata: { ...input.metadata } }),
   };
   const isGiven = owner !== undefined && assignedBy !== undefined && owner !== assignedBy;
-  return withoutSecrets(isGiven ? withAssignment(task, owner, assignedBy) : task);
+  return withoutSecrets(isGiven ? withPendingAssignment(task, owner, assignedBy) : task);
 }
 
 /** With none in what somebody has written into it; what it holds for us alone tells of processes. */
@@ -98,8 +98,8 @@ function withoutSecrets(task: Task): Task {
   const secrets = ownSecrets();
   return {
     ...task,
-    ...maskValue(words, secrets),
-    ...(metadata && { metadata: { ...metadata, ...maskValue(Object.fromEntries(said), secrets) } }),
+    ...redactValue(words, secrets),
+    ...(metadata && { metadata: { ...metadata, ...redactValue(Object.fromEntries(said), secrets) } }),
   };
 }
 
@@ -139,7 +139,7 @@ export function readTasks(ref: TeamRef, onFlaw?: OnProblem): Task[] {
 export function readableTask(ref: TeamRef, id: string, onFlaw?: OnProblem): Task | undefined {
   return (
     readCached(ref, ref.paths.task(id), () => plainTask(ref, id)) ??
-    tolerant(
+    skipCorrupt(
       () => findTask(ref, id),
       (error) => onFlaw?.(error, id),
     )
@@ -156,7 +156,7 @@ function plainTask(ref: TeamRef, id: string): Task | undefined {
   }
 }
 
-function tolerant<T>(read: () => T, onFlaw: (error: TeamError) => void): T | undefined {
+function skipCorrupt<T>(read: () => T, onFlaw: (error: TeamError) => void): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -188,7 +188,7 @@ export async function changeTask(
     const next = change(task);
     return next && withoutSecrets(next);
   };
-  const plan = jsonPlan({ path, schema: taskNumbered(id), missing, change: noting });
+  const plan = jsonUpdate({ path, schema: taskNumbered(id), missing, change: noting });
   const after = await changeInTeam(ref, path, plan, options);
   // What was only noted in it (a lease, a link, who was told) is no event.
   if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))
@@ -197,7 +197,7 @@ export async function changeTask(
 }
 
 /** How a change of links reaches the tasks' files. */
-export function filesOf(ref: TeamRef): TaskFiles {
+export function taskFiles(ref: TeamRef): TaskFiles {
   return {
     isThere: (id) => entryOf(ref.paths.task(id)) !== undefined,
     read: (id) => readableTask(ref, id),
@@ -219,7 +219,7 @@ export async function deleteTask(
     const task = getTask(ref, id);
     const { blocks, blockedBy } = task;
     const namedBy = [...new Set([...blocks, ...blockedBy])];
-    await changeLinks(ref, { deleted: id, namedBy }, filesOf(ref), async () => {
+    await changeLinks(ref, { deleted: id, namedBy }, taskFiles(ref), async () => {
       raiseWatermark(ref, id, held);
       await lockInTeam(ref, ref.paths.task(id), (own) => {
         assertMay(getTask(ref, id));
@@ -258,7 +258,7 @@ export function ownerName(task: Task): string | undefined {
 /** The team's lock over its tasks: to create, delete, link, and to claim when the claimer must not be busy. */
 export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>): Promise<T> {
   return lockInTeam(ref, ref.paths.taskLock, async (held) => {
-    await endLinkChange(ref, filesOf(ref));
+    await finishLinkChange(ref, taskFiles(ref));
     return work(held);
   });
 }

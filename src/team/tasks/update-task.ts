@@ -4,11 +4,16 @@ import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../config/config.ts";
 import { findMember } from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
-import { lowerOpenFrom } from "./claim-cursor.ts";
+import { lowerClaimCursor } from "./claim-cursor.ts";
 import { linkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
 import { notifyPending } from "./notify-owners.ts";
-import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./pending-notifications.ts";
+import {
+  PRIVATE_KEYS,
+  withPendingAssignment,
+  withPendingCompletion,
+  withReopened,
+} from "./pending-notifications.ts";
 import { assertAllowed, type TaskUpdate } from "./task-rules.ts";
 import {
   changeTask,
@@ -22,7 +27,7 @@ import {
 } from "./tasks.ts";
 
 /** Asked before a task is there, or completed; what it throws refuses that (protocol.md section 5, Hooks). */
-export interface TaskGate {
+export interface TaskHooks {
   readonly created?: ((task: TaskFacts) => Promise<void>) | undefined;
   readonly completed?: ((task: TaskFacts) => Promise<void>) | undefined;
 }
@@ -40,17 +45,17 @@ export async function addTask(
   actor: string,
   input: NewTask,
   clock: Clock = systemClock,
-  gate?: TaskGate,
+  gate?: TaskHooks,
 ): Promise<Task> {
   const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
   const { owner: _given, metadata, ...rest } = input;
-  const reserved = gate?.created === undefined ? undefined : await admitted(ref, input, gate.created);
+  const reserved = gate?.created === undefined ? undefined : await reserveIfAllowed(ref, input, gate.created);
   const task = await createTask(
     ref,
     {
       ...rest,
       ...(owner === undefined ? {} : { owner, assignedBy: actor }),
-      ...(metadata === undefined ? {} : { metadata: merged(undefined, metadata) }),
+      ...(metadata === undefined ? {} : { metadata: mergedMetadata(undefined, metadata) }),
     },
     reserved,
   );
@@ -58,10 +63,10 @@ export async function addTask(
 }
 
 /** Asks for a task that nobody can see yet; what else would refuse it is looked at before. @returns its id */
-async function admitted(
+async function reserveIfAllowed(
   ref: TeamRef,
   { subject, description = "", blockedBy = [] }: NewTask,
-  created: NonNullable<TaskGate["created"]>,
+  created: NonNullable<TaskHooks["created"]>,
 ): Promise<string> {
   for (const blocker of blockedBy) getTask(ref, blocker);
   const id = await reserveTaskId(ref);
@@ -82,7 +87,7 @@ export async function updateTask(
   id: string,
   update: TaskUpdate,
   clock: Clock = systemClock,
-  gate?: TaskGate,
+  gate?: TaskHooks,
 ): Promise<Task | undefined> {
   const get = (other: string): Task | undefined => findTask(ref, other);
   const owner = update.owner ? findMember(readTeam(ref), update.owner).name : update.owner;
@@ -102,9 +107,9 @@ export async function updateTask(
   }
   const task = await changeTask(ref, id, (current) => {
     assertAllowed(current, actor, wanted, get);
-    return noted(current, applied(ref, current, actor, wanted), actor);
+    return withNotifications(current, applied(ref, current, actor, wanted), actor);
   });
-  if (task.status !== "completed") await lowerOpenFrom(ref, id);
+  if (task.status !== "completed") await lowerClaimCursor(ref, id);
   return notifyPending(ref, task, clock);
 }
 
@@ -120,23 +125,23 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
     ...(update.activeForm === undefined ? {} : { activeForm: update.activeForm }),
     status: nextStatus(task, update),
     ...(owner === undefined ? {} : { owner }),
-    ...(update.metadata === undefined ? {} : { metadata: merged(task.metadata, update.metadata) }),
+    ...(update.metadata === undefined ? {} : { metadata: mergedMetadata(task.metadata, update.metadata) }),
   };
-  return leased(ref, task, next, actor);
+  return withCurrentLease(ref, task, next, actor);
 }
 
 /** The change together with what is to be told of it. */
-function noted(before: Task, next: Task, actor: string): Task {
+function withNotifications(before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
   const isOthers = owner !== undefined && owner !== actor && owner !== ownerName(before);
-  const told = isOthers ? withAssignment(next, owner, actor) : next;
+  const told = isOthers ? withPendingAssignment(next, owner, actor) : next;
   if (before.status === next.status) return told;
-  if (next.status === "completed") return withCompletion(told, actor);
+  if (next.status === "completed") return withPendingCompletion(told, actor);
   return before.status === "completed" ? withReopened(told) : told;
 }
 
 /** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */
-function leased(ref: TeamRef, before: Task, next: Task, actor: string): Task {
+function withCurrentLease(ref: TeamRef, before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
   if (owner === undefined || next.status === "completed") return withoutLease(next);
   const isSame = owner === ownerName(before) && next.status === before.status && owner !== actor;
@@ -157,12 +162,12 @@ function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): st
   return actor === LEAD_NAME ? (holder ?? actor) : actor;
 }
 
-function merged(
+function mergedMetadata(
   current: Readonly<Record<string, unknown>> | undefined,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   // A lease comes from the owner's status, the marks of what was told from who told it; nobody sets them by hand.
-  const given = Object.entries(change).filter(([key]) => !OWN_KEYS.has(key));
+  const given = Object.entries(change).filter(([key]) => !PRIVATE_KEYS.has(key));
   const all = Object.entries({ ...current, ...Object.fromEntries(given) });
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }

@@ -1,6 +1,6 @@
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, SYSTEM_NAME } from "../../schema/names.ts";
-import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../team/mailbox/event-message-id.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import {
   type Budget,
@@ -71,7 +71,7 @@ class BudgetLimit {
    * lead has to go on without it; everything else is the system's news, which starts no turn.
    */
   async #tellOnce({ member, limits }: Budget, level: BudgetLevel, text: string): Promise<void> {
-    const event = eventId("budget", member ?? "", level, JSON.stringify(defined(limits)));
+    const event = eventMessageId("budget", member ?? "", level, JSON.stringify(defined(limits)));
     if (this.#told.has(event)) return;
     const stands = level === "spent" && member !== undefined && member !== LEAD_NAME;
     await sendMessage(this.#ref, {

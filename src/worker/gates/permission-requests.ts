@@ -8,7 +8,7 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { shownChange } from "../../team/requests/change-preview.ts";
+import { changePreview } from "../../team/requests/change-preview.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
 import type { StatusKeeper } from "../status-record.ts";
 import type { ShownAsk, WorkerView } from "../view.ts";
@@ -239,7 +239,7 @@ function shownOf(id: string, { tool, summary, whose, reason, rules, input }: Per
     whose: whose?.slice(0, MAX_WHOSE),
     reason,
     rules,
-    change: shownChange(tool, input),
+    change: changePreview(tool, input),
   };
 }
 

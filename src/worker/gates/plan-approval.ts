@@ -13,7 +13,7 @@ import {
   answerRequest,
   closeRequest,
   isAwaitingAnswer,
-  openTold,
+  openAndNotify,
   type RequestRecord,
   readAnswer,
   requestsOf,
@@ -123,7 +123,7 @@ export class PlanApproval {
     // Before it is sent: its verdict may be there at once.
     this.#request = requestId;
     try {
-      await openTold(
+      await openAndNotify(
         ref,
         { id: requestId, kind: "plan", from: name, summary: planTitle(plan), payload, at: now },
         () => sendMessage(ref, defined({ from: name, to: LEAD_NAME, text, color })),

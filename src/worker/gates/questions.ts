@@ -1,7 +1,7 @@
 import type { Clock } from "../../os/clock.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { choicesOf, chosen, sendGivenAnswer } from "../../team/requests/answers.ts";
-import { closeRequest, hasOpen, questionsOf } from "../../team/requests/requests.ts";
+import { choicesOf, resendAnswer, resolveChoice } from "../../team/requests/answers.ts";
+import { closeRequest, hasOpenRequest, openQuestionsOf } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerView } from "../view.ts";
 import type { PlanApproval } from "./plan-approval.ts";
@@ -37,9 +37,9 @@ export class UndeliveredAnswers {
   async look(): Promise<void> {
     const { ref, plan, clock } = this.#options;
     const { request } = plan;
-    if (request !== undefined) await sendGivenAnswer(ref, request, clock.now());
+    if (request !== undefined) await resendAnswer(ref, request, clock.now());
     for (const id of [...this.#questions]) {
-      if (await sendGivenAnswer(ref, id, clock.now())) this.#questions.delete(id);
+      if (await resendAnswer(ref, id, clock.now())) this.#questions.delete(id);
     }
   }
 }
@@ -62,7 +62,7 @@ export class Questions {
   }
 
   get isOpen(): boolean {
-    return hasOpen(this.#options.ref, this.#options.name, "question");
+    return hasOpenRequest(this.#options.ref, this.#options.name, "question");
   }
 
   asked(question: string, choices: readonly string[], requestId: string): void {
@@ -80,10 +80,10 @@ export class Questions {
    */
   answeredBy(line: string): { readonly said: string; close(): void } {
     const { ref, name } = this.#options;
-    const asked = questionsOf(ref, name);
+    const asked = openQuestionsOf(ref, name);
     const newest = asked.at(-1);
     return {
-      said: newest === undefined ? line : chosen(choicesOf(newest), line),
+      said: newest === undefined ? line : resolveChoice(choicesOf(newest), line),
       close: () => {
         for (const { id } of asked) {
           closeRequest(ref, id);

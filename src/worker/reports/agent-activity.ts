@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../agent/events.ts";
-import type { EventFacts, EventOf } from "../../schema/event.ts";
-import { eventOfNow } from "../../team/members/members.ts";
+import type { EventFacts, EventSubject } from "../../schema/event.ts";
+import { currentEventSubject } from "../../team/members/members.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import type { StatusKeeper } from "../status-record.ts";
@@ -39,7 +39,7 @@ class ThrottleNotice {
 export class EventRecorder {
   readonly #ref: TeamRef;
   readonly #name: string;
-  #who: EventOf | undefined;
+  #who: EventSubject | undefined;
 
   constructor(ref: TeamRef, name: string) {
     this.#ref = ref;
@@ -53,7 +53,7 @@ export class EventRecorder {
   }
 
   record(facts: EventFacts): void {
-    this.#who ??= eventOfNow(this.#ref, this.#name);
+    this.#who ??= currentEventSubject(this.#ref, this.#name);
     recordEvent(this.#ref, { ...this.#who, ...facts });
   }
 }
