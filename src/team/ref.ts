@@ -5,11 +5,11 @@ import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
 import type { ReadCache } from "../store/read-cache.ts";
 
-/** Where this user's teams are. */
+/** Root and runtime directory of this user's teams. */
 export interface Home {
   /** `<root>` of protocol.md section 1. */
   readonly root: string;
-  /** The runtime directory of this very root, as `runtimeOfRoot` gives it. */
+  /** The runtime directory of this root, from `runtimeOfRoot`. */
   readonly runtime: string;
 }
 
@@ -18,7 +18,7 @@ export interface TeamRef {
   readonly home: Home;
   readonly team: TeamDir;
   readonly paths: TeamPaths;
-  /** Of a process that looks again and again; a command reads once and has none. */
+  /** Set in a process that reads the same files repeatedly; a command reads once and needs none. */
   readonly readCache?: ReadCache;
 }
 
@@ -29,8 +29,8 @@ export function teamRef(home: Home, name: string): TeamRef {
 }
 
 /**
- * Reads a file of a team, where this process remembers it only if it has changed.
- * @param read what gives undefined when there is no such file
+ * Reads a file of a team; with a read cache, only if the file has changed.
+ * @param read returns undefined if there is no such file
  */
 export function readCached<T>(
   { readCache }: TeamRef,
@@ -40,7 +40,7 @@ export function readCached<T>(
   return readCache === undefined ? read() : readCache.get(path, read);
 }
 
-/** Root and runtime directory by the environment. Nothing is made. */
+/** Returns the root and the runtime directory that the environment names. Creates nothing. */
 export function teamsHome(env: Env): Home {
   const root = realPathOf(rootDirectory(env));
   return { root, runtime: runtimeOfRoot(runtimeDirectory(env), root) };

@@ -13,8 +13,8 @@ interface TaskLinks {
 }
 
 /**
- * Links tasks, both ends in step.
- * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; then nothing was linked
+ * Links tasks, in the files of both ends.
+ * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; nothing is linked in that case
  */
 export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] }: TaskLinks): Promise<Task> {
   return lockTasks(ref, async () => {
@@ -29,7 +29,7 @@ export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] 
   });
 }
 
-/** A task must not wait for itself, on whatever way: no task that shall wait for this one may be among those that it waits for. */
+/** Refuses links that would make a task wait for itself, directly or through other tasks. */
 function assertNoCycle(
   ref: TeamRef,
   id: string,
@@ -54,6 +54,6 @@ function assertNoCycle(
 function cycleError(id: string, through: string): TeamError {
   const what = through === id ? "wait for itself" : `wait for #${through}, which waits for it`;
   return new TeamError("CYCLE", `Task #${id} would ${what}; nothing was linked.`, {
-    hint: "teams task graph shows what waits for what.",
+    hint: "teams task graph shows all dependencies.",
   });
 }

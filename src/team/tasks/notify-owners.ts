@@ -18,17 +18,17 @@ import {
 } from "./pending-notifications.ts";
 import { changeTask, isBlockedNow, ownerName, readableTask } from "./tasks.ts";
 
-/** Whether something of this task waits to be told, or noted. */
+/** True if a notification about this task is pending, or its reopening is not recorded yet. */
 export function hasPendingNotifications(task: Task): boolean {
   return pendingAssignment(task) !== undefined || pendingCompletionBy(task) !== undefined || isReopened(task);
 }
 
 /**
- * Tells what follows from a task's last change: a new owner of its task; of a completion the lead, and each owner whose task
- * has become free by it. Sent first, under ids that derive from the event, and then noted in the task: whoever tells it at
- * the same time, or after one that was killed, adds nothing (protocol.md section 4).
- * @returns the task as it is then
- * @throws TeamError when somebody could not be told; the task is right, and the next look tells the rest
+ * Sends the notifications that follow from a task's last change: an assignment to the new owner; a completion to the
+ * lead, and to each owner whose task it unblocks. Sends first, with ids derived from the event, then records that in the
+ * task. Another process that sends the same, or repeats it after a crash, adds nothing (protocol.md section 4).
+ * @returns the task as it is afterwards
+ * @throws TeamError if a notification could not be sent; the task is correct, and the next poll sends the rest
  */
 export async function notifyPending(ref: TeamRef, task: Task, clock: Clock): Promise<Task> {
   const assigned = pendingAssignment(task);
@@ -54,8 +54,8 @@ export async function notifyPending(ref: TeamRef, task: Task, clock: Clock): Pro
 async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
   const event = `${task.id}.${completionNumber(task)}`;
   if (by !== LEAD_NAME) {
-    const news = { type: "task_completed", from: by, taskId: task.id, taskSubject: task.subject } as const;
-    const text = formatProtocol(news, new Date(clock.now()));
+    const notice = { type: "task_completed", from: by, taskId: task.id, taskSubject: task.subject } as const;
+    const text = formatProtocol(notice, new Date(clock.now()));
     await send(
       ref,
       { from: by, to: LEAD_NAME, text, messageId: eventMessageId("completed", event) },
@@ -64,12 +64,12 @@ async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clo
     );
   }
   for (const id of task.blocks) {
-    // Of one that cannot be read nobody knows the owner, and the others are told all the same.
+    // The owner of an unreadable task is unknown; notify the others.
     const waiting = readableTask(ref, id);
     const waiter = waiting === undefined ? undefined : ownerName(waiting);
     if (waiting === undefined || waiter === undefined || waiting.status === "completed") continue;
     if (isBlockedNow(ref, waiting)) continue;
-    // One event, also where the last two of its blockers are completed at once.
+    // All blockers are part of the id, so there is one event even if the last two are completed at the same time.
     const blockers = waiting.blockedBy.map((other) => {
       const blocker = readableTask(ref, other);
       return blocker === undefined ? other : `${other}.${completionNumber(blocker)}`;
@@ -93,22 +93,22 @@ function sendAssignment(
   clock: Clock,
   more: { readonly isFree?: true; readonly waitsFor?: readonly string[] } = {},
 ): Promise<void> {
-  const of = { taskId: id, subject, description, assignedBy: mail.from };
-  const news = { type: "task_assignment", ...of, ...more } as const;
-  return send(ref, { ...mail, text: formatProtocol(news, new Date(clock.now())) }, id, clock);
+  const about = { taskId: id, subject, description, assignedBy: mail.from };
+  const notice = { type: "task_assignment", ...about, ...more } as const;
+  return send(ref, { ...mail, text: formatProtocol(notice, new Date(clock.now())) }, id, clock);
 }
 
 async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: Clock): Promise<void> {
   try {
     await sendMessage(ref, mail, clock);
   } catch (error) {
-    // Whoever has ended, or is no member of a team without a lead of that name, has nothing to be told.
+    // The recipient has left the team, or (a lead) was never a member: there is no one to notify.
     if (error instanceof TeamError && NO_RECIPIENT.has(error.code)) return;
     throw new TeamError(
       error instanceof TeamError ? error.code : "PERMISSION_DENIED",
-      `Task #${taskId} was changed, but ${mail.to} was not told: ${messageOf(error)}`,
+      `Task #${taskId} was changed, but ${mail.to} could not be notified: ${messageOf(error)}`,
       {
-        hint: "The task itself is right; the next look at the team (teams status) tells them.",
+        hint: "Run teams status to send the notification again; the task itself is correct.",
         cause: error,
       },
     );

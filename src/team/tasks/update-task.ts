@@ -26,30 +26,31 @@ import {
   reserveTaskId,
 } from "./tasks.ts";
 
-/** Asked before a task is there, or completed; what it throws refuses that (protocol.md section 5, Hooks). */
+/** Hooks that run before a task is created or completed; an error of a hook refuses that (protocol.md section 5, Hooks). */
 export interface TaskHooks {
   readonly created?: ((task: TaskFacts) => Promise<void>) | undefined;
   readonly completed?: ((task: TaskFacts) => Promise<void>) | undefined;
 }
 
-/** What it is told of the task, as it is to be. */
+/** The task that a hook receives, with the requested values. */
 type TaskFacts = Pick<Task, "id" | "subject" | "description">;
 
 /**
- * Adds a task; an owner other than the actor is told.
- * @param actor the member who does it, by name
- * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker, and what the gate throws; nothing was added then
+ * Adds a task and notifies its owner, unless that is the actor.
+ * @param actor name of the acting member
+ * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker, and errors of the hooks; nothing is added in that case
  */
 export async function addTask(
   ref: TeamRef,
   actor: string,
   input: NewTask,
   clock: Clock = systemClock,
-  gate?: TaskHooks,
+  hooks?: TaskHooks,
 ): Promise<Task> {
   const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
   const { owner: _given, metadata, ...rest } = input;
-  const reserved = gate?.created === undefined ? undefined : await reserveIfAllowed(ref, input, gate.created);
+  const reserved =
+    hooks?.created === undefined ? undefined : await reserveIfAllowed(ref, input, hooks.created);
   const task = await createTask(
     ref,
     {
@@ -62,7 +63,7 @@ export async function addTask(
   return notifyPending(ref, task, clock);
 }
 
-/** Asks for a task that nobody can see yet; what else would refuse it is looked at before. @returns its id */
+/** Runs the hook for a task that does not exist yet, after all other checks. @returns the reserved id */
 async function reserveIfAllowed(
   ref: TeamRef,
   { subject, description = "", blockedBy = [] }: NewTask,
@@ -75,11 +76,11 @@ async function reserveIfAllowed(
 }
 
 /**
- * Changes a task, and tells whom it concerns: a new owner; on completion the lead, and each owner whose task has become
- * free by it.
- * @returns the task as it is now; undefined when it was deleted
- * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, and what the gate throws;
- * nothing was changed then
+ * Changes a task and notifies the members concerned: a new owner; on completion the lead, and each owner whose task it
+ * unblocks.
+ * @returns the task as it is afterwards; undefined if it was deleted
+ * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, and errors of the
+ *   hooks; nothing is changed in that case
  */
 export async function updateTask(
   ref: TeamRef,
@@ -87,7 +88,7 @@ export async function updateTask(
   id: string,
   update: TaskUpdate,
   clock: Clock = systemClock,
-  gate?: TaskHooks,
+  hooks?: TaskHooks,
 ): Promise<Task | undefined> {
   const get = (other: string): Task | undefined => findTask(ref, other);
   const owner = update.owner ? findMember(readTeam(ref), update.owner).name : update.owner;
@@ -96,7 +97,7 @@ export async function updateTask(
   assertAllowed(before, actor, wanted, get);
   if (update.status === "completed" && before.status !== "completed") {
     const { subject = before.subject, description = before.description } = update;
-    await gate?.completed?.({ id, subject, description });
+    await hooks?.completed?.({ id, subject, description });
   }
   if (update.status === "deleted") {
     await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get));
@@ -113,7 +114,7 @@ export async function updateTask(
   return notifyPending(ref, task, clock);
 }
 
-/** The task as the update makes it. */
+/** Returns the task with the update applied. */
 function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
   const { subject = task.subject, description = task.description } = update;
   const owner = nextOwner(task, actor, update);
@@ -130,17 +131,17 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
   return withCurrentLease(ref, task, next, actor);
 }
 
-/** The change together with what is to be told of it. */
+/** Adds the pending notifications that follow from a change. */
 function withNotifications(before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
   const isOthers = owner !== undefined && owner !== actor && owner !== ownerName(before);
-  const told = isOthers ? withPendingAssignment(next, owner, actor) : next;
-  if (before.status === next.status) return told;
-  if (next.status === "completed") return withPendingCompletion(told, actor);
-  return before.status === "completed" ? withReopened(told) : told;
+  const task = isOthers ? withPendingAssignment(next, owner, actor) : next;
+  if (before.status === next.status) return task;
+  if (next.status === "completed") return withPendingCompletion(task, actor);
+  return before.status === "completed" ? withReopened(task) : task;
 }
 
-/** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */
+/** Updates the lease: none without an owner or when completed; the owner's current one for a new claim or the owner's own change. */
 function withCurrentLease(ref: TeamRef, before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
   if (owner === undefined || next.status === "completed") return withoutLease(next);
@@ -154,7 +155,7 @@ function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {
   return owner === "" && task.status === "in_progress" ? "pending" : task.status;
 }
 
-/** Starting a task makes it the starter's, unless the lead starts what somebody else has. */
+/** A member that starts a task becomes its owner, unless the lead starts another member's task. */
 function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): string | undefined {
   if (owner !== undefined) return owner === "" ? undefined : owner;
   const holder = ownerName(task);
@@ -166,7 +167,7 @@ function mergedMetadata(
   current: Readonly<Record<string, unknown>> | undefined,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  // A lease comes from the owner's status, the marks of what was told from who told it; nobody sets them by hand.
+  // Leases and notification marks are set by `teams` alone, never by hand.
   const given = Object.entries(change).filter(([key]) => !PRIVATE_KEYS.has(key));
   const all = Object.entries({ ...current, ...Object.fromEntries(given) });
   return Object.fromEntries(all.filter(([, value]) => value !== null));
