@@ -10,28 +10,28 @@ import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
 import { eventSubject } from "./members.ts";
 
-/** Milliseconds after which an unfinished ending is anybody's, whoever holds it: all that follows takes a few seconds, and done twice it does no harm. */
+/** A claim expires after this many milliseconds: processing an ending takes a few seconds, and doing it twice is harmless. */
 const CLAIM_TTL_MS = 30_000;
-/** What cannot be done (a pane of a server that does not answer) is given up after this many began it, so that no look fails for ever. */
+/** An ending that keeps failing (a pane of a server that does not answer) is given up after this many tries, so that not every poll fails. */
 const MAX_TRIES = 3;
 
-/** Names the end of an agent's process: one that is started again in its pane keeps its instance, its process does not. */
+/** Identifies the end of an agent's process. An agent that is restarted in its pane keeps its instance but has a new process. */
 export function endingId({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
   return `ended/${instance}/${process.pid}.${process.procStart}`;
 }
 
-/** The endings that this process has under way, whichever of its contexts began them. */
+/** The endings that this process is processing, in any of its contexts. */
 const inProgress = new Set<string>();
 
-/** What is known of an end when it is claimed. */
+/** An ending before it is claimed. */
 export type NewEnding = Omit<Ending, "by" | "at" | "tries">;
 
-/** The endings that somebody has begun and nobody finished; a record that does not parse tells nothing. */
+/** Returns the endings that were claimed but not finished; records that do not parse are ignored. */
 export function unfinishedEndings(config: TeamConfig): Ending[] {
   return readMetadata(config, "endings") ?? [];
 }
 
-/** Whether nobody is at it any more: who began is dead, gave up, or has taken too long. */
+/** True if the claim is stale: its holder is dead, gave up, or exceeded the time limit. */
 function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
   if (inProgress.has(keyOf(ref, id))) return false;
   const own = ownIdentity();
@@ -40,27 +40,27 @@ function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
 }
 
 /**
- * Claims an event under the config's lock, with a record that survives this process.
- * @param change what else of the config changes with it; undefined when there is no such event (any more)
- * @returns the ending, for {@link finishEnding}; undefined when it is somebody else's or done
+ * Claims an ending under the config's lock, with a record that survives this process.
+ * @param change changes the config in the same write; returns undefined if there is no such ending (any more)
+ * @returns the ending, for {@link finishEnding}; undefined if another process holds or has finished it
  */
 export async function claimEnding(
   ref: TeamRef,
   found: NewEnding,
   change: (config: TeamConfig) => TeamConfig | undefined,
 ): Promise<Ending | undefined> {
-  let whose: EventSubject = {};
+  let subject: EventSubject = {};
   const taken = await record(ref, (config) => {
     if (unfinishedEndings(config).some(({ id }) => id === found.id)) return undefined;
-    whose = eventSubject(ref, config, found.name);
+    subject = eventSubject(ref, config, found.name);
     const next = change(config);
     return next && { config: next, taken: { ...found, ...claim(), tries: 1 } };
   });
-  if (taken !== undefined) recordEvent(ref, { type: "member", what: "ended", ...whose, how: found.how });
+  if (taken !== undefined) recordEvent(ref, { type: "member", what: "ended", ...subject, how: found.how });
   return taken;
 }
 
-/** Claims an ending that its claimer has left unfinished. @returns undefined when another was quicker */
+/** Claims an ending whose claim is stale. @returns undefined if another process holds or has finished it */
 export function reclaimEnding(ref: TeamRef, { id }: Pick<Ending, "id">): Promise<Ending | undefined> {
   return record(ref, (config) => {
     const left = unfinishedEndings(config).find((one) => one.id === id);
@@ -89,7 +89,7 @@ async function record(
       const next = step(config);
       if (next === undefined) return undefined;
       taken = next.taken;
-      // Before the record can be seen: it names this process, which is at it from now on.
+      // Before the record is visible: it names this process as the holder.
       inProgress.add(keyOf(ref, taken.id));
       return withEndings(next.config, [
         ...unfinishedEndings(next.config).filter(({ id }) => id !== next.taken.id),
@@ -104,9 +104,9 @@ async function record(
 }
 
 /**
- * Does what follows from a claimed ending and takes its record away. When that fails the record stays, and the next look
- * goes on with it.
- * @param change what else of the config says that it is done
+ * Processes a claimed ending and removes its record. If `work` fails, the record stays and the next poll continues with
+ * it.
+ * @param change marks the ending as done in the config
  */
 export async function finishEnding(
   ref: TeamRef,
