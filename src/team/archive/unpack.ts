@@ -16,43 +16,43 @@ import { formatJson } from "../../store/format-json.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
 import { importedConversation, importedTask } from "./rewrite-imported.ts";
 
-/** Files in one archive: ten times the tasks that a list is made for. */
+/** Maximum number of files in one archive: ten times the number of tasks that task lists are designed for. */
 const MAX_FILES = 100_000;
 
-/** Where an archive's files wait, out of everybody's sight, until all of them have come. */
+/** Hidden directories that hold an archive's files until all of them are unpacked. */
 export interface Stage {
-  /** Becomes the team's directory; conversations and plans leave it before. */
+  /** Becomes the team's directory; conversations and plans are moved out of it before. */
   readonly team: string;
-  /** Becomes the directory of its tasks. */
+  /** Becomes the directory of the team's tasks. */
   readonly tasks: string;
 }
 
-/** What came out of an archive and is not a file of the stage, since it depends on the copy's name and ids. */
+/** The parts of an archive that depend on the copy's name and ids, so they are not in the stage yet. */
 export interface Received {
   readonly manifest: ArchiveManifest;
   readonly config: TeamConfig;
   /** By the agent's file name. */
   readonly statuses: ReadonlyMap<string, StatusRecord>;
   readonly exits: ReadonlyMap<string, ExitRecord>;
-  /** Of these agents, by file name, the stage holds a plan. */
+  /** File names of the agents whose plans are in the stage. */
   readonly plans: ReadonlySet<string>;
-  /** Of these sessions the stage holds a conversation, under the copy's own id. */
+  /** Original ids of the sessions whose conversations are in the stage, where they have the copy's ids. */
   readonly conversations: ReadonlySet<string>;
-  /** The copy's own id of a session of the original. */
+  /** Returns the copy's id of a session of the original. */
   readonly sessionOf: (id: string) => string;
   readonly tasks: number;
-  /** Ids of tasks that an agent's process had claimed, and that are free in the copy. */
+  /** Ids of tasks that an agent had claimed, and that are unassigned in the copy. */
   readonly freed: readonly string[];
   readonly requests: number;
 }
 
 /**
- * Takes the files of an archive one by one: each must be one that we write, named in the manifest with this size, and come
- * once. What is parsed at all is held against its schema here.
+ * Receives the files of an archive one by one. Each must be a file that `teams` exports, have the size in the manifest,
+ * and come only once. Parsed files are checked against their schemas.
  */
 export class ArchiveReceiver {
   readonly #stage: Stage;
-  /** Names that the manifest promises and that have not come yet. */
+  /** Names and sizes in the manifest that have not been received yet. */
   readonly #due = new Map<string, number>();
   readonly #statuses = new Map<string, StatusRecord>();
   readonly #exits = new Map<string, ExitRecord>();
@@ -69,7 +69,7 @@ export class ArchiveReceiver {
     this.#stage = stage;
   }
 
-  /** @throws TeamError CORRUPT_FILE for a file that does not belong there */
+  /** @throws TeamError CORRUPT_FILE for a file that is not allowed */
   async take(file: PackedFile): Promise<void> {
     if (this.#manifest === undefined) return this.#takeManifest(file);
     const folder = `${this.#manifest.team}/`;
@@ -84,7 +84,7 @@ export class ArchiveReceiver {
     await this.#keep(name, place, file);
   }
 
-  /** @throws TeamError CORRUPT_FILE when something is missing, or does not fit the team's members */
+  /** @throws TeamError CORRUPT_FILE if a file is missing, or does not belong to a member of the team */
   end(): Received {
     const [missing] = this.#due.keys();
     if (this.#manifest === undefined) throw archiveError("is empty");
@@ -140,7 +140,7 @@ export class ArchiveReceiver {
       case "highWaterMark":
         return this.#keepHighWaterMark(name, file);
       case "request":
-        // Who asked has ended, and with it what it asked (protocol.md section 1).
+        // The agent that asked has ended, so its request is closed (protocol.md section 1).
         if (name.endsWith(".json")) this.#requests += 1;
         return;
       case "plan":
@@ -155,7 +155,7 @@ export class ArchiveReceiver {
         );
       case "inbox":
       case "log":
-        // As they are: whoever reads them passes over, or sets aside, what is no message.
+        // Unchanged: readers skip or quarantine invalid lines and entries.
         return save(join(this.#stage.team, name), file.bytes);
     }
   }
@@ -191,7 +191,7 @@ export class ArchiveReceiver {
     return join(this.#stage.tasks, name.slice("tasks/".length));
   }
 
-  /** Not put on the disk one by one, which takes a second for every thousand: the archive is there until all is. */
+  /** Without fsync, which takes a second for a thousand files: after a crash the archive can be imported again. */
   #write(path: string, text: string): void {
     ensureDir(dirname(path));
     replaceFile(path, text, { sync: false });
@@ -227,7 +227,7 @@ async function save(path: string, bytes: AsyncIterable<Uint8Array>): Promise<voi
   await saveBytes(path, bytes);
 }
 
-/** Only for what was held against its bound. */
+/** Reads a whole file into memory; only after its size was checked. */
 async function allOf({ bytes }: PackedFile): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
@@ -247,16 +247,16 @@ function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
   throw archiveError(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);
 }
 
-/** @param what goes on with "The archive …" */
+/** @param what continues "The archive …" */
 function archiveError(what: string): TeamError {
-  return new TeamError("CORRUPT_FILE", `The archive ${what}. Nothing was made.`, {
-    hint: "Only an archive that `teams export` made can be imported; make it again where the team is.",
+  return new TeamError("CORRUPT_FILE", `The archive ${what}. Nothing was created.`, {
+    hint: "Export the team again: teams export <team>",
   });
 }
 
 function tooNew(version: number): TeamError {
-  const message = `The archive is of version ${version}; this program reads up to ${ARCHIVE_VERSION}. Nothing was made.`;
+  const message = `The archive is of version ${version}; this program reads up to ${ARCHIVE_VERSION}. Nothing was created.`;
   return new TeamError("CORRUPT_FILE", message, {
-    hint: "Install the newest tmux-teams and import it again.",
+    hint: "Install the newest version and import the archive again: npm install -g tmux-teams",
   });
 }
