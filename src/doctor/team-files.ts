@@ -112,9 +112,9 @@ function circleFlaws(ref: TeamRef): Flaw[] {
 }
 
 function taskFlaws(ref: TeamRef): Flaw[] {
-  return brokenTasks(ref).map(({ id, flaw }) => ({
+  return brokenTasks(ref).map(({ id, problem }) => ({
     level: "fail",
-    text: flaw,
+    text: problem,
     mend: async () => {
       const original = await repairTask(ref, id);
       if (original === undefined) return undefined;
@@ -127,11 +127,11 @@ function taskFlaws(ref: TeamRef): Flaw[] {
 }
 
 function linkFlaws(ref: TeamRef): Flaw[] {
-  const flaws = brokenLinks(ref).flatMap((repair) => repair.flaws);
+  const flaws = brokenLinks(ref).flatMap((repair) => repair.problems);
   if (flaws.length === 0) return [];
   const mend = async (): Promise<string | undefined> => {
     const repairs = await repairTaskLinks(ref);
-    const done = repairs.flatMap((repair) => repair.flaws);
+    const done = repairs.flatMap((repair) => repair.problems);
     return done.length === 0 ? undefined : `brought the links between tasks in step: ${some(done)}`;
   };
   return [{ level: "warn", text: `links between tasks are out of step: ${some(flaws)}`, mend }];

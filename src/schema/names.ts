@@ -44,9 +44,9 @@ export function isTeamDir(name: string): name is TeamDir {
  * @throws TeamError INVALID_NAME, saying which rule it breaks.
  */
 export function agentName(name: string): AgentName {
-  const flaw = nameProblem(name);
-  if (flaw !== undefined) {
-    throw new TeamError("INVALID_NAME", `${spelled(name)} cannot be a member's name: it ${flaw}.`, {
+  const problem = nameProblem(name);
+  if (problem !== undefined) {
+    throw new TeamError("INVALID_NAME", `${spelled(name)} cannot be a member's name: it ${problem}.`, {
       hint: `Use up to ${MAX_NAME} visible characters without @.`,
     });
   }

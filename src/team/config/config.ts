@@ -183,7 +183,7 @@ export interface TeamEntry {
   /** Created by `teams`: it has our schemaVersion (protocol.md, Whose is it) or, if unreadable, other signs of it. */
   readonly ours: boolean;
   /** Why its config could not be read. */
-  readonly flaw?: string;
+  readonly problem?: string;
 }
 
 /** Lists the teams of this root by name; a team with an unreadable config is listed with the reason. */
@@ -198,7 +198,9 @@ export function listTeams(home: Home): TeamEntry[] {
     } catch (error) {
       // A team that was just deleted is left out; any other failure is part of the entry.
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
-      return [{ team: ref.team, ours: looksLikeOurs(ref, textOf(ref.paths.config)), flaw: messageOf(error) }];
+      return [
+        { team: ref.team, ours: looksLikeOurs(ref, textOf(ref.paths.config)), problem: messageOf(error) },
+      ];
     }
   });
 }

@@ -10,15 +10,15 @@ import type { TeamRef } from "../ref.ts";
 interface JsonRepair<T> {
   readonly path: string;
   readonly schema: z.core.$ZodType<T>;
-  /** What can be saved of a broken text; undefined when nothing can. */
+  /** Returns the value salvaged from a broken text; undefined if there is none. */
   readonly salvage: (text: string) => T | undefined;
 }
 
-/** What became of a file: it is whole, nothing of it can be saved (it stays as it is), or its original is beside it now. */
+/** The result: the file is fine, cannot be salvaged (and is unchanged), or was repaired, with a copy of the original. */
 export type JsonRepaired = "whole" | "lost" | { readonly original: string };
 
 /**
- * Puts in the place of a broken file of JSON what can be saved of it, with the original kept beside.
+ * Replaces a broken JSON file with the salvaged value, after copying the original aside.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepair<T>): Promise<JsonRepaired> {
@@ -31,7 +31,7 @@ export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepai
   });
 }
 
-/** Why a file of JSON cannot be read; undefined when it can, or is not there. */
+/** Returns why a JSON file cannot be read; undefined if it can, or is missing. */
 export function jsonProblem(path: string, schema: z.core.$ZodType<unknown>): string | undefined {
   try {
     readJsonFile(path, schema);
