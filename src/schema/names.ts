@@ -1,10 +1,10 @@
 import { TeamError } from "../errors.ts";
 
-/** The lead's name: peers know it by no other (interop.md). */
+/** The lead's name, the same in all programs (interop.md). */
 export const LEAD_NAME = "team-lead";
-/** Who tells of what no member says: an end, a budget. */
+/** Sender of notifications that come from no member: an end, a budget. */
 export const SYSTEM_NAME = "system";
-/** Who a person's words to an agent are from: what is typed in its pane, an answer. */
+/** Sender of a person's text to an agent: typed in its pane, or an answer. */
 export const PERSON_NAME = "user";
 /** Names that no spawned member may have (protocol.md section 1). */
 const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, PERSON_NAME];
@@ -13,35 +13,35 @@ const MAX_NAME = 64;
 
 declare const brand: unique symbol;
 type Brand<B extends string> = string & { readonly [brand]: B };
-/** A team's name in the form that directories and ids hold. */
+/** A team's name in the form of directories and ids. */
 export type TeamDir = Brand<"TeamDir">;
-/** A member's name as its user wrote it, checked. */
+/** A member's name as the user wrote it, validated. */
 type AgentName = Brand<"AgentName">;
 /** `<name>@<team>`. */
 type AgentId = Brand<"AgentId">;
 
 /**
- * The directory form of a team's name: every character outside `[A-Za-z0-9]` as `-`, lower case.
+ * Returns the directory form of a team's name: lower case, with `-` for every character outside `[A-Za-z0-9]`.
  * @throws TeamError INVALID_NAME without an ASCII letter or digit, or with more than 64 characters.
  */
 export function teamDir(name: string): TeamDir {
   if ([...name].length > MAX_NAME || !/[A-Za-z0-9]/.test(name)) {
     throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} cannot be a team's name.`, {
-      hint: `A team's name has an ASCII letter or digit and at most ${MAX_NAME} characters.`,
+      hint: `Use at most ${MAX_NAME} characters, with at least one ASCII letter or digit.`,
     });
   }
   return name.replace(/[^A-Za-z0-9]/gu, "-").toLowerCase() as TeamDir;
 }
 
-/** Whether {@link teamDir} could have made this name. */
+/** True if {@link teamDir} could return this name. */
 export function isTeamDir(name: string): name is TeamDir {
   return /[a-z0-9]/.test(name) && name.length <= MAX_NAME && /^[a-z0-9-]+$/.test(name);
 }
 
 /**
- * A name that a member may have: any Unicode without `@`, control characters and what nobody sees (zero-width and
- * bidirectional ones), so that two names never look alike and none turns the text around it.
- * @throws TeamError INVALID_NAME, saying which rule it breaks.
+ * Validates a member's name: any Unicode without `@`, control characters and invisible characters (zero-width and
+ * bidirectional ones), so that two names never look the same, and no name changes the direction of the text around it.
+ * @throws TeamError INVALID_NAME with the rule that it breaks
  */
 export function agentName(name: string): AgentName {
   const problem = nameProblem(name);
@@ -54,14 +54,14 @@ export function agentName(name: string): AgentName {
 }
 
 /**
- * A name for somebody who is about to be spawned: as {@link agentName}, and not a reserved one.
+ * Validates the name of a new member: like {@link agentName}, and not reserved.
  * @throws TeamError INVALID_NAME
  */
 export function newAgentName(name: string): AgentName {
   const checked = agentName(name);
   if (RESERVED_NAMES.some((reserved) => sameName(reserved, name))) {
     throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} is a reserved name.`, {
-      hint: `${RESERVED_NAMES.join(", ")} have a meaning of their own; choose another name.`,
+      hint: `Choose another name; ${RESERVED_NAMES.join(", ")} are reserved.`,
     });
   }
   return checked;
@@ -75,15 +75,15 @@ function nameProblem(name: string): string | undefined {
   return name.includes("@") ? "has an @" : undefined;
 }
 
-/** The patterns stand in here: to build them takes every start of a process that has none to check two milliseconds. */
+/** The patterns are inside the function, since compiling them would add two milliseconds to every process start. */
 function hasInvisible(name: string): boolean {
-  // Pictures that invisible characters join (👩‍💻), colour or number (❤️, 1️⃣) are seen as one.
+  // Allows emoji whose parts are joined (👩‍💻), coloured or framed (❤️, 1️⃣) by invisible characters.
   const emoji =
     /\p{Extended_Pictographic}[\uFE0E\uFE0F\p{Emoji_Modifier}]*(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F\p{Emoji_Modifier}]*)*|[0-9#*]\uFE0F\u20E3/gu;
   return /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(name.replace(emoji, ""));
 }
 
-/** A refused name as JSON, with what a terminal would hide or obey written out. */
+/** Formats a refused name as JSON, with escapes for characters that a terminal would hide or interpret. */
 function spelled(name: string): string {
   return JSON.stringify(name).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
@@ -91,12 +91,12 @@ function spelled(name: string): string {
   );
 }
 
-/** Whether two names are one: comparison ignores case and Unicode composition (protocol.md section 2). */
+/** True if two names are the same, ignoring case and Unicode composition (protocol.md section 2). */
 export function sameName(a: string, b: string): boolean {
   return foldName(a) === foldName(b);
 }
 
-/** The form in which names are compared. */
+/** Returns the form in which names are compared. */
 export function foldName(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }
@@ -105,15 +105,15 @@ export function agentId(name: AgentName | typeof LEAD_NAME, team: TeamDir): Agen
   return `${name}@${team}` as AgentId;
 }
 
-/** Splits `name` or `name@team`; a name has no `@`, so the first one parts them. */
+/** Splits `name` or `name@team` at the first `@`, which a name cannot contain. */
 export function splitAddress(address: string): { readonly name: string; readonly team?: string } {
   const at = address.indexOf("@");
   return at < 0 ? { name: address } : { name: address.slice(0, at), team: address.slice(at + 1) };
 }
 
 /**
- * First free of `name`, `name-2`, `name-3`, … among names that are taken (protocol.md section 2). A long name is cut for its
- * number, so that it stays one that the team or the member may have.
+ * Returns the first of `name`, `name-2`, `name-3`, … that is not taken (protocol.md section 2). A long name is shortened
+ * for its number, so that it stays valid.
  */
 export function freeName(name: string, taken: Iterable<string>): string {
   const folded = new Set([...taken].map(foldName));
@@ -128,7 +128,7 @@ function numbered(name: string, n: number): string {
   return `${cut(name, MAX_NAME - end.length)}${end}`;
 }
 
-/** Cut between what is seen as one: half an emoji would be invisible characters. */
+/** Shortens a name between grapheme clusters: half an emoji would leave invisible characters. */
 function cut(name: string, most: number): string {
   if ([...name].length <= most) return name;
   let kept = "";
