@@ -67,6 +67,6 @@ const configFields = z.looseObject({
   joinedCount: z.optional(z.int()),
   former: z.optional(z.array(formerMember)),
 });
-/** `config.json` of any program; one of an older version of ours is migrated. */
+/** `config.json` of any program; an older version of our own is migrated. */
 export const teamConfig = z.pipe(z.transform(migrateConfig), nullIsAbsent(configFields));
 export type TeamConfig = z.infer<typeof teamConfig>;

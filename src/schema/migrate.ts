@@ -32,7 +32,7 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Migrates a config of an older version of ours; the file is rewritten at the next change of the team. A config without a
+ * Migrates our own config of an older version; the file is rewritten at the next change of the team. A config without a
  * version belongs to another program and stays unchanged, like one of a newer version.
  */
 export function migrateConfig(config: unknown): unknown {

@@ -125,15 +125,15 @@ export function freeName(name: string, taken: Iterable<string>): string {
 
 function numbered(name: string, n: number): string {
   const end = `-${n}`;
-  return `${cut(name, MAX_NAME - end.length)}${end}`;
+  return `${shorten(name, MAX_NAME - end.length)}${end}`;
 }
 
 /** Shortens a name between grapheme clusters: half an emoji would leave invisible characters. */
-function cut(name: string, most: number): string {
-  if ([...name].length <= most) return name;
+function shorten(name: string, maxLength: number): string {
+  if ([...name].length <= maxLength) return name;
   let kept = "";
   for (const { segment } of new Intl.Segmenter("en").segment(name)) {
-    if ([...kept].length + [...segment].length > most) break;
+    if ([...kept].length + [...segment].length > maxLength) break;
     kept += segment;
   }
   return kept;

@@ -29,8 +29,8 @@ export const tokenCount = z.object({
 const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
 
 /**
- * `run/<agent>/place.json`: where an agent runs. Written by the process that spawned it, and by one that hides its pane;
- * so it is separate from `status.json`, which only the agent writes.
+ * `run/<agent>/place.json`: where an agent runs. Written when it is spawned and when its pane is hidden, by other
+ * processes; so it is separate from `status.json`, which only the agent writes.
  */
 export const placeRecord = z.looseObject({
   /** The uuid of this instance: the tag `@teams_agent` of its pane, and an argument of the launch script. */

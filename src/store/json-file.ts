@@ -29,7 +29,7 @@ export function readJsonFile<T>(
 }
 
 /**
- * Reads a record: a file that is created atomically by a single writer. One that does not parse counts as missing.
+ * Reads a record: a file that is created atomically by a single writer. A record that does not parse counts as missing.
  * @returns undefined if there is no such record
  * @throws TeamError PERMISSION_DENIED with the system error
  */

@@ -13,14 +13,14 @@ export function isExecutable(path: string): boolean {
   return allows(path, constants.X_OK) && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
 }
 
-/** Finds a program on the PATH; undefined if there is none. */
+/** Returns the path of a program on the PATH; undefined if it is not found. */
 export function findProgram(name: string, env: Env): string | undefined {
   if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
   const directories = (env.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
   return directories.map((directory) => join(directory, name)).find(isExecutable);
 }
 
-/** True if other users have any rights to a file or directory; false for a link, which has no rights of its own. */
+/** True if other users have any rights to a file or directory; false for a link, whose own rights are meaningless. */
 export function isOpenToOthers(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   return entry !== undefined && !entry.isSymbolicLink() && (entry.mode & 0o077) !== 0;

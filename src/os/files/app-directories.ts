@@ -22,8 +22,8 @@ export function scratchDirectory(): string {
 }
 
 /**
- * Creates a private directory of this user; refuses an existing one that is a link, belongs to another user or is open
- * to others.
+ * Creates a private directory of this user. Refuses an existing directory if it is a link, belongs to another user or is
+ * open to others.
  * @throws TeamError PERMISSION_DENIED
  */
 export function ensureOwnDirectory(path: string): void {

@@ -42,13 +42,13 @@ export function* linesBackwards(
     let to = fstatSync(fd).size;
     const least = Math.max(0, to - maxBytes);
     /** The end of a line whose beginning has not been read yet; initially the incomplete last line. */
-    let begun = Buffer.alloc(0);
+    let lineEnd = Buffer.alloc(0);
     for (let chunk = FIRST_CHUNK; to > least; chunk = Math.min(chunk * 2, MAX_CHUNK)) {
       const from = Math.max(least, to - chunk);
-      const bytes = Buffer.concat([readPart(fd, from, to), begun]);
+      const bytes = Buffer.concat([readPart(fd, from, to), lineEnd]);
       const whole = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
       yield* linesOf(bytes.subarray(whole)).reverse();
-      begun = bytes.subarray(0, whole);
+      lineEnd = bytes.subarray(0, whole);
       to = from;
     }
   } finally {

@@ -26,8 +26,8 @@ export function realPathOf(path: string): string {
 function walk(path: string): string {
   let at = "/";
   let links = MAX_LINKS;
-  const left = path.split("/").reverse();
-  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+  const parts = path.split("/").reverse();
+  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     if (part === "" || part === ".") continue;
     const next = part === ".." ? dirname(at) : join(at, part);
     const target = part === ".." ? undefined : linkAt(next);
@@ -39,7 +39,7 @@ function walk(path: string): string {
     // Fails with the system error for a loop of links.
     if (links < 0) return realpathSync(next);
     if (target.startsWith("/")) at = "/";
-    left.push(...target.split("/").reverse());
+    parts.push(...target.split("/").reverse());
   }
   return at;
 }

@@ -51,7 +51,7 @@ const PRIVATE_NETWORKS =
 
 let list: BlockList | undefined;
 
-/** True if an IP address is not public; false for a text that is no address. */
+/** True if an IP address is not public; false for any other text. */
 export function isPrivateAddress(text: string): boolean {
   const address = text.replace(/%.*$/, "");
   const version = isIP(address);

@@ -8,7 +8,7 @@ import type { Env } from "../env.ts";
 /** Whether a recorded process is still running; `unknown` if this machine cannot judge it (another pid space). */
 export type Liveness = "alive" | "dead" | "unknown";
 
-/** Returns the start time of the process that has this pid now; undefined if there is none. */
+/** Returns the start time of the process that has this pid now; undefined if no process has it. */
 export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
 }

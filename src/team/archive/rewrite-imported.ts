@@ -8,7 +8,7 @@ import type { Task } from "../../schema/task.ts";
 import { withoutLease } from "../tasks/lease.ts";
 
 /**
- * The process of every imported agent: one that never existed. The original's process may still be alive, and must
+ * The process of every imported agent, which never existed. The original's process may still be alive, and must
  * neither make the copy look alive nor be killed with it. No process has this start time.
  */
 const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };

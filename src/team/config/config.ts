@@ -27,14 +27,14 @@ import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
 /**
- * True if a team with an unreadable config seems to be ours: its text contains our version in the usual place, or an
- * agent of ours ran in it. Does not parse the text, since every command may call this.
+ * True if a team with an unreadable config seems to be ours: its text contains our version in the usual place, or one of
+ * our agents ran in it. Does not parse the text, since every command may call this.
  */
 function looksLikeOurs(ref: TeamRef, text: string): boolean {
   return /^ {2}"schemaVersion": "\d/m.test(text) || hasOwnAgentRecords(ref);
 }
 
-/** True if an agent of ours ran in this team: only those write a status. A journal proves nothing: a message to another program's team creates one. */
+/** True if one of our agents ran in this team: only those write a status. A journal proves nothing: a message to another program's team creates one. */
 export function hasOwnAgentRecords({ paths }: TeamRef): boolean {
   const run = join(paths.dir, "run");
   return listDir(run).some((agent) => entryOf(join(run, agent, "status.json")) !== undefined);
@@ -234,8 +234,8 @@ function teamExistsError(ref: TeamRef): TeamError {
   const { team } = ref;
   const details = { team };
   if (entryOf(ref.paths.config) === undefined) {
-    const left = leftoversOf(ref).join(", ");
-    const message = `The name ${team} is taken by files of a deleted team or of another program: ${left}; nothing was changed.`;
+    const leftovers = leftoversOf(ref).join(", ");
+    const message = `The name ${team} is taken by files of a deleted team or of another program: ${leftovers}; nothing was changed.`;
     const hint = `Choose another name. To remove those files: teams delete --force ${operand(team)}`;
     return new TeamError("TEAM_EXISTS", message, { hint, details });
   }

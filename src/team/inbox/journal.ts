@@ -81,14 +81,14 @@ export function turnsOf(
   ref: TeamRef,
   agent: string,
   id: string,
-): { readonly begun: number; readonly isOver: boolean } | undefined {
-  let begun: number | undefined;
+): { readonly started: number; readonly isOver: boolean } | undefined {
+  let started: number | undefined;
   for (const line of linesTo(ref, agent, new Set([id]))) {
-    begun = (begun ?? 0) + (line.state === "turn_started" ? 1 : 0);
-    if (isFinal(line.state)) return { begun, isOver: true };
+    started = (started ?? 0) + (line.state === "turn_started" ? 1 : 0);
+    if (isFinal(line.state)) return { started, isOver: true };
     if (line.message !== undefined) break;
   }
-  return begun === undefined ? undefined : { begun, isOver: false };
+  return started === undefined ? undefined : { started, isOver: false };
 }
 
 /** True if no other state follows this one. */

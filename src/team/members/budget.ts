@@ -18,7 +18,7 @@ export interface Budget {
   readonly spent: SpentAmount;
 }
 
-/** Returns the limits of a team or a member; undefined if there are none. */
+/** Returns the limits of a team or a member; undefined without limits. */
 export function limitsOf(holder: Pick<TeamConfig | TeamMember, "metadata">): BudgetLimits | undefined {
   const limits = readMetadata(holder, "budget");
   return limits !== undefined && Object.keys(limits).length > 0 ? limits : undefined;

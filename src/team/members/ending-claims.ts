@@ -63,9 +63,9 @@ export async function claimEnding(
 /** Claims an ending whose claim is stale. @returns undefined if another process holds or has finished it */
 export function reclaimEnding(ref: TeamRef, { id }: Pick<Ending, "id">): Promise<Ending | undefined> {
   return record(ref, (config) => {
-    const left = unfinishedEndings(config).find((one) => one.id === id);
-    if (left === undefined || !isAbandoned(ref, left)) return undefined;
-    return { config, taken: { ...left, ...claim(), tries: left.tries + 1 } };
+    const ending = unfinishedEndings(config).find((one) => one.id === id);
+    if (ending === undefined || !isAbandoned(ref, ending)) return undefined;
+    return { config, taken: { ...ending, ...claim(), tries: ending.tries + 1 } };
   });
 }
 

@@ -124,7 +124,7 @@ export function findMember(config: TeamConfig, address: string): TeamMember {
   });
 }
 
-/** Returns the member like {@link findMember}; undefined if there is none. */
+/** Returns the member like {@link findMember}, or undefined. */
 export function lookUpMember(config: TeamConfig, address: string): TeamMember | undefined {
   const { name, team } = splitAddress(address);
   if (team !== undefined && team !== config.name) return undefined;

@@ -19,7 +19,7 @@ import { readRecordFile } from "../../store/json-file.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { writeRecord } from "./write-records.ts";
 
-/** Returns the status that an agent's process last wrote; undefined if there is none (another program's member, a starting agent). */
+/** Returns the status that an agent's process last wrote; undefined before its first (a starting agent), and for another program's member. */
 export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
   return readRecord(ref, ref.paths.agent(agent).status, statusRecord);
 }
@@ -52,8 +52,8 @@ export function inProcessPlace(
 }
 
 /**
- * Writes an agent's place, with this pid space and boot id unless the record has its own. Called by the process that
- * spawned the agent, and by one that moves its pane.
+ * Writes an agent's place, with this pid space and boot id unless the record has its own. Called after a spawn, and when
+ * the agent's pane is moved.
  */
 export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): void {
   writeRecord(ref, ref.paths.agent(agent).place, { pidSpace: pidSpace(), bootId: bootId(), ...record });

@@ -10,7 +10,7 @@ import type { TeamRef } from "../ref.ts";
 interface JsonRepair<T> {
   readonly path: string;
   readonly schema: z.core.$ZodType<T>;
-  /** Returns the value salvaged from a broken text; undefined if there is none. */
+  /** Returns the value salvaged from a broken text; undefined if it cannot be salvaged. */
   readonly salvage: (text: string) => T | undefined;
 }
 

@@ -104,7 +104,7 @@ function recordsOf(
     .sort((a, b) => a.at - b.at);
 }
 
-/** @throws TeamError REQUEST_NOT_FOUND if there is none, or its asker has ended */
+/** @throws TeamError REQUEST_NOT_FOUND if it does not exist, or its asker has ended */
 export function readRequest(ref: TeamRef, id: string): RequestRecord {
   const request = readRecordFile(ref.paths.request(id).request, requestRecord);
   if (request === undefined) throw requestNotFound(ref, id);

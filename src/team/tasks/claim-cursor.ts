@@ -21,7 +21,7 @@ export function claimCursor(ref: TeamRef): number {
 /**
  * Moves the cursor up to an id, as far as no task below it is open. Checks the tasks again under the cursor's lock, since
  * one may have been reopened. Does nothing if another process holds the lock.
- * @param read returns a task by its id, or undefined if there is none
+ * @param read returns a task by its id, or undefined if it is missing
  */
 export async function raiseClaimCursor(
   ref: TeamRef,

@@ -5,7 +5,7 @@ import type { Task } from "../../schema/task.ts";
 /**
  * Pending notifications about a task, kept in the metadata of its file, which other programs preserve. If the process
  * that changed the task is killed, the next process that reads the task sends them; sent ones are never repeated.
- * `told` and `reopened` are numbers of completions: the last one that was notified, and the last one that was undone.
+ * `told` (a key in existing files) and `reopened` are numbers of completions: the last notified one, and the last one undone by reopening the task.
  */
 const assignment = z.object({ id: z.string(), to: z.string(), by: z.string() });
 const completion = z.object({ told: z.number(), reopened: z.number(), by: z.optional(z.string()) });
@@ -42,8 +42,8 @@ export function completionNumber(task: Task): number {
 
 /** True if a task is completed, and this completion is neither notified nor marked as pending. */
 export function isCompletionUnrecorded(task: Task): boolean {
-  const { told, by } = marks(task);
-  return task.status === "completed" && by === undefined && told < completionNumber(task);
+  const { told: notified, by } = marks(task);
+  return task.status === "completed" && by === undefined && notified < completionNumber(task);
 }
 
 /** Marks the notification of a completion as pending: in the change that completes the task, or when another program did. */

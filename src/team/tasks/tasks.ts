@@ -111,7 +111,7 @@ export function getTask(ref: TeamRef, id: string): Task {
   throw taskNotFound(ref, id);
 }
 
-/** Returns a task; undefined if there is none. @throws TeamError CORRUPT_FILE */
+/** Returns a task; undefined if it is missing. @throws TeamError CORRUPT_FILE */
 export function findTask(ref: TeamRef, id: string): Task | undefined {
   return readJsonFile(ref.paths.task(id), taskNumbered(id));
 }

@@ -39,7 +39,7 @@ export function interruptedTurn(
       : undefined;
   }
   if (turns.isOver) return undefined;
-  return turns.begun < MAX_BEGUN ? "again" : "given-up";
+  return turns.started < MAX_BEGUN ? "again" : "given-up";
 }
 
 /** Whether the last thing in a conversation is a plan that was sent: its verdict would have been the next turn. */
