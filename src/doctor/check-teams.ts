@@ -23,7 +23,7 @@ interface TeamCare {
  */
 export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<Finding[]> {
   const named = only === undefined ? undefined : teamRef(home, only).team;
-  const teams = listTeams(home).filter(({ team, ours, problem: flaw }) =>
+  const teams = listTeams(home).filter(({ team, ours, flaw }) =>
     named === undefined ? ours || flaw !== undefined : team === named,
   );
   const findings: Finding[] = [];

@@ -33,9 +33,9 @@ function onlyTeam(home: Home): TeamRef["team"] {
   const all = listTeams(home);
   const ours = all.filter((entry) => entry.ours);
   const [first, second] = ours;
-  const broken = all.find(({ problem }) => problem !== undefined);
+  const broken = all.find(({ flaw }) => flaw !== undefined);
   if (first === undefined && broken !== undefined) {
-    const message = `There is no team that can be read, and it cannot be told whose ${broken.team} is: ${broken.problem}`;
+    const message = `There is no team that can be read, and it cannot be told whose ${broken.team} is: ${broken.flaw}`;
     throw new TeamError("CORRUPT_FILE", message, { hint: `teams doctor ${operand(broken.team)}` });
   }
   if (first === undefined) {

@@ -11,7 +11,7 @@ export const command = defineCommand({
   options: {},
   examples: ["teams ls", "teams ls --json"],
   async run({ io, out }) {
-    const teams = listTeams(teamsHome(io.env)).map(({ team, config, ours, problem: flaw }) => ({
+    const teams = listTeams(teamsHome(io.env)).map(({ team, config, ours, flaw }) => ({
       name: team,
       displayName: config?.displayName ?? team,
       description: config?.description ?? null,

@@ -374,7 +374,7 @@ const ROWS: readonly Row[] = [
       choices: ["tabs", "spaces"],
     },
     reads:
-      /^Question question-\d+@dev from dev: Tabs or &lt;b>\?\nChoices: tabs \| spaces\nA person answers it, if one is there\./,
+      /^Question question-\d+@dev from dev: Tabs or &lt;b>\?\nChoices: tabs \| spaces\nA person answers it, if one is present\./,
   },
   {
     type: "question_response",
