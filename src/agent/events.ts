@@ -1,4 +1,4 @@
-import { maskStream, maskValue } from "../os/redact.ts";
+import { redactStream, redactValue } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import type { HookResult } from "./hooks/result.ts";
 import type { AssistantMessage, StopReason } from "./model/model.ts";
@@ -85,7 +85,7 @@ export function maskEvents(
   secrets: readonly string[],
 ): (event: AgentEvent) => void {
   if (secrets.length === 0) return onEvent;
-  const streamed = maskStream(secrets);
+  const streamed = redactStream(secrets);
   const emitText = (text: string): void => {
     if (text !== "") onEvent({ type: "text", text });
   };
@@ -93,6 +93,6 @@ export function maskEvents(
     if (event.type === "text") return emitText(streamed.push(event.text));
     const rest = streamed.end();
     if (event.type !== "text_dropped") emitText(rest);
-    onEvent(maskValue(event, secrets));
+    onEvent(redactValue(event, secrets));
   };
 }

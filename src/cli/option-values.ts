@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import { MASK, maskText, ownSecrets } from "../os/redact.ts";
+import { ownSecrets, REDACTED, redactText } from "../os/redact.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
 import type { Io } from "../terminal/io.ts";
@@ -25,8 +25,8 @@ export async function textArgument(
 
 /** Notes that a secret in the text was redacted: the user may think that the recipient has the secret now. */
 export function noteRedacted(text: string, { note }: Pick<Output, "note">): void {
-  if (maskText(text, ownSecrets()) === text) return;
-  note(`A secret from your environment was replaced by ${MASK}: teams writes no secret to a file.`);
+  if (redactText(text, ownSecrets()) === text) return;
+  note(`A secret from your environment was replaced by ${REDACTED}: teams writes no secret to a file.`);
 }
 
 /** Like {@link textArgument}, for the value of an option; undefined if the option is not given. */

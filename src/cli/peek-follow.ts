@@ -8,7 +8,7 @@ import type { OperationContext } from "../operations/context.ts";
 import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/process/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
-import { type AgentExit, exitOf, launchScriptOf } from "../team/members/judge-liveness.ts";
+import { type AgentExit, launchScriptOf, toAgentExit } from "../team/members/judge-liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { teamBell } from "./follow-team.ts";
@@ -107,7 +107,7 @@ function findEnd(
   place: PlaceRecord | undefined,
 ): ScreenEnd | undefined {
   const record = readExit(ref, name);
-  if (record !== undefined && record.instance === place?.instance) return { exit: exitOf(record) };
+  if (record !== undefined && record.instance === place?.instance) return { exit: toAgentExit(record) };
   const script = launchScriptOf(place);
   return script !== undefined && livenessOf(script) === "dead" ? { exit: undefined } : undefined;
 }

@@ -7,7 +7,7 @@ import { notifyTaskChanges } from "../operations/supervision/task-notifications.
 import { operationContext } from "../runtime/operation-context.ts";
 import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { hasNews } from "../team/tasks/notify-owners.ts";
+import { hasPendingNotifications } from "../team/tasks/notify-owners.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 import { statusText } from "../terminal/status-text.ts";
@@ -34,7 +34,7 @@ export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusO
 async function currentStatus(ctx: OperationContext, { git }: StatusOptions): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
   const status = await teamStatus(ctx, { git });
-  const changed = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
+  const changed = status.leadAlive === true ? [] : status.tasks.list.filter(hasPendingNotifications);
   await notifyTaskChanges(
     ctx,
     changed.map(({ id }) => id),

@@ -7,7 +7,7 @@ import { agentFileName } from "../protocol/paths.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { type StatusRecord, statusRecord } from "../schema/status.ts";
 import { readRecordFile } from "../store/json-file.ts";
-import { setAside } from "../store/quarantine.ts";
+import { quarantine } from "../store/quarantine.ts";
 import { readTeam } from "../team/config/config.ts";
 import { updateTeamFile } from "../team/config/team-lock.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
@@ -75,7 +75,7 @@ function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Problem {
   const hasRun = entryOf(join(ref.paths.dir, "run", stem)) !== undefined;
   if (unread === 0 && !hasRun && stem !== LEAD_NAME && isCertain) {
     const repair = async (): Promise<string> => {
-      const quarantined = await updateTeamFile(ref, path, { whileLocked: () => setAside(path) });
+      const quarantined = await updateTeamFile(ref, path, { whileLocked: () => quarantine(path) });
       return `moved to ${quarantined}: ${text}`;
     };
     return { level: "warn", text, repair };

@@ -9,23 +9,23 @@ import { journalLine } from "../schema/inbox.ts";
 import { teamDir } from "../schema/names.ts";
 import { exitRecord, placeRecord, statusRecord } from "../schema/status.ts";
 import { jsonLinesBackwards } from "../store/jsonl.ts";
-import { setAside } from "../store/quarantine.ts";
+import { quarantine } from "../store/quarantine.ts";
 import { readTeam, updateTeam } from "../team/config/config.ts";
 import { changeInbox, setAsideBad } from "../team/inbox/inbox-file.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { isConfigSalvageable, repairConfig, setConfigAside } from "../team/repair/repair-config.ts";
-import { parseProblem } from "../team/repair/repair-json.ts";
+import { isConfigSalvageable, quarantineConfig, repairConfig } from "../team/repair/repair-config.ts";
+import { jsonProblem } from "../team/repair/repair-json.ts";
 import {
   brokenLinks,
   brokenTasks,
-  mendLinks,
-  mendWatermark,
   missingWatermark,
   repairTask,
+  repairTaskLinks,
+  repairWatermark,
 } from "../team/repair/repair-tasks.ts";
 import { requestSchemaOf } from "../team/requests/requests.ts";
-import { circleIn, deadlockSentence } from "../team/tasks/deadlock.ts";
+import { deadlockSentence, dependencyCycle } from "../team/tasks/deadlock.ts";
 import { taskIds } from "../team/tasks/task-ids.ts";
 import { findTask } from "../team/tasks/tasks.ts";
 import { operand } from "../text/shell-quote.ts";
@@ -36,7 +36,7 @@ import { listSome, type Problem } from "./finding.ts";
  * @param giveUp whether the repair may quarantine a config if nothing of it can be recovered
  */
 export function configProblem(ref: TeamRef, giveUp: boolean): Problem | undefined {
-  const problem = parseProblem(ref.paths.config, teamConfig);
+  const problem = jsonProblem(ref.paths.config, teamConfig);
   if (problem === undefined) return undefined;
   if (isConfigSalvageable(ref)) return { level: "fail", text: problem, repair: () => repairConfigFile(ref) };
   const next = `Then restore the team from an archive (teams import <file>), or delete the rest: teams delete --force ${operand(ref.team)}`;
@@ -48,7 +48,7 @@ export function configProblem(ref: TeamRef, giveUp: boolean): Problem | undefine
       remedy: `Move it aside: teams doctor ${operand(ref.team)} --fix --force. ${next}`,
     };
   }
-  return { level: "fail", text, repair: async () => `moved to ${await setConfigAside(ref)}. ${next}` };
+  return { level: "fail", text, repair: async () => `moved to ${await quarantineConfig(ref)}. ${next}` };
 }
 
 async function repairConfigFile(ref: TeamRef): Promise<string | undefined> {
@@ -106,7 +106,7 @@ function isTeamName(ref: TeamRef, name: string): boolean {
 function cycleProblems(ref: TeamRef): Problem[] {
   const isBroken = new Set(brokenTasks(ref).map(({ id }) => id));
   const tasks = taskIds(ref).flatMap((id) => (isBroken.has(id) ? [] : (findTask(ref, id) ?? [])));
-  const cycle = circleIn(tasks);
+  const cycle = dependencyCycle(tasks);
   if (cycle === undefined) return [];
   const text = `these tasks wait for each other: ${deadlockSentence({ kind: "cycle", tasks: cycle })}`;
   const [first = ""] = cycle;
@@ -115,7 +115,7 @@ function cycleProblems(ref: TeamRef): Problem[] {
 }
 
 function taskProblems(ref: TeamRef): Problem[] {
-  return brokenTasks(ref).map(({ id, flaw: text }) => ({
+  return brokenTasks(ref).map(({ id, problem: text }) => ({
     level: "fail",
     text,
     repair: async () => {
@@ -130,11 +130,11 @@ function taskProblems(ref: TeamRef): Problem[] {
 }
 
 function dependencyProblems(ref: TeamRef): Problem[] {
-  const problems = brokenLinks(ref).flatMap(({ flaws }) => flaws);
+  const problems = brokenLinks(ref).flatMap((one) => one.problems);
   if (problems.length === 0) return [];
   const repair = async (): Promise<string | undefined> => {
-    const repairs = await mendLinks(ref);
-    const done = repairs.flatMap(({ flaws }) => flaws);
+    const repairs = await repairTaskLinks(ref);
+    const done = repairs.flatMap((one) => one.problems);
     return done.length === 0 ? undefined : `repaired the dependencies between tasks: ${listSome(done)}`;
   };
   return [
@@ -146,7 +146,7 @@ function watermarkProblems(ref: TeamRef): Problem[] {
   const mark = missingWatermark(ref);
   if (mark === undefined) return [];
   const repair = async (): Promise<string> => {
-    await mendWatermark(ref);
+    await repairWatermark(ref);
     return `raised the highest used task number to ${mark}`;
   };
   return [{ level: "warn", text: `a task number up to #${mark} could be used twice`, repair }];
@@ -214,10 +214,10 @@ function requestProblems(ref: TeamRef): Problem[] {
 
 /** Returns the problem of an unreadable record. The repair quarantines it: its writer writes it again, and the user can still read the text. */
 function unreadableFileProblem(path: string, schema: z.core.$ZodType<unknown>): Problem[] {
-  const problem = parseProblem(path, schema);
+  const problem = jsonProblem(path, schema);
   if (problem === undefined) return [];
   const repair = async (): Promise<string | undefined> =>
-    parseProblem(path, schema) === undefined ? undefined : `moved an unreadable file to ${setAside(path)}`;
+    jsonProblem(path, schema) === undefined ? undefined : `moved an unreadable file to ${quarantine(path)}`;
   return [{ level: "warn", text: problem, repair }];
 }
 
@@ -230,7 +230,7 @@ function journalProblems(ref: TeamRef): Problem[] {
   const size = fileSize(journal) ?? 0;
   const isTorn = size > 0 && readFrom(journal, size - 1)?.[0] !== 0x0a;
   if (size > 0 && jsonLinesBackwards(journal, journalLine, { maxBytes: JOURNAL_BYTES }).next().done) {
-    const repair = async (): Promise<string> => `moved an unreadable journal to ${setAside(journal)}`;
+    const repair = async (): Promise<string> => `moved an unreadable journal to ${quarantine(journal)}`;
     return [{ level: "fail", text: `${journal}: no line can be read`, repair }];
   }
   if (!isTorn) return [];

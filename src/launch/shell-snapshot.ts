@@ -5,7 +5,7 @@ import type { Env } from "../os/env.ts";
 import { replaceFile } from "../os/files/atomic-write.ts";
 import { ensureDir, entryOf, fileSize, listDir, readText, removeFile, rename } from "../os/files/fs.ts";
 import { runDetached } from "../os/process/spawn.ts";
-import { maskText, secretsOf } from "../os/redact.ts";
+import { redactText, secretsOf } from "../os/redact.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 
 interface SnapshotOptions {
@@ -56,7 +56,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
 /** Redacts secrets: a function or alias may contain the value of a secret variable. */
 function maskFile(path: string, secrets: readonly string[]): void {
   const text = readText(path) ?? "";
-  const masked = maskText(text, secrets);
+  const masked = redactText(text, secrets);
   if (masked !== text) replaceFile(path, masked, { sync: false });
 }
 

@@ -11,7 +11,7 @@ import { judgeLiveness } from "../team/members/judge-liveness.ts";
 import { findMember } from "../team/members/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { hasOpen } from "../team/requests/requests.ts";
+import { hasOpenRequest } from "../team/requests/requests.ts";
 import { optionWords } from "../text/shell-quote.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "./context.ts";
@@ -57,7 +57,7 @@ export async function interruptAgent(
     });
   }
   // An agent that waits for the answer to a question is between turns. A permission request may come from background work.
-  const asksAtRest = records.status?.resting === true || !hasOpen(ref, name, "permission");
+  const asksAtRest = records.status?.resting === true || !hasOpenRequest(ref, name, "permission");
   const isAtRest = !IN_TURN.has(state) || (state === "needs-input" && asksAtRest);
   // An agent that is paused by its budget may be in a turn.
   if (alive === true && isAtRest && state !== "paused") return { name, outcome: "idle" };

@@ -12,8 +12,8 @@ import { limitsOf, spentByTeam } from "../team/members/budget.ts";
 import { type AgentExit, judgeLiveness } from "../team/members/judge-liveness.ts";
 import { currentMode } from "../team/members/permission-mode.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { type Deadlock, deadlockOf } from "../team/tasks/deadlock.ts";
-import { withLapsedFree } from "../team/tasks/lease.ts";
+import { type Deadlock, findDeadlock } from "../team/tasks/deadlock.ts";
+import { withLapsedUnassigned } from "../team/tasks/lease.ts";
 import { listTasks, ownerName } from "../team/tasks/tasks.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
@@ -88,7 +88,7 @@ export async function teamStatus(
 ): Promise<TeamStatus> {
   const config = readTeam(ctx.ref);
   const broken: string[] = [];
-  const tasks = withLapsedFree(listTasks(ctx.ref, (_, id) => broken.push(id)));
+  const tasks = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
   const records = memberRecords(ctx.ref, config);
   const present = await presentInstances(
     ctx,
@@ -111,7 +111,7 @@ export async function teamStatus(
     tasks: summarize(tasks, broken),
     deadlock: withStrangerFlag(
       config,
-      deadlockOf(tasks, (owner) => mayWork(owner, members, alive)),
+      findDeadlock(tasks, (owner) => mayWork(owner, members, alive)),
     ),
     approvals: listApprovals(
       ctx.ref,

@@ -1,6 +1,6 @@
 import type { Hooks } from "../agent/hooks/hooks.ts";
 import { TeamError } from "../errors.ts";
-import type { TaskGate } from "../team/tasks/update-task.ts";
+import type { TaskHooks } from "../team/tasks/update-task.ts";
 
 /**
  * Lets the user's hooks refuse task changes of one member.
@@ -10,8 +10,8 @@ export function taskGate(
   hooks: Hooks,
   who: { readonly name: string; readonly team: string },
   signal: AbortSignal,
-): TaskGate | undefined {
-  const ask = (event: "TaskCreated" | "TaskCompleted", outcome: string): TaskGate["created"] =>
+): TaskHooks | undefined {
+  const ask = (event: "TaskCreated" | "TaskCompleted", outcome: string): TaskHooks["created"] =>
     hooks.has(event)
       ? async ({ id, subject, description }) => {
           const { stopped } = await hooks.run(

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Where time comes from; tests hand in their own. */
+/** Source of the current time; tests pass their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -8,35 +8,35 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** What a timer of Node can hold, 24 days; it takes a longer time for none at all. */
+/** The longest timer of Node, 24 days; a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Waits `ms` milliseconds (at most 24 days), or until the signal aborts; says which. Never rejects. */
+/** Waits `ms` milliseconds (at most 24 days) or until the signal aborts; returns which of them. Never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
   if (signal?.aborted) return "aborted";
   try {
     await delay(Math.min(ms, LONGEST_MS), undefined, signal === undefined ? {} : { signal });
     return "elapsed";
   } catch {
-    // The timer rejects only for the abort, which is an answer here and no failure.
+    // The timer rejects only on abort, which is a result here.
     return "aborted";
   }
 }
 
-/** Stops this whole thread for some milliseconds: for the rare second look at a file inside synchronous code. */
+/** Blocks this thread for `ms` milliseconds: for a rare second read of a file in synchronous code. */
 export function pauseSync(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /**
- * Milliseconds of a clock that only goes forward: for deadlines, which a changed wall clock must not move. Not
- * `performance.now()`, whose module takes a cold command half a millisecond to load.
+ * Returns the milliseconds of a monotonic clock, for deadlines that must not move when the wall clock changes. Not
+ * `performance.now()`: loading its module takes a cold command half a millisecond.
  */
 export function steadyNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** Calls back once after `ms` milliseconds, or after 24 days if that is sooner. @returns takes the call back */
+/** Calls `call` once after `ms` milliseconds, at most 24 days. @returns cancels it */
 export function after(ms: number, call: () => void): () => void {
   const timer = setTimeout(call, Math.min(ms, LONGEST_MS));
   return () => clearTimeout(timer);

@@ -1,30 +1,30 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** In whose name code runs, where several agents live in one process. */
+/** The agent that code belongs to, if several agents run in one process. */
 interface CurrentAgent {
   /** `name@team`. */
   readonly agentId: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Hears of an error that nothing in its code has caught; it must not throw. */
+  /** Receives an uncaught error of the agent's code; it must not throw. */
   failed(error: unknown): void;
 }
 
 const current = new AsyncLocalStorage<CurrentAgent>();
 
-/** Does the work, and all that it leaves behind (timers, streams, promises), in an agent's name. */
-export function asAgent<T>(agent: CurrentAgent, work: () => T): T {
+/** Runs `work` in the scope of an agent, which its timers, streams and promises inherit. */
+export function runAsAgent<T>(agent: CurrentAgent, work: () => T): T {
   return current.run(agent, work);
 }
 
-/** Undefined in a process that is one agent's alone, and in what belongs to the process itself. */
+/** Returns the agent that this code belongs to; undefined for code of the process itself, and in a process with one agent. */
 export function currentAgent(): CurrentAgent | undefined {
   return current.getStore();
 }
 
 /**
- * Lets an error that nobody caught end the agent in whose code it was thrown, instead of this process; one that is nobody's
- * ends the process as ever.
- * @returns ends that
+ * Makes an uncaught error end the agent whose code threw it, instead of this process. An error of other code still ends
+ * the process.
+ * @returns removes the handler
  */
 export function containErrors(): () => void {
   const listener = (error: unknown): void => {
@@ -36,15 +36,15 @@ export function containErrors(): () => void {
   return () => void process.off("uncaughtException", listener);
 }
 
-/** Environment variables as values: code gets them as an argument, the composition root reads the real ones. */
+/** Environment variables, passed as an argument; only the composition root reads the real ones. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** A copy of this process's environment; of an agent that lives in it with others, its own. */
+/** Returns a copy of this process's environment or, in the scope of an agent, of that agent's own. */
 export function processEnv(): Env {
   return { ...(currentAgent()?.env ?? process.env) };
 }
 
-/** Takes variables out of this process, so that nothing it starts inherits them. */
+/** Removes variables from this process, so that child processes do not inherit them. */
 export function forgetEnv(names: readonly string[]): void {
   for (const name of names) delete process.env[name];
 }

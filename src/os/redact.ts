@@ -1,12 +1,12 @@
 import { type Env, processEnv } from "./env.ts";
 
-/** Variables whose values never reach a file of ours (protocol.md section 6). */
+/** Variables whose values must not reach a file that `teams` writes (protocol.md section 6). */
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
-/** Shorter values occur by chance in honest text. */
+/** Shorter values may occur in any text by chance. */
 const MIN_LENGTH = 8;
-export const MASK = "[secret]";
+export const REDACTED = "[secret]";
 
-/** What is to be masked of an environment, in every {@link formsOf form}; the longest first, so that none is left in half. */
+/** Returns the secrets of an environment in every {@link formsOf form}, longest first, so that no part of one remains. */
 export function secretsOf(env: Env): string[] {
   const values = Object.entries(env).flatMap(([name, value = ""]) =>
     SECRET_NAME.test(name) ? formsOf(value) : [],
@@ -15,8 +15,8 @@ export function secretsOf(env: Env): string[] {
 }
 
 /**
- * A value as it is, and each line of one that has several (a private key is printed line by line, and with numbers); each on
- * one line with single blanks, as a summary has it; and each as a text of JSON has it, of JSON within JSON, and of XML.
+ * Returns the forms of a value: the value and each of its lines (a private key may be printed line by line, with line
+ * numbers); each with single blanks instead of line ends, as in a summary; each escaped for JSON, JSON in JSON, and XML.
  */
 function formsOf(value: string): string[] {
   const lines = value.includes("\n") ? value.split("\n") : [];
@@ -30,7 +30,7 @@ function asJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Between tags, and in an attribute. */
+/** Escapes a text as element content and as an attribute. */
 function asXml(text: string): readonly string[] {
   const body = text.replace(/&/g, "&amp;");
   return [body, body.replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")];
@@ -43,40 +43,40 @@ function longestFirst(values: readonly string[]): string[] {
 let own: readonly string[] | undefined;
 
 /**
- * The secrets that this process was started with or was told of; looked for once, since a look at every variable takes longer
- * than a message's way into a file.
+ * Returns the secrets of this process's environment and those of {@link addSecrets}. Collected once, since checking every
+ * variable takes longer than writing a message.
  */
 export function ownSecrets(): readonly string[] {
   own ??= secretsOf(processEnv());
   return own;
 }
 
-/** Tells this process of variables that it was not started with, but gives to what it starts. */
+/** Adds secrets of variables that this process passes to child processes but was not started with. */
 export function addSecrets(env: Env): void {
   const more = secretsOf(env);
   if (more.length > 0) own = longestFirst([...ownSecrets(), ...more]);
 }
 
-/** The text with every secret in it replaced. */
-export function maskText(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+/** Replaces every secret in a text. */
+export function redactText(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((redacted, secret) => redacted.replaceAll(secret, REDACTED), text);
 }
 
-/** Masks a text that comes in pieces. */
+/** Redacts a text that arrives in pieces. */
 interface SecretStream {
-  /** As much as can be told by now: what may be the start of a secret waits for the next piece. */
+  /** Returns the redacted text so far, except an end that may be the start of a secret. */
   push(piece: string): string;
-  /** What still waits, once the text is over. */
+  /** Returns the rest, after the last piece. */
   end(): string;
 }
 
-/** {@link maskText} for a text that comes in pieces, of which a secret may take several. */
-export function maskStream(secrets: readonly string[]): SecretStream {
+/** Returns a {@link redactText} for a text that arrives in pieces; a secret may span several pieces. */
+export function redactStream(secrets: readonly string[]): SecretStream {
   let waiting = "";
   return {
     push(piece) {
-      const text = maskText(waiting + piece, secrets);
-      const sure = text.length - Math.max(0, ...secrets.map((secret) => begun(text, secret)));
+      const text = redactText(waiting + piece, secrets);
+      const sure = text.length - Math.max(0, ...secrets.map((secret) => startedLength(text, secret)));
       waiting = text.slice(sure);
       return text.slice(0, sure);
     },
@@ -88,33 +88,33 @@ export function maskStream(secrets: readonly string[]): SecretStream {
   };
 }
 
-/** How many characters at the end of a text are the start of this secret, but not all of it. */
-function begun(text: string, secret: string): number {
+/** Returns how many characters at the end of a text are the start of this secret, but not all of it. */
+function startedLength(text: string, secret: string): number {
   let length = Math.min(text.length, secret.length - 1);
   while (length > 0 && !text.endsWith(secret.slice(0, length))) length -= 1;
   return length;
 }
 
-/** A JSON value with every secret in its strings replaced; masked before it is written, where no escape hides one. */
-export function maskValue<T>(value: T, secrets: readonly string[]): T {
-  return secrets.length === 0 ? value : (maskAny(value, secrets) as T);
+/** Replaces every secret in the strings of a JSON value; call it before the value is serialized, as escapes would hide secrets. */
+export function redactValue<T>(value: T, secrets: readonly string[]): T {
+  return secrets.length === 0 ? value : (redactAny(value, secrets) as T);
 }
 
-function maskAny(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") return maskText(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => maskAny(item, secrets));
+function redactAny(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return redactText(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => redactAny(item, secrets));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [maskText(key, secrets), maskAny(item, secrets)]),
+    Object.entries(value).map(([key, item]) => [redactText(key, secrets), redactAny(item, secrets)]),
   );
 }
 
 /**
- * The environment of a command that an agent, a hook or a server of tools runs: the key to the model is no business of it
+ * Returns the environment for a command of an agent, a hook or an MCP server: without the credentials of the model
  * (protocol.md section 6).
- * @param passed names of those that it may have all the same (`teams.passSecrets`)
+ * @param passed names of variables to keep nevertheless (`teams.passSecrets`)
  */
-export function withoutCredentials(env: Env, passed: readonly string[] = []): Env {
+export function withoutModelCredentials(env: Env, passed: readonly string[] = []): Env {
   const secret = /^ANTHROPIC_(.*(KEY|TOKEN|SECRET|PASSWORD)|CUSTOM_HEADERS)$/i;
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => passed.includes(name) || !secret.test(name)),

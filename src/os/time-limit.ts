@@ -3,8 +3,8 @@ import { createContext, Script } from "node:vm";
 const SCRIPT = new Script("work()");
 
 /**
- * Runs synchronous work, one piece after the other, where a pattern that somebody wrote decides how long it takes: each
- * piece may take so many milliseconds. What it gives back throws an Error when one takes longer.
+ * Returns a function that runs synchronous work and throws an Error if one call takes longer than `ms` milliseconds. For
+ * patterns of users, which may take very long to match.
  */
 export function timeLimit(ms: number): <T>(work: () => T) => T {
   const sandbox = createContext({});

@@ -1,7 +1,7 @@
 import { LEAD_NAME, SYSTEM_NAME, splitAddress } from "../schema/names.ts";
 import { type ProtocolMessage, type ProtocolType, parseProtocol } from "./messages.ts";
 
-/** Only the lead decides these, about others (protocol.md section 4, Rules). */
+/** Only the lead may send these, to other members (protocol.md section 4, Rules). */
 const FROM_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "shutdown_request",
   "plan_approval_response",
@@ -12,7 +12,7 @@ const FROM_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "question_response",
 ]);
 
-/** These ask or tell the lead something; in anybody else's inbox they mean nothing. */
+/** Requests and reports to the lead; in any other inbox they mean nothing. */
 const TO_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "idle_notification",
   "task_completed",
@@ -26,8 +26,8 @@ const TO_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
 ]);
 
 /**
- * Reads a message as the protocol message that its sender may send to this reader; anything else is plain text and gives
- * undefined. `from` is the envelope's, set by the transport, and the sender named inside must be the same.
+ * Parses a message as a protocol message that its sender may send to this reader; undefined for anything else, which is
+ * plain text. The transport sets `from`; a sender named inside the message must be the same.
  */
 export function authenticProtocol(
   message: { readonly from: string; readonly text: string },
@@ -40,15 +40,15 @@ export function authenticProtocol(
 }
 
 function isAuthentic(type: ProtocolType, from: string, reader: string): boolean {
-  // An agent's end is told by the system, never by a member.
+  // The system reports an agent's end, never a member.
   if (type === "teammate_terminated" && from !== SYSTEM_NAME) return false;
-  // A person who leads stops the lead's own turn as well.
+  // Also valid for the lead's own inbox: a person who leads may interrupt the lead's turn.
   if (type === "interrupt_request") return from === LEAD_NAME;
   if (FROM_LEAD.has(type)) return from === LEAD_NAME && reader !== LEAD_NAME;
   return !TO_LEAD.has(type) || reader === LEAD_NAME;
 }
 
-/** A field that is left out names nobody else. */
+/** True if the message names no other sender; a missing field is fine. */
 function namesSender(message: ProtocolMessage, from: string): boolean {
   return ["from", "agent_id", "assignedBy"].every((field) => {
     const inner = (message as Readonly<Record<string, unknown>>)[field];

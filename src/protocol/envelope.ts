@@ -1,4 +1,4 @@
-/** One message as a model reads it (protocol.md section 3, "What a model reads"). */
+/** One message in the form that a model reads (protocol.md section 3, "What a model reads"). */
 export interface Envelope {
   readonly from: string;
   readonly body: string;
@@ -6,7 +6,7 @@ export interface Envelope {
   readonly summary?: string | undefined;
 }
 
-/** Several messages as one user turn, joined by a blank line. */
+/** Formats several messages as one user turn, joined by blank lines. */
 export function formatEnvelopes(envelopes: readonly Envelope[]): string {
   return envelopes.map(formatEnvelope).join("\n\n");
 }
@@ -20,11 +20,11 @@ function formatEnvelope({ from, body, color, summary }: Envelope): string {
   return `<teammate_message ${attributes.join(" ")}>\n${escapeBody(body)}\n</teammate_message>`;
 }
 
-/** What a reader may overlook between `<` and a name: blanks, and characters that are not seen. */
+/** Characters that a reader may overlook between `<` and a name: blanks and invisible characters. */
 const GAP = "[\\s\\p{Cf}\\p{Cc}]*";
 const TAG_START = new RegExp(`<(?=${GAP}/?${GAP}[\\p{L}!?_])`, "gu");
 
-/** No text can close the tag or open another: every `<` that could begin one is escaped, and so is `&`, to stay reversible. */
+/** Escapes every `<` that could begin a tag, so no text can close or open one; also `&`, so the escape is reversible. */
 export function escapeBody(text: string): string {
   return text.replace(/&/g, "&amp;").replace(TAG_START, "&lt;");
 }
@@ -40,13 +40,13 @@ function escapeAttribute(text: string): string {
 
 const ENVELOPE = /<teammate_message teammate_id="([^"]*)"[^>]*>\n([\s\S]*?)\n<\/teammate_message>/g;
 
-/** A turn's text as its parts: messages, and what stands between them; in order, and none is empty. */
+/** Splits a turn's text into messages and the text between them, in order; no part is empty. */
 export function readEnvelopes(text: string): (Pick<Envelope, "from" | "body"> | { readonly text: string })[] {
   const parts: (Pick<Envelope, "from" | "body"> | { readonly text: string })[] = [];
   let end = 0;
   const between = (to: number): void => {
-    const words = text.slice(end, to).trim();
-    if (words !== "") parts.push({ text: words });
+    const rest = text.slice(end, to).trim();
+    if (rest !== "") parts.push({ text: rest });
   };
   for (const { index, 0: whole, 1: from = "", 2: body = "" } of text.matchAll(ENVELOPE)) {
     between(index);
@@ -59,7 +59,7 @@ export function readEnvelopes(text: string): (Pick<Envelope, "from" | "body"> | 
 
 const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
 
-/** The text of a body or an attribute as it was before it was escaped. */
+/** Reverses the escaping of a body or an attribute. */
 export function unescaped(text: string): string {
   return text.replace(/&(?:lt|gt|quot|amp);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -1,38 +1,38 @@
 import * as z from "zod/mini";
 
-/** Optional text that a peer may also write as `null`. */
+/** Optional text; some programs write it as `null`. */
 const text = z.pipe(
   z.nullish(z.string()),
   z.transform((value) => value ?? undefined),
 );
-/** Text without which a message still has its meaning. */
-const words = z._default(z.string(), "");
+/** Text that defaults to "": the message is still meaningful without it. */
+const textOrEmpty = z._default(z.string(), "");
 
-/** Made when a message of their type is first read: most processes read few types, and a cold command none. */
+/** Each schema is created when a message of its type is first read: most processes read few types, a cold command none. */
 const shapes = {
   task_assignment: () =>
     z.looseObject({
       type: z.literal("task_assignment"),
       taskId: z.coerce.string(),
-      subject: words,
-      description: words,
-      assignedBy: words,
-      // Ours: it was its owner's before, and nothing blocks it any more.
+      subject: textOrEmpty,
+      description: textOrEmpty,
+      assignedBy: textOrEmpty,
+      // Ours: the task was assigned already, and nothing blocks it any more.
       isFree: z.optional(z.boolean()),
-      // Ours: the open ones of its blockers.
+      // Ours: ids of its open blockers.
       waitsFor: z.optional(z.array(z.string())),
     }),
   task_completed: () =>
     z.looseObject({
       type: z.literal("task_completed"),
-      from: words,
+      from: textOrEmpty,
       taskId: z.coerce.string(),
-      taskSubject: words,
+      taskSubject: textOrEmpty,
     }),
   idle_notification: () =>
     z.looseObject({
       type: z.literal("idle_notification"),
-      from: words,
+      from: textOrEmpty,
       idleReason: text,
       summary: text,
       result: text,
@@ -44,14 +44,14 @@ const shapes = {
     z.looseObject({
       type: z.literal("shutdown_request"),
       requestId: z.string(),
-      from: words,
+      from: textOrEmpty,
       reason: text,
     }),
   shutdown_approved: () =>
     z.looseObject({
       type: z.literal("shutdown_approved"),
       requestId: z.string(),
-      from: words,
+      from: textOrEmpty,
       paneId: text,
       backendType: text,
     }),
@@ -59,23 +59,23 @@ const shapes = {
     z.looseObject({
       type: z.literal("shutdown_rejected"),
       requestId: z.string(),
-      from: words,
-      reason: words,
+      from: textOrEmpty,
+      reason: textOrEmpty,
     }),
   teammate_terminated: () =>
     z.looseObject({
       type: z.literal("teammate_terminated"),
-      message: words,
-      // Ours: who.
+      message: textOrEmpty,
+      // Ours: the member that ended.
       name: text,
     }),
   plan_approval_request: () =>
     z.looseObject({
       type: z.literal("plan_approval_request"),
       requestId: z.string(),
-      from: words,
-      planFilePath: words,
-      planContent: words,
+      from: textOrEmpty,
+      planFilePath: textOrEmpty,
+      planContent: textOrEmpty,
     }),
   plan_approval_response: () =>
     z.looseObject({
@@ -89,10 +89,10 @@ const shapes = {
     z.looseObject({
       type: z.literal("permission_request"),
       request_id: z.string(),
-      agent_id: words,
-      tool_name: words,
+      agent_id: textOrEmpty,
+      tool_name: textOrEmpty,
       tool_use_id: text,
-      description: words,
+      description: textOrEmpty,
       input: z._default(z.record(z.string(), z.unknown()), {}),
       permission_suggestions: z._default(z.array(z.unknown()), []),
     }),
@@ -110,13 +110,13 @@ const shapes = {
     z.looseObject({
       type: z.literal("mode_set_request"),
       mode: z.string(),
-      from: words,
+      from: textOrEmpty,
     }),
   question_request: () =>
     z.looseObject({
       type: z.literal("question_request"),
       requestId: z.string(),
-      from: words,
+      from: textOrEmpty,
       question: z.string(),
       choices: z.optional(z.array(z.string())),
     }),
@@ -126,30 +126,34 @@ const shapes = {
       requestId: z.string(),
       answer: z.string(),
     }),
-  // All of it may be missing: what a real peer sends here is for no model to read, also where nothing can be done about it.
+  // Every field is optional: even a message that we cannot use must not reach a model.
   sandbox_permission_request: () =>
-    z.looseObject({ type: z.literal("sandbox_permission_request"), requestId: words, host: words }),
+    z.looseObject({
+      type: z.literal("sandbox_permission_request"),
+      requestId: textOrEmpty,
+      host: textOrEmpty,
+    }),
   sandbox_permission_response: () =>
     z.looseObject({
       type: z.literal("sandbox_permission_response"),
-      requestId: words,
+      requestId: textOrEmpty,
       allow: z._default(z.boolean(), false),
       feedback: text,
       permission_updates: z._default(z.array(z.unknown()), []),
     }),
   team_permission_update: () => z.looseObject({ type: z.literal("team_permission_update") }),
-  interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: words }),
+  interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: textOrEmpty }),
 } as const;
 
 export type ProtocolType = keyof typeof shapes;
-/** Every type that there is. */
+/** All message types. */
 export const PROTOCOL_TYPES = Object.keys(shapes) as readonly ProtocolType[];
 type Shapes = typeof shapes;
-/** One protocol message as a reader has it: defaults filled in, unknown keys kept. */
+/** A parsed protocol message: defaults filled in, unknown keys kept. */
 export type ProtocolMessage = { [T in ProtocolType]: MessageOf<T> }[ProtocolType];
 export type MessageOf<T extends ProtocolType> = z.infer<ReturnType<Shapes[T]>>;
 
-/** Types whose handling is code's alone: they never start a turn of a model (protocol.md section 3). */
+/** Types that only code handles: they never start a turn of a model (protocol.md section 3). */
 const SILENT: ReadonlySet<string> = new Set<ProtocolType>([
   "permission_request",
   "permission_response",
@@ -160,7 +164,7 @@ const SILENT: ReadonlySet<string> = new Set<ProtocolType>([
   "shutdown_approved",
 ]);
 
-/** Reads a message's text; what does not match any type is plain text and gives undefined. */
+/** Parses a message's text; undefined if it is plain text, which matches no type. */
 export function parseProtocol(messageText: string): ProtocolMessage | undefined {
   const value = parseObject(messageText);
   const type = value?.type;
@@ -177,7 +181,7 @@ function shapeOf(type: ProtocolType): z.ZodMiniType {
   return known;
 }
 
-/** Writes a protocol message: one line of JSON with its time. */
+/** Formats a protocol message: one line of JSON with its time. */
 export function formatProtocol(
   message: { readonly type: ProtocolType } & Record<string, unknown>,
   at: Date,
@@ -186,14 +190,14 @@ export function formatProtocol(
   return JSON.stringify({ type, ...rest, timestamp: at.toISOString() });
 }
 
-/** Whether this type is handled by code without a turn of the model. */
+/** True if code handles this type without a turn of the model. */
 export function isCodeOnly(type: string): boolean {
   return SILENT.has(type);
 }
 
 /**
- * Text of a model or a person, made inert: what a receiver would take for a protocol message (of any type, also
- * one we do not know) goes out behind `Text: `, so that no text can do what only code may (protocol.md section 3, S72).
+ * Makes a text of a model or a person inert: a text that a recipient could parse as a protocol message, even of an
+ * unknown type, is prefixed with `Text: `. So no text can act as code does (protocol.md section 3, S72).
  */
 export function plainText(messageText: string): string {
   return typeof parseObject(messageText)?.type === "string" ? `Text: ${messageText}` : messageText;
@@ -207,7 +211,7 @@ function parseObject(messageText: string): Record<string, unknown> | undefined {
       ? (value as Record<string, unknown>)
       : undefined;
   } catch {
-    // Not JSON is the normal case: a message in plain words.
+    // The normal case: the message is plain text.
     return undefined;
   }
 }

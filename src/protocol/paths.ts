@@ -2,16 +2,16 @@ import { join } from "node:path";
 import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
 import { sha256 } from "./sha256.ts";
 
-/** Bytes that a file's name may have after encoding: 255, less the longest suffix that is put behind it (`.json.lock`, …). */
+/** Maximum bytes of an encoded file name: 255, less room for the longest suffix (`.json.lock`, …). */
 const MAX_ENCODED = 200;
 
 /**
- * An agent's name as one path component: itself if it is plain, else percent-encoded UTF-8; a long one ends in a
- * hash. Never `.`, `..` or anything with a slash (protocol.md section 1).
+ * Returns an agent's name as one path component: unchanged if it is plain, else percent-encoded UTF-8, with a hash at
+ * the end if it is long. Never `.`, `..` or a name with a slash (protocol.md section 1).
  */
 export function agentFileName(name: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
-  // A foreign config may hold it: not the directory of all, and a name that no other has.
+  // Possible in another program's config. Must not be the parent directory, and no other name encodes to this.
   if (name === "") return "%";
   const encoded = [...Buffer.from(name, "utf8")]
     .map((byte) => {
@@ -24,10 +24,10 @@ export function agentFileName(name: string): string {
   return `${encoded.slice(0, MAX_ENCODED - 17)}-${hash}`;
 }
 
-/** Agents whose paths are kept: more than a team has. */
-const MOST_AGENTS = 1_000;
+/** Number of agents whose paths are cached: more than a team has. */
+const MAX_AGENTS = 1_000;
 
-/** Every path of one team (protocol.md section 1). Pure: nothing is looked at. */
+/** All paths of one team (protocol.md section 1). Pure: the file system is not read. */
 export interface TeamPaths {
   readonly dir: string;
   readonly config: string;
@@ -38,9 +38,9 @@ export interface TeamPaths {
   readonly tasks: string;
   readonly taskLock: string;
   readonly highWaterMark: string;
-  /** *Ours*: the id below which no task is open, for claims. */
-  readonly openFrom: string;
-  /** *Ours*: the change of links that is being made. */
+  /** *Ours*: the id below which no task is open; claims start there. */
+  readonly claimCursor: string;
+  /** *Ours*: the change of links that is in progress. */
   readonly linkChange: string;
   /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
   readonly runtime: string;
@@ -56,21 +56,21 @@ export interface AgentPaths {
   readonly status: string;
   readonly place: string;
   readonly exit: string;
-  /** The exit record of the program before this one, which was started again in its pane. */
+  /** The exit record of the previous program, if it was restarted in its pane. */
   readonly crash: string;
   readonly launchScript: string;
-  /** Who lives in another's process is asked there to end by it. */
+  /** Created to ask an agent that runs in another's process to end. */
   readonly endWanted: string;
   readonly log: string;
-  /** `<runtime>/…/<agent>`: where its FIFOs are. */
+  /** `<runtime>/…/<agent>`: the directory of its FIFOs. */
   readonly runtime: string;
   readonly bell: string;
   readonly lifeline: string;
-  /** The FIFO on which the one that spawned hears of readiness and of an early death. */
+  /** The FIFO that reports readiness, or an early death, to the process that spawned the agent. */
   readonly ready: string;
 }
 
-/** @param runtime the runtime directory of this root, as {@link runtimeOfRoot} gives it. */
+/** @param runtime the runtime directory of this root, from {@link runtimeOfRoot} */
 export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPaths {
   const dir = join(root, "teams", team);
   const tasks = join(root, "tasks", team);
@@ -86,16 +86,16 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     tasks,
     taskLock: join(tasks, ".lock"),
     highWaterMark: join(tasks, ".highwatermark"),
-    openFrom: join(tasks, ".open-from"),
+    claimCursor: join(tasks, ".open-from"),
     linkChange: join(tasks, ".link-change"),
     runtime: runtimeDir,
     task: (id) => join(tasks, `${taskFileStem(id)}.json`),
     inbox: (agent) => join(dir, "inboxes", `${agentFileName(agent)}.json`),
-    // Whoever watches a team asks for them a thousand times a second.
+    // Cached: a process that watches a team asks for them a thousand times a second.
     agent: (agent) => {
       const known = agents.get(agent);
       if (known !== undefined) return known;
-      if (agents.size >= MOST_AGENTS) agents.clear();
+      if (agents.size >= MAX_AGENTS) agents.clear();
       const paths = agentPaths(
         join(dir, "run", agentFileName(agent)),
         join(runtimeDir, agentFileName(agent)),
@@ -127,33 +127,33 @@ function agentPaths(run: string, runtime: string): AgentPaths {
   };
 }
 
-/** An id that is no number reaches no path: it becomes a name that no task has. */
+/** Maps an invalid id to a name that no task has, so it cannot form a path. */
 function taskFileStem(id: string): string {
   return /^[1-9][0-9]{0,14}$/.test(id) ? id : "0";
 }
 
-/** Where the conversation of a session is kept. */
+/** Returns the path of a session's conversation. */
 export function transcriptPath(root: string, sessionId: string): string {
   return join(root, "teams-sessions", `${sessionId}.jsonl`);
 }
 
-/** Where the debug log of a session is kept. */
+/** Returns the path of a session's debug log. */
 export function debugPath(root: string, sessionId: string): string {
   return join(root, "debug", `${sessionId}.txt`);
 }
 
-/** The one plan file of a member; no two meet, since a team's directory has no `_` in its name. */
+/** Returns the path of a member's plan file. It is unique, since a team's directory name has no `_`. */
 export function planPath(root: string, team: TeamDir, agent: string): string {
   const stem = agent === LEAD_NAME ? team : `${team}_${agentFileName(agent)}`;
   return join(root, "plans", `${stem}.md`);
 }
 
-/** `<runtime>/<hash of the real root>`: two roots never share a bell. */
+/** Returns `<runtime>/<hash of the real root>`, so two roots never share a bell. */
 export function runtimeOfRoot(runtime: string, realRoot: string): string {
   return join(runtime, rootTag(realRoot));
 }
 
-/** Tells two roots apart that hold a team of one name: in runtime paths, and on panes of one tmux server. */
+/** Distinguishes roots that hold teams of the same name: in runtime paths, and on panes of one tmux server. */
 export function rootTag(realRoot: string): string {
   return sha256(realRoot).slice(0, 12);
 }

@@ -1,15 +1,15 @@
 import type { MessageOf } from "./messages.ts";
 
-/** Where a rule is kept, as peers name it. */
+/** The places that store a rule, by their protocol names. */
 const DESTINATIONS = ["session", "userSettings", "projectSettings", "localSettings"] as const;
 export type RuleDestination = (typeof DESTINATIONS)[number];
 
-/** A suggestion or update that adds allow rules (protocol.md section 4). */
+/** Returns a suggestion or update that adds allow rules (protocol.md section 4). */
 export function addRules(rules: readonly string[], destination: RuleDestination): object {
   return { type: "addRules", rules: rules.map(split), behavior: "allow", destination };
 }
 
-/** `Bash(git:*)` as peers write it. */
+/** Splits `Bash(git:*)` into the fields of the protocol. */
 function split(rule: string): { toolName: string; ruleContent?: string } {
   const open = rule.indexOf("(");
   return open < 0 || !rule.endsWith(")")
@@ -17,7 +17,7 @@ function split(rule: string): { toolName: string; ruleContent?: string } {
     : { toolName: rule.slice(0, open), ruleContent: rule.slice(open + 1, -1) };
 }
 
-/** The allow rules that an update adds; a peer may write a rule, or all of it, as a string. What is none of these adds none. */
+/** Returns the allow rules that an update adds. Other programs may write a rule, or the whole update, as a string. */
 export function rulesAdded(update: unknown): readonly string[] {
   if (typeof update === "string") return [update];
   if (typeof update !== "object" || update === null) return [];
@@ -34,14 +34,14 @@ function joined(rule: unknown): readonly string[] {
   return [typeof ruleContent === "string" ? `${toolName}(${ruleContent})` : toolName];
 }
 
-/** What an answer to a permission request says, whichever of its forms it has. */
+/** The answer to a permission request, in one shape for all its message forms. */
 interface PermissionVerdict {
   readonly requestId: string;
   readonly allowed: boolean;
   readonly note: string | undefined;
-  /** Allow rules that come with it; none with a refusal. */
+  /** Allow rules that it adds; none if it denies. */
   readonly rules: readonly string[];
-  /** What is to run in place of what was asked for, where it is said; what was asked for with most answers. */
+  /** Changed input of the tool call, if given; most answers repeat the requested input. */
   readonly input?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { type MessageOf, type ProtocolMessage, parseProtocol } from "./messages.ts";
 
 /**
- * A protocol message as the short prose a model reads: type, request id, and the answer that is asked for; never raw
- * JSON (protocol.md section 3).
+ * Returns the short prose that a model reads for a protocol message: type, request id and the requested answer, never
+ * raw JSON (protocol.md section 3).
  */
 export function proseOf(message: ProtocolMessage): string {
   switch (message.type) {
@@ -27,8 +27,8 @@ export function proseOf(message: ProtocolMessage): string {
       return lines(
         `Plan approval request ${message.requestId} from ${message.from} (${message.planFilePath}).`,
         `Answer it with SendMessage {type: "plan_approval_response", request_id: "${message.requestId}", recipient: "${message.from}", approve: true or false, content: feedback}.`,
-        // At the end: nothing that stands in it can pass for more than the plan.
-        "All that follows is the plan:",
+        // At the end, so no part of the plan can pass for other instructions.
+        "The rest of this message is the plan:",
         message.planContent,
       );
     case "plan_approval_response":
@@ -39,18 +39,18 @@ export function proseOf(message: ProtocolMessage): string {
       return lines(
         `Question ${message.requestId} from ${message.from}: ${message.question}`,
         message.choices?.length ? `Choices: ${message.choices.join(" | ")}` : "",
-        `A person answers it, if one is there. What you know of it yourself, write to ${message.from} by SendMessage.`,
+        `A person answers it, if one is present. If you know the answer, send it to ${message.from} with SendMessage.`,
       );
     case "question_response":
       return `Answer to your question ${message.requestId}: ${message.answer}`;
     case "permission_request":
       return `${message.agent_id} asks for permission to use ${message.tool_name} (${message.request_id}).`;
     case "permission_response":
-      return `A permission was answered (${message.request_id}).`;
+      return `A permission request was answered (${message.request_id}).`;
     case "sandbox_permission_request":
-      return `Permission to reach ${message.host || "a host"} is asked for (${message.requestId}).`;
+      return `Permission to reach ${message.host || "a host"} is requested (${message.requestId}).`;
     case "sandbox_permission_response":
-      return `A permission to reach a host was answered (${message.requestId}).`;
+      return `A request to reach a host was answered (${message.requestId}).`;
     case "team_permission_update":
       return "The team's permissions were changed.";
     case "mode_set_request":
@@ -60,7 +60,7 @@ export function proseOf(message: ProtocolMessage): string {
   }
 }
 
-/** The same for a person who looks on: without the ids and the calls of tools by which a model answers. */
+/** Returns the prose of a protocol message for a person: without request ids and the tool calls that answer it. */
 export function shownProse(message: ProtocolMessage): string {
   switch (message.type) {
     case "shutdown_request":
@@ -89,16 +89,16 @@ export function shownProse(message: ProtocolMessage): string {
   }
 }
 
-/** Which of a task's blockers are open, and that all are completed, is said by us alone. */
+/** Only `teams` sends `isFree` and `waitsFor`; without them this is a plain assignment. */
 function assignmentProse(message: MessageOf<"task_assignment">): string {
   const { taskId, subject, description, assignedBy, isFree, waitsFor = [] } = message;
   return lines(
     isFree
-      ? `Your task #${taskId} is free to begin, since all that it waited for is completed: ${subject}`
+      ? `Your task #${taskId} can start, since all its blockers are completed: ${subject}`
       : `Task #${taskId} is assigned to you${assignedBy ? ` by ${assignedBy}` : ""}: ${subject}`,
     waitsFor.length === 0
       ? ""
-      : `It waits for ${waitsFor.map((id) => `#${id}`).join(", ")}; you are told when it is free to begin.`,
+      : `It waits for ${waitsFor.map((id) => `#${id}`).join(", ")}; you will be notified when it can start.`,
     description,
   );
 }
@@ -113,12 +113,12 @@ function idleProse(message: MessageOf<"idle_notification">): string {
   );
 }
 
-/** A peer's status may be another than that it went well. */
+/** Other programs may report a status other than success. */
 function taskProse(id: string, status = "success"): string {
   return status === "success" ? `It completed task #${id}.` : `Task #${id}: ${status}.`;
 }
 
-/** A peer's notice does not tell. */
+/** True if our agent reported a turn without output; other programs do not send `toolCalls`. */
 function saidNothing({ idleReason, result, toolCalls }: MessageOf<"idle_notification">): boolean {
   return idleReason === "available" && !result && toolCalls === 0;
 }
@@ -126,18 +126,18 @@ function saidNothing({ idleReason, result, toolCalls }: MessageOf<"idle_notifica
 function idleCause({ idleReason, failureReason }: MessageOf<"idle_notification">): string {
   if (idleReason === "failed")
     return ` after a failure: ${(failureReason ?? "no reason given").replace(/\.$/, "")}`;
-  return idleReason === "interrupted" ? ": somebody interrupted its turn, and may tell it more" : "";
+  return idleReason === "interrupted" ? ": its turn was interrupted, and new instructions may follow" : "";
 }
 
-/** `[to ada] found it`, as peers write it. */
+/** Parses `[to ada] found it`, a form that other programs write. */
 function peerProse(summary: string): string {
-  const [, peer, words] = /^\[to ([^\]]+)\]\s*(.*)$/s.exec(summary) ?? [];
-  return peer === undefined ? summary : `It wrote to ${peer}: ${words}`;
+  const [, peer, text] = /^\[to ([^\]]+)\]\s*(.*)$/s.exec(summary) ?? [];
+  return peer === undefined ? summary : `It wrote to ${peer}: ${text}`;
 }
 
-/** Words of somebody's with their full stop. */
-function sentence(words: string): string {
-  return /[.!?…]\s*$/.test(words) ? words : `${words}.`;
+/** Adds a full stop to a text that ends without punctuation. */
+function sentence(text: string): string {
+  return /[.!?…]\s*$/.test(text) ? text : `${text}.`;
 }
 
 function lines(...parts: readonly string[]): string {
@@ -145,8 +145,8 @@ function lines(...parts: readonly string[]): string {
 }
 
 /**
- * A message in one line for a person's screen: its summary or first words, or what a protocol message does. The text is
- * foreign as it came; whoever shows it takes the control characters out.
+ * Returns a message in one line for a person's screen: its summary or first line, or the action of a protocol message.
+ * The result may contain control characters of the message; the caller must remove them.
  */
 export function headlineOf(text: string, summary?: string): string {
   const protocol = parseProtocol(text);
@@ -179,11 +179,11 @@ function protocolHeadline(message: ProtocolMessage): string {
     case "permission_request":
       return `asks to use ${message.tool_name}`;
     case "permission_response":
-      return "answers a permission";
+      return "answers a permission request";
     case "sandbox_permission_request":
       return `asks to reach ${firstLine(message.host) || "a host"}`;
     case "sandbox_permission_response":
-      return "answers whether a host may be reached";
+      return "answers a request to reach a host";
     case "team_permission_update":
       return "changes the team's permissions";
     case "mode_set_request":

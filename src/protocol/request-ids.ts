@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 
-/** Request ids in the forms that every peer accepts (interop.md). `now` is in milliseconds. */
+// Request ids in the forms that every program accepts (interop.md). `now` is in milliseconds.
+
 export function shutdownRequestId(agent: string, now: number): string {
   return `shutdown-${now}@${agent}`;
 }
@@ -17,7 +18,7 @@ export function questionRequestId(agent: string, now: number): string {
   return `question-${now}@${agent}`;
 }
 
-/** *Ours*: a crash, which a person answers as if it were asked about. @param start when the start that crashed began */
+/** *Ours*: id of a crash, which a person answers like a request. @param start when the crashed instance was started */
 export function crashId(agent: string, start: number): string {
   return `crash-${start}@${agent}`;
 }

@@ -2,7 +2,7 @@ import { messageOf } from "../errors.ts";
 import { isLed } from "../operations/supervision/reconcile.ts";
 import type { Env } from "../os/env.ts";
 import { runCommandGroup } from "../os/process/command-group.ts";
-import { maskText, secretsOf, withoutCredentials } from "../os/redact.ts";
+import { redactText, secretsOf, withoutModelCredentials } from "../os/redact.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { LiveSettings } from "../settings/live-settings.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -56,7 +56,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       // The running lead answers first, and notifies the user of what it leaves open.
       if (by === "lead" && agent !== LEAD_NAME && isLed({ ref })) return;
       if (waiting.length === MAX_WAITING) return;
-      const text = maskText(`Team ${ref.team}: ${reason}`, secretsOf(env));
+      const text = redactText(`Team ${ref.team}: ${reason}`, secretsOf(env));
       waiting.push(gridText(text).slice(0, MAX_TEXT));
       void runQueue();
     },
@@ -81,7 +81,7 @@ async function runNotifyCommand(
   let stderr = "";
   const command = {
     cwd,
-    env: { ...withoutCredentials(all, teams.passSecrets), TEAMS_TEAM: ref.team },
+    env: { ...withoutModelCredentials(all, teams.passSecrets), TEAMS_TEAM: ref.team },
     input: JSON.stringify({ team: ref.team, agent, text }),
     timeoutMs: TIMEOUT_MS,
     signal,
@@ -94,7 +94,7 @@ async function runNotifyCommand(
     if (failure === "timed-out") return `it did not end within ${TIMEOUT_MS / 1000} s`;
     if (failure !== undefined) return message ?? "it did not start";
     if (code === 0) return undefined;
-    const shown = gridText(maskText(stderr, secretsOf(all))).slice(0, MAX_STDERR);
+    const shown = gridText(redactText(stderr, secretsOf(all))).slice(0, MAX_STDERR);
     return [ended ?? `exit code ${code}`, shown].filter((part) => part !== "").join(": ");
   } catch (error) {
     // Arguments that no system accepts, for example with a NUL.

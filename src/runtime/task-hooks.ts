@@ -8,7 +8,7 @@ import {
 } from "../settings/settings-files.ts";
 import { eventSubject } from "../team/members/members.ts";
 import { readStatus } from "../team/records/read-records.ts";
-import type { TaskGate } from "../team/tasks/update-task.ts";
+import type { TaskHooks } from "../team/tasks/update-task.ts";
 import { recordEvent } from "../telemetry/event-log.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
@@ -19,7 +19,7 @@ import type { OpenTeam } from "./select-team.ts";
  * settings file mentions such an event: scripts call these commands many times.
  * @throws TeamError CORRUPT_FILE for invalid settings
  */
-export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate | undefined> {
+export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | undefined> {
   const { io, out } = call;
   const { home, ref, config, actor } = open;
   const files = [userFile(home.root), ...ownProjectFiles(home.root, io.cwd), managedFile()];

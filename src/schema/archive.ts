@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 
-/** What we write; a reader refuses a later one, since it cannot know what it would leave out. */
+/** The version of archives that we write; a reader refuses a newer one, since it might lose data. */
 export const ARCHIVE_VERSION = 1;
 
-/** The first file of an archive: which team it holds, and every other file by its name and its size in bytes. */
+/** The first file of an archive: its team, and all other files by name and size in bytes. */
 export const archiveManifest = z.object({
   format: z.literal("tmux-teams"),
   version: z.int(),

@@ -33,7 +33,7 @@ const memberFields = z.looseObject({
   disallowedTools: z.optional(z.array(z.string())),
   metadata: z.optional(metadata),
 });
-/** A reader needs `name`; the rest defaults. Unknown fields stay. */
+/** Only `name` is required; other fields have defaults. Unknown fields stay. */
 export const teamMember = nullIsAbsent(memberFields);
 export type TeamMember = z.infer<typeof teamMember>;
 
@@ -42,13 +42,13 @@ const formerMember = z.looseObject({
   agentId: z.string(),
   endedAt: z.number(),
   how: z.string(),
-  /** Ours: the worktree that it had, which may have stayed. */
+  /** Ours: its worktree, which may still exist. */
   worktree: z.catch(z.optional(worktreeRecord), undefined),
 });
 
 const configFields = z.looseObject({
   name: z.string().check(z.minLength(1)),
-  // Before all that grows: a file that was cut off still tells whose it is.
+  // Before the growing lists, so that a truncated file still shows which program created it.
   schemaVersion: z.optional(z.string()),
   description: z.optional(z.string()),
   createdAt: z._default(milliseconds, 0),
@@ -67,6 +67,6 @@ const configFields = z.looseObject({
   joinedCount: z.optional(z.int()),
   former: z.optional(z.array(formerMember)),
 });
-/** `config.json`, whoever wrote it; one of an older version of ours reads as if it were of this one. */
+/** `config.json` of any program; an older version of our own is migrated. */
 export const teamConfig = z.pipe(z.transform(migrateConfig), nullIsAbsent(configFields));
 export type TeamConfig = z.infer<typeof teamConfig>;

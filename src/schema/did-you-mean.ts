@@ -2,7 +2,7 @@ import { foldName } from "./names.ts";
 
 const MOST = 3;
 
-/** Up to three of the candidates that somebody may have meant by `name`, nearest first. */
+/** Returns up to three candidates that are similar to `name`, nearest first. */
 export function nearestNames(name: string, candidates: Iterable<string>): string[] {
   const wanted = foldName(name);
   const limit = Math.max(2, Math.floor(wanted.length / 3));
@@ -14,13 +14,13 @@ export function nearestNames(name: string, candidates: Iterable<string>): string
     .map(({ candidate }) => candidate);
 }
 
-/** A hint that names them, or says what else to do. */
+/** Returns a hint with the nearest names, or else `otherwise`. */
 export function didYouMean(name: string, candidates: Iterable<string>, otherwise: string): string {
   const near = nearestNames(name, candidates);
   return near.length === 0 ? otherwise : `Did you mean ${near.join(" or ")}?`;
 }
 
-/** A name that continues the other counts as near; else the edits from one to the other. */
+/** Returns the edit distance; 1 if one name is the beginning of the other. */
 function distanceOf(a: string, b: string): number {
   if (a !== "" && (b.startsWith(a) || a.startsWith(b))) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { TokenCount } from "./tokens.ts";
 
-/** What the local events of a team tell of (protocol.md section 1). */
+/** Types of a team's local events (protocol.md section 1). */
 export const EVENT_TYPES = [
   "agent",
   "member",
@@ -16,7 +16,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** A line of `events.jsonl` as a reader takes it: what it does not know is kept. */
+/** A line of `events.jsonl`; unknown fields are kept. */
 export const teamEvent = z.looseObject({
   /** ISO. */
   ts: z.string(),
@@ -28,20 +28,20 @@ export const teamEvent = z.looseObject({
 });
 export type TeamEvent = z.infer<typeof teamEvent>;
 
-/** Whose event it is, as far as whoever writes it knows. */
-export interface EventOf {
+/** The agent or team that an event is about, as far as the writer knows it. */
+export interface EventSubject {
   readonly agentId?: string | undefined;
   readonly agentType?: string | undefined;
   readonly parentSessionId?: string | undefined;
 }
 
-/** What happened: ids, names and sizes, never a text of a message, a model or a tool. Times are milliseconds. */
+/** What happened: ids, names and sizes, never the text of a message, a model or a tool. Times are in milliseconds. */
 export type EventFacts =
   | { readonly type: "agent"; readonly what: "started" }
-  /** A budget is spent, and there is more of it. */
+  /** Its budget was spent; the budget was raised. */
   | { readonly type: "agent"; readonly what: "paused" | "went_on" }
   | { readonly type: "agent"; readonly what: "ended"; readonly how: string }
-  /** With so many messages of others; none where a person typed, or something in the background ended. */
+  /** `messages` is the number of messages from others; 0 if a person typed, or a background command ended. */
   | { readonly type: "agent"; readonly what: "turn_started"; readonly messages: number }
   | {
       readonly type: "agent";
@@ -51,7 +51,7 @@ export type EventFacts =
       readonly ms: number;
     }
   | { readonly type: "member"; readonly what: "joined"; readonly backend?: string | undefined }
-  /** Its start failed, and it is as if it had never joined. */
+  /** Its start failed, and it was removed as if it had never joined. */
   | { readonly type: "member"; readonly what: "taken_back" }
   | { readonly type: "member"; readonly what: "ended"; readonly how: string }
   | { readonly type: "mode_changed"; readonly mode: string; readonly before: string }
@@ -72,7 +72,7 @@ export type EventFacts =
       readonly taskId: string;
       readonly status: string;
       readonly owner?: string | undefined;
-      /** What a change began with. */
+      /** The values before a change. */
       readonly statusBefore?: string | undefined;
       readonly ownerBefore?: string | undefined;
     }
@@ -81,7 +81,7 @@ export type EventFacts =
       readonly type: "permission";
       readonly tool: string;
       readonly allowed: boolean;
-      /** Whether somebody was asked, or rules and mode decided. */
+      /** True if the lead or a person was asked; false if rules and mode decided. */
       readonly asked: boolean;
     }
   | {
@@ -97,9 +97,9 @@ export type EventFacts =
   | {
       readonly type: "memory_loaded";
       readonly files: readonly string[];
-      /** Characters of all together. */
+      /** Total number of characters. */
       readonly size: number;
       readonly skills: number;
     };
 
-export type NewEvent = EventFacts & EventOf;
+export type NewEvent = EventFacts & EventSubject;

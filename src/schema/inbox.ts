@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { PERSON_NAME } from "./names.ts";
 
-/** One entry of an inbox; `from`, `text`, `timestamp` are what every peer writes, `read` absent means unread (interop.md). */
+/** One entry of an inbox. Every program writes `from`, `text` and `timestamp`; without `read` it is unread (interop.md). */
 export const inboxMessage = z.looseObject({
   from: z.string(),
   text: z.string(),
@@ -15,19 +15,19 @@ export const inboxMessage = z.looseObject({
 });
 export type InboxMessage = z.infer<typeof inboxMessage>;
 
-/** *Ours*: the `type` of what a person typed in an agent's own pane. No tool and no command sends it, and only that agent reads it. */
+/** *Ours*: the `type` of a message that a person typed in an agent's pane. No tool and no command sends it, and only that agent reads it. */
 export const TYPED = "typed";
 
-/** Whether a person typed this in the pane of the agent that reads it. */
+/** True if a person typed this message in the pane of its recipient. */
 export function isTyped({ from, type }: InboxMessage): boolean {
   return from === PERSON_NAME && type === TYPED;
 }
 
-/** What became of a message, in order (issue: the delivery chain). */
+/** The delivery states of a message, in order. */
 export const DELIVERY_STATES = ["queued", "delivered", "turn_started", "done", "bounced"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One line of `journal.jsonl`: a message, or what became of one. */
+/** One line of `journal.jsonl`: a message, or a later state of one. */
 export const journalLine = z.looseObject({
   at: z.number(),
   id: z.string(),

@@ -15,9 +15,9 @@ const httpServer = z.looseObject({
   headers: z._default(texts, {}),
 });
 
-/** One server of tools: a program that speaks over its standard streams, or an address. */
+/** One MCP server: a program that communicates over its standard streams, or a URL. */
 export const mcpServer = z.union([stdioServer, httpServer]);
 export type McpServer = z.infer<typeof mcpServer>;
 
-/** `.mcp.json`, and the same key in settings; each server is looked at by itself, so that a wrong one hides no other. */
+/** `.mcp.json`, and the same key in settings. Each server is parsed separately, so that an invalid one hides no other. */
 export const mcpFile = z.looseObject({ mcpServers: z._default(z.record(z.string(), z.unknown()), {}) });

@@ -6,7 +6,7 @@ import { processIdentity } from "./process-identity.ts";
 import { startClaim } from "./start-claim.ts";
 import { type WorktreeRecord, worktreeRecord } from "./worktree.ts";
 
-/** What the caller of `spawn` set in a member's system prompt; a restart uses it again. */
+/** Parts of a member's system prompt that the caller of `spawn` set; a restart uses them again. */
 const promptOverrides = z.object({
   /** Replaces the prompt of the type and the default one. */
   override: z.optional(z.string()),

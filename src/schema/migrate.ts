@@ -1,19 +1,19 @@
-/** What we write into a config; absent reads as "1.0.0" (protocol.md section 2). */
+/** The version that we write into a config; if missing, it is "1.0.0" (protocol.md section 2). */
 export const SCHEMA_VERSION = "1.1.0";
 
 type Raw = Readonly<Record<string, unknown>>;
 
 interface Step {
-  /** The version that a config has behind it. */
+  /** The version of a config after this step. */
   readonly to: string;
   readonly migrate: (config: Raw) => Raw;
 }
 
-/** From each version to the next, oldest first. A step that was once published never changes. */
+/** Migrations from each version to the next, oldest first. A published step must never change. */
 const STEPS: readonly Step[] = [
   {
     to: "1.1.0",
-    // Times were ISO texts, colours went by who was there, and who had ended was forgotten.
+    // 1.0.0 had ISO times, chose colours by the present members, and did not record former members.
     migrate: (config) => {
       const members = Array.isArray(config.members) ? config.members : [];
       return {
@@ -32,8 +32,8 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * A config of ours as this version would have written it; the file changes with the next change of the team. One without a
- * version is another program's and stays as it is, as does one of a newer version.
+ * Migrates our own config of an older version; the file is rewritten at the next change of the team. A config without a
+ * version belongs to another program and stays unchanged, like one of a newer version.
  */
 export function migrateConfig(config: unknown): unknown {
   if (!isObject(config)) return config;
@@ -43,7 +43,7 @@ export function migrateConfig(config: unknown): unknown {
   }, config);
 }
 
-/** Whether a config of this version has a form that we do not know; a newer minor version only adds to it. */
+/** True if a config of this version has an unknown form; a newer minor version only adds fields. */
 export function isNewerForm(version: string): boolean {
   return majorOf(version) > majorOf(SCHEMA_VERSION);
 }
@@ -52,7 +52,7 @@ function majorOf(version: string): number {
   return Number.parseInt(version, 10) || 0;
 }
 
-/** What is no version is neither older nor newer. */
+/** Compares two versions; an invalid one is neither older nor newer. */
 function compare(a: string, b: string): number {
   const [left = [], right = []] = [a, b].map((version) => version.split(".").map(Number));
   const differences = [0, 1, 2].map((part) => (left[part] ?? 0) - (right[part] ?? 0));

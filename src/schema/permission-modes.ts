@@ -1,3 +1,4 @@
+/** In its own file so that a command which only lists the modes need not load zod. */
 export const PERMISSION_MODES = [
   "default",
   "acceptEdits",

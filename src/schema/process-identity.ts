@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 /**
- * Who a process is beyond its pid, which is used again (protocol.md, Process identity). `procStart` is field 22
- * of `/proc/<pid>/stat`, on macOS the text of `ps -o lstart=`.
+ * Identifies a process, since pids are reused (protocol.md, Process identity). `procStart` is field 22 of
+ * `/proc/<pid>/stat`, on macOS the output of `ps -o lstart=`.
  */
 export const processIdentity = z.object({
   pid: z.int().check(z.positive()),

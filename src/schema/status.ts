@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { processIdentity } from "./process-identity.ts";
 import { NO_TOKENS } from "./tokens.ts";
 
-/** What an agent says of itself (product.md); `crashed`, `exited` and `unknown` are said of it by others. */
+/** States that an agent reports (product.md); other processes determine `crashed`, `exited` and `unknown`. */
 export const AGENT_STATES = [
   "starting",
   "running",
@@ -25,42 +25,40 @@ export const tokenCount = z.object({
   cacheRead: z._default(z.number(), 0),
   cacheWrite: z._default(z.number(), 0),
 });
-/** The tmux server that a pane lives in: its socket, and who that server is. */
+/** The tmux server of a pane: its socket and its process. */
 const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
 
 /**
- * `run/<agent>/place.json`, written by the one that spawned, and by who hides its pane: where the agent was put. It stands
- * apart from `status.json`, which the agent alone writes.
+ * `run/<agent>/place.json`: where an agent runs. Written when it is spawned and when its pane is hidden, by other
+ * processes; so it is separate from `status.json`, which only the agent writes.
  */
 export const placeRecord = z.looseObject({
-  /** The uuid of this very start: `@teams_agent` of its pane, and a word of the launch script's arguments. */
+  /** The uuid of this instance: the tag `@teams_agent` of its pane, and an argument of the launch script. */
   instance: z.string(),
   backend: z.string(),
   paneId: z.optional(z.string()),
   windowId: z.optional(z.string()),
   session: z.optional(z.string()),
-  /** Where its pane was asked to be: `team-window`, `window`, `here` or `session`. */
+  /** The requested placement of its pane: `team-window`, `window`, `here` or `session`. */
   placement: z.optional(z.string()),
-  /** The window of the user's that it stands in, and how that was laid out before any of the team did. */
+  /** The window of the user that contains its pane, and its layout before the team's panes. */
   beside: z.optional(z.object({ window: z.string(), layout: z.string() })),
   server: z.optional(tmuxServerRecord),
   /** The outer launch script: the pane's own process. */
   panePid: z.optional(z.number()),
   paneProcStart: z.optional(z.string()),
-  /** Where and when the pids of this record mean something, as in a process identity. */
+  /** The pid space and boot in which the pids of this record are valid, as in a process identity. */
   pidSpace: z.optional(z.string()),
   bootId: z.optional(z.string()),
-  /** Where a process without a pane writes what it shows. */
+  /** The output log of a process without a pane. */
   logFile: z.optional(z.string()),
-  /** Of an agent in another's process: that process, the file that asks for its end there, and the one that records it. */
+  /** For an agent in another's process: that process, the file that requests its end, and the file that records its end. */
   within: z.optional(z.object({ process: processIdentity, endWanted: z.string(), endRecord: z.string() })),
   spawnedAt: z.number(),
 });
 export type PlaceRecord = z.infer<typeof placeRecord>;
 
-/**
- * A client of tmux that waits on a channel for the end of a server. Who finds its watcher dead ends it by that channel.
- */
+/** A tmux client that waits on a channel for the end of a server. If its lead is dead, any process ends it through that channel. */
 const serverWatchRecord = z.object({
   channel: z.string(),
   server: tmuxServerRecord,
@@ -68,15 +66,15 @@ const serverWatchRecord = z.object({
 });
 export type ServerWatchRecord = z.infer<typeof serverWatchRecord>;
 
-/** `run/<agent>/status.json`: what an agent's own process says of itself (protocol.md section 1). */
+/** `run/<agent>/status.json`: the state that an agent's process reports (protocol.md section 1). */
 export const statusRecord = z.looseObject({
   sessionId: z.string(),
   transcript: z.string(),
   process: processIdentity,
-  /** It lives in another's process: that it has ended is told by its exit record, or by that process's end. */
+  /** It runs in another agent's process; it has ended if it has an exit record, or if that process has ended. */
   shared: z.optional(z.boolean()),
   instance: z.optional(z.string()),
-  /** The process of the same start that this one follows: a person started it again in its pane. */
+  /** The previous process of this instance, if a person restarted it in its pane. */
   before: z.optional(processIdentity),
   panePid: z.optional(z.number()),
   paneProcStart: z.optional(z.string()),
@@ -84,20 +82,20 @@ export const statusRecord = z.looseObject({
   server: z.optional(tmuxServerRecord),
   bell: z.optional(z.string()),
   lifeline: z.optional(z.string()),
-  /** Of a lead: what tells it of the end of the servers that its teammates' panes live in. */
+  /** Lead: the clients that report the end of its teammates' tmux servers. */
   serverWatches: z.optional(z.array(serverWatchRecord)),
   state: agentState,
-  /** It approved a shutdown: its end is no crash, and completes by whoever notices it first. */
+  /** It approved a shutdown, so its end is no crash; the first process that notices the end completes the shutdown. */
   agreedToStop: z.optional(z.boolean()),
-  /** It is in no turn, whatever one that works for it behind its turns waits for. */
+  /** It is not in a turn, even if a background agent of it waits for an answer. */
   resting: z.optional(z.boolean()),
-  /** How much it ran in the background when its newest turn ended: the end of each is a turn. */
+  /** Number of its background commands when its last turn ended; the end of each starts a turn. */
   background: z.optional(z.number()),
   activity: z._default(z.string(), ""),
   taskIds: z._default(z.array(z.string()), []),
-  /** How many messages the turn that runs has begun with. */
+  /** Number of messages that the running turn started with. */
   inTurn: z.optional(z.number()),
-  /** Its newest turn was ended by somebody, and none has begun since. */
+  /** Its last turn was interrupted, and none has started since. */
   interrupted: z.optional(z.boolean()),
   tokens: z._default(tokenCount, NO_TOKENS),
   costUsd: z._default(z.number(), 0),
@@ -108,8 +106,8 @@ export const statusRecord = z.looseObject({
 export type StatusRecord = z.infer<typeof statusRecord>;
 
 /**
- * `run/<agent>/exit.json`, written by the launch script when the agent's program ended; `crash.json` once that was started
- * again in its pane. `code` above 128 is a shell's word for a signal, and `signal` its name.
+ * `run/<agent>/exit.json`, written by the launch script when the agent's program ends; renamed to `crash.json` if it is
+ * restarted in its pane. A `code` above 128 stands for a signal, as in a shell; `signal` is its name.
  */
 export const exitRecord = z.looseObject({
   instance: z.string(),

@@ -17,11 +17,11 @@ const fields = z.looseObject({
   blockedBy: z._default(z.array(z.string()), []),
   metadata: z.optional(metadata),
 });
-/** One file for each task (protocol.md section 5). `metadata._lease` is ours, `metadata._internal` hides it from lists. */
+/** The file of a task (protocol.md section 5). `metadata._lease` is ours, `metadata._internal` hides the task from lists. */
 export const task = nullIsAbsent(fields);
 export type Task = z.infer<typeof task>;
 
-/** A task of which its file's name says which it is, whatever number a foreign writer put into it: under this one it is known. */
+/** Schema of a task whose id comes from its file name, even if another program wrote a different id into the file. */
 export function taskNumbered(id: string): z.core.$ZodType<Task> {
   return z.pipe(
     task,
@@ -29,12 +29,12 @@ export function taskNumbered(id: string): z.core.$ZodType<Task> {
   );
 }
 
-/** The same of a value that needs no schema. */
+/** Returns the task with the id of its file name. */
 export function withNumber(value: Task, id: string): Task {
   return value.id === id ? value : { ...value, id };
 }
 
-/** The highest number ever given to a task, as `.highwatermark` says it; undefined for a text that says none. */
+/** Parses `.highwatermark`, the highest task id ever used; undefined if the text is no number. */
 export function watermarkOf(text: string): number | undefined {
   return /^\s*[0-9]{1,14}\s*$/.test(text) ? Number(text) : undefined;
 }
@@ -42,8 +42,8 @@ export function watermarkOf(text: string): number | undefined {
 const STATUSES: ReadonlySet<unknown> = new Set(taskStatus.options);
 
 /**
- * Whether a value is a task that has everything and nothing to be read leniently, so that the schema would give it back as
- * it is: told by hand, since lists are of thousands.
+ * True if a value is a complete and valid task, which the schema would return unchanged. Checked by hand for speed, since
+ * lists have thousands of tasks.
  */
 export function isPlainTask(value: unknown): value is Task {
   if (typeof value !== "object" || value === null) return false;

@@ -1,4 +1,4 @@
-/** What a model read and wrote, counted in its tokens. */
+/** Tokens that a model has read and written. */
 export interface TokenCount {
   readonly input: number;
   readonly output: number;
@@ -16,7 +16,7 @@ export function addTokens(a: TokenCount, b: TokenCount): TokenCount {
   };
 }
 
-/** All of them: what a conversation had in one call, its answer included. */
+/** Returns the sum of all kinds: for one model call, the size of the conversation including the answer. */
 export function sumOf({ input, output, cacheRead, cacheWrite }: TokenCount): number {
   return input + output + cacheRead + cacheWrite;
 }

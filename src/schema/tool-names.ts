@@ -1,4 +1,4 @@
-/** Names parted by commas or blanks; those inside of a rule's brackets belong to it: `Bash(git log:*),Read`. */
+/** Splits tool names at commas and blanks, except inside the brackets of a rule: `Bash(git log:*),Read`. */
 export function toolList(values: readonly string[] | undefined): string[] | undefined {
   return values?.flatMap(splitTools);
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** Any object; unknown fields written by someone else are kept on every rewrite (protocol.md, preamble). */
+/** Any object; unknown fields of other programs are kept on every rewrite (protocol.md, preamble). */
 export const metadata = z.record(z.string(), z.unknown());
 
 /** Milliseconds since the epoch; a reader accepts an ISO string too. */
@@ -12,7 +12,7 @@ export const milliseconds = z.union([
   ),
 ]);
 
-/** An object in which null for a known field reads as if it were not there, as some peers write it; unknown ones stay. */
+/** Treats null in a known field as missing, since some programs write it; unknown fields stay. */
 export function nullIsAbsent<T extends z.ZodMiniObject>(fields: T): z.ZodMiniPipe<z.ZodMiniTransform, T> {
   const known = new Set(Object.keys(fields.shape));
   return z.pipe(
@@ -30,18 +30,18 @@ function withoutNulls(value: unknown, known: ReadonlySet<string>): unknown {
 
 const { localeError: inWords } = z.locales.en();
 
-/** A parse whose flaws are told in zod's English; zod's small form knows no words of its own. */
+/** Parses with zod's English error messages, which zod/mini does not include. */
 export function parseInWords<T>(schema: z.core.$ZodType<T>, value: unknown): z.core.util.SafeParseResult<T> {
   return z.safeParse(schema, value, { error: inWords });
 }
 
-/** The first flaw of a parse as `field: what is wrong`. */
+/** Returns the path and the message of the first problem of a parse. */
 export function firstIssue(error: z.core.$ZodError): { readonly path: string; readonly message: string } {
   const issue = error.issues[0];
   return { path: pathText(issue?.path ?? []), message: issue?.message ?? error.message };
 }
 
-/** A place in a value as a program writes it: `agents.ada[0].say`. */
+/** Formats a path in a value: `agents.ada[0].say`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part, i) => (typeof part === "number" ? `[${part}]` : i > 0 ? `.${String(part)}` : String(part)))

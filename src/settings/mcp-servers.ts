@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemCode } from "../errors.ts";
 import { readText } from "../os/files/fs.ts";
-import { lookAt } from "../os/files/user-files.ts";
+import { pathStat } from "../os/files/user-files.ts";
 import { type McpServer, mcpFile, mcpServer } from "../schema/mcp-server.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -40,7 +40,7 @@ export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "m
 
 function readServers(file: string, problems: string[]): Readonly<Record<string, unknown>> {
   try {
-    const { kind, size } = lookAt(file);
+    const { kind, size } = pathStat(file);
     if (kind === "missing") return {};
     if (kind !== "file" || size > MAX_FILE) throw new Error("is not a file of servers");
     const parsed = parseInWords(mcpFile, JSON.parse(readText(file) ?? "{}"));

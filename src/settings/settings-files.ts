@@ -5,7 +5,7 @@ import { inMainWorktree } from "../git/repository.ts";
 import { platform } from "../os/env.ts";
 import { entryOf, listDir, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/real-path.ts";
-import { lookAt } from "../os/files/user-files.ts";
+import { pathStat } from "../os/files/user-files.ts";
 
 /** The user's own settings file. */
 export function userFile(root: string): string {
@@ -60,7 +60,7 @@ const MAX_FILE = 4 * 1024 * 1024;
  */
 export function readSettingsText(file: string): string | undefined {
   try {
-    const { kind, size } = lookAt(file);
+    const { kind, size } = pathStat(file);
     if (kind === "missing" || (kind === "file" && size <= MAX_FILE)) return readText(file);
   } catch (error) {
     if (isSystemError(error)) throw fileAccessError(file, "read", error);

@@ -4,7 +4,7 @@ import { repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { formatJson } from "../store/format-json.ts";
-import { jsonPlan, readJsonFile, readRecordFile } from "../store/json-file.ts";
+import { jsonUpdate, readJsonFile, readRecordFile } from "../store/json-file.ts";
 import { updateFile } from "../store/lock.ts";
 
 /** `teams-trust.json` in the root: the user's trust decisions, by the main directory of a repository. */
@@ -62,7 +62,7 @@ export async function setTrust(
   const key = repositoryOf(directory);
   let before: boolean | undefined;
   await updateFile(path, (text, isLocked) => {
-    const plan = jsonPlan<z.infer<typeof trustFile>>({
+    const plan = jsonUpdate<z.infer<typeof trustFile>>({
       path,
       schema: trustFile,
       missing: () => new Error("A missing file is read as an empty one."),

@@ -6,58 +6,57 @@ import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import { formatJson } from "./format-json.ts";
 import type { Update } from "./lock.ts";
 
-/** How long a foreign writer that writes in place may need to end; then the file is read once more. */
-export const SECOND_LOOK_MS = 20;
+/** Milliseconds to wait for another program that writes a file in place, before the file is read again. */
+export const REREAD_MS = 20;
 
 /**
- * Reads a file of JSON; one that does not parse is read again once, since a foreign writer may be in the middle.
- * @param wait gives that writer its time
- * @returns undefined when the file is not there
- * @throws TeamError CORRUPT_FILE, with the file left as it is; PERMISSION_DENIED with what the system said
+ * Reads a JSON file. If it does not parse, it is read once more, since another program may be writing it.
+ * @param wait waits for that writer
+ * @returns undefined if the file is missing
+ * @throws TeamError CORRUPT_FILE, with the file unchanged; PERMISSION_DENIED with the system error
  */
 export function readJsonFile<T>(
   path: string,
   schema: z.core.$ZodType<T>,
-  wait: () => void = () => pauseSync(SECOND_LOOK_MS),
+  wait: () => void = () => pauseSync(REREAD_MS),
 ): T | undefined {
   const first = attempt(path, schema);
-  if (!("flaw" in first)) return first.value;
+  if (!("problem" in first)) return first.value;
   wait();
   const second = attempt(path, schema);
-  if (!("flaw" in second)) return second.value;
-  throw corruptFile(path, second.flaw);
+  if (!("problem" in second)) return second.value;
+  throw corruptFile(path, second.problem);
 }
 
 /**
- * Reads a record: a file that comes into being whole and has one writer, so that what does not parse is somebody's mistake
- * and tells nothing.
- * @returns undefined when there is no such record
- * @throws TeamError PERMISSION_DENIED with what the system said
+ * Reads a record: a file that is created atomically by a single writer. A record that does not parse counts as missing.
+ * @returns undefined if there is no such record
+ * @throws TeamError PERMISSION_DENIED with the system error
  */
 export function readRecordFile<T>(path: string, schema: z.core.$ZodType<T>): T | undefined {
   const read = attempt(path, schema);
-  return "flaw" in read ? undefined : read.value;
+  return "problem" in read ? undefined : read.value;
 }
 
 interface JsonChange<T> {
   readonly path: string;
   readonly schema: z.core.$ZodType<T>;
-  /** What is thrown when the file is not there. */
+  /** Returns the error to throw if the file is missing. */
   readonly missing: () => Error;
-  /** Undefined means no change. May run more than once, so it has no other effect. */
+  /** Returns undefined for no change. May run more than once, so it must have no side effects. */
   readonly change: (current: T) => T | undefined;
 }
 
 /**
- * An update of a JSON file for `updateFile`, which returns the content that the file has afterwards.
- * @throws TeamError CORRUPT_FILE from the plan, with the file left as it is
+ * Returns a change of a JSON file for `updateFile`, whose result is the file's content afterwards. The change throws
+ * TeamError CORRUPT_FILE, with the file unchanged, if the content cannot be read.
  */
-export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): Update<T> {
+export function jsonUpdate<T>({ path, schema, missing, change }: JsonChange<T>): Update<T> {
   return (text, isLocked) => {
     const read = parse(text, schema);
-    if ("flaw" in read && !isLocked) throw corruptFile(path, read.flaw);
-    // A writer that keeps no lock may be in the middle even now, so that it is given its time.
-    const current = "flaw" in read ? readJsonFile(path, schema) : read.value;
+    if ("problem" in read && !isLocked) throw corruptFile(path, read.problem);
+    // A program that takes no lock may be writing the file even now; wait for it.
+    const current = "problem" in read ? readJsonFile(path, schema) : read.value;
     if (current === undefined) throw missing();
     const next = change(current);
     return next === undefined ? { value: current } : { value: next, content: writable(path, next) };
@@ -73,7 +72,7 @@ function writable(path: string, value: unknown): string {
   }
 }
 
-type Attempt<T> = { readonly value: T | undefined } | { readonly flaw: string };
+type Attempt<T> = { readonly value: T | undefined } | { readonly problem: string };
 
 function attempt<T>(path: string, schema: z.core.$ZodType<T>): Attempt<T> {
   try {
@@ -89,19 +88,19 @@ function parse<T>(text: string | undefined, schema: z.core.$ZodType<T>): Attempt
   try {
     value = JSON.parse(text);
   } catch {
-    // Said in the error that follows the second look.
-    return { flaw: text.trim() === "" ? "it is empty" : "it is not JSON" };
+    // Reported after the second read.
+    return { problem: text.trim() === "" ? "it is empty" : "it is not JSON" };
   }
   const parsed = parseInWords(schema, value);
   if (parsed.success) return { value: parsed.data };
   const issue = firstIssue(parsed.error);
-  return { flaw: `${issue.path === "" ? "its content" : issue.path}: ${issue.message}` };
+  return { problem: `${issue.path === "" ? "its content" : issue.path}: ${issue.message}` };
 }
 
-/** A file that cannot be read for what is in it. @param flaw one half of a sentence */
-export function corruptFile(path: string, flaw: string): TeamError {
-  return new TeamError("CORRUPT_FILE", `${path} cannot be read: ${flaw}. It was left as it is.`, {
-    hint: "teams doctor says what is wrong with it, and teams doctor --fix saves what can be.",
-    details: { file: path, flaw },
+/** Returns the error for a file with invalid content. @param problem a clause without a full stop */
+export function corruptFile(path: string, problem: string): TeamError {
+  return new TeamError("CORRUPT_FILE", `${path} cannot be read: ${problem}. It was left as it is.`, {
+    hint: "Run teams doctor to examine it, and teams doctor --fix to repair it.",
+    details: { file: path, flaw: problem },
   });
 }

@@ -5,13 +5,13 @@ import { appendLines, linesBackwards } from "../os/files/lines.ts";
 const NEWLINE = 0x0a;
 
 interface AppendOptions {
-  /** Whether the lines are on the disk before this returns; off by default, since a killed process loses nothing that it has written. */
+  /** Waits until the lines are on disk; default false, since a killed process loses nothing that it has written. */
   readonly sync?: boolean;
 }
 
 /**
- * Appends lines of JSON in one write; a torn line that a killed writer left at the end is closed first, so that it
- * takes nothing with it.
+ * Appends JSON lines in one write. First terminates an incomplete line that a killed writer left at the end, so it does
+ * not corrupt the new ones.
  */
 export function appendJsonLines(path: string, values: readonly unknown[], options: AppendOptions = {}): void {
   if (values.length === 0) return;
@@ -21,20 +21,20 @@ export function appendJsonLines(path: string, values: readonly unknown[], option
 
 interface JsonLines<T> {
   readonly lines: T[];
-  /** Where the next read begins: behind the last whole line. */
+  /** Offset for the next read: after the last whole line. */
   readonly offset: number;
-  /** Whole lines that were no JSON or not of this shape, and were skipped. */
+  /** Number of whole lines that were skipped because they do not parse. */
   readonly bad: number;
 }
 
-/** Reads the whole lines from a byte offset on; a torn last line is left for the next read, a missing file has none. */
+/** Reads the whole lines from a byte offset on. An incomplete last line is left for the next read; a missing file has no lines. */
 export function readJsonLines<T>(path: string, schema: z.core.$ZodType<T>, fromOffset = 0): JsonLines<T> {
   const { texts, offset } = readTextLines(path, fromOffset);
   const lines = texts.flatMap((text) => parseLine(text, schema));
   return { lines, offset, bad: texts.length - lines.length };
 }
 
-/** The same as they are, but for empty ones. */
+/** Reads the whole non-empty lines from a byte offset on, unparsed. */
 export function readTextLines(
   path: string,
   fromOffset = 0,
@@ -47,15 +47,15 @@ export function readTextLines(
 }
 
 interface BackwardReading {
-  /** Text that every wanted line holds as it stands: a line without it is not even parsed. */
+  /** Text that every wanted line contains literally; other lines are not parsed. */
   readonly holding?: string;
-  /** Bytes from the end that are read at most; without it all, if need be. */
+  /** Maximum number of bytes to read, from the end; default: the whole file. */
   readonly maxBytes?: number;
 }
 
 /**
- * Gives the whole lines from the newest to the oldest; whoever stops early has read no more than that. Lines that are no
- * JSON or not of this shape are skipped, a missing file has none.
+ * Yields the whole lines, newest first; reads only as much as the caller consumes. Lines that do not parse are skipped; a
+ * missing file has no lines.
  */
 export function* jsonLinesBackwards<T>(
   path: string,
@@ -67,7 +67,7 @@ export function* jsonLinesBackwards<T>(
   }
 }
 
-/** What one line is of this shape: nothing where it is no JSON, or of another. */
+/** Returns a parser of one line; its result is empty if the line does not parse. */
 export function parseJsonLine<T>(schema: z.core.$ZodType<T>): (text: string) => readonly T[] {
   return (text) => parseLine(text, schema);
 }
@@ -77,7 +77,7 @@ function parseLine<T>(text: string, schema: z.core.$ZodType<T>): T[] {
     const parsed = z.safeParse(schema, JSON.parse(text));
     return parsed.success ? [parsed.data] : [];
   } catch {
-    // Counted by the caller: a line cut by a crash, with others behind it.
+    // The caller counts it: a line truncated by a crash, with others after it.
     return [];
   }
 }

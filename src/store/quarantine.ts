@@ -5,11 +5,11 @@ import { entryOf, readFrom, rename } from "../os/files/fs.ts";
 import { operand } from "../text/shell-quote.ts";
 
 /**
- * Copies a file that is broken, byte for byte, so that nothing of it is lost whatever a repair makes of it.
- * @returns where the copy is: `<path>.broken-<milliseconds>`
- * @throws TeamError PERMISSION_DENIED for a link: what it names is no team's, and would go into every archive as a copy
+ * Copies a broken file, byte for byte, so that a repair loses nothing.
+ * @returns the path of the copy: `<path>.broken-<milliseconds>`
+ * @throws TeamError PERMISSION_DENIED for a link: its target is not a team's file, and a copy would go into every archive
  */
-export function keepBroken(path: string): string {
+export function copyAside(path: string): string {
   refuseLink(path);
   const bytes = readFrom(path, 0) ?? "";
   let at = systemClock.now();
@@ -18,11 +18,11 @@ export function keepBroken(path: string): string {
 }
 
 /**
- * Takes a file of which nothing can be saved out of the way, together with what a writer that has it open still adds.
- * @returns where it is now
- * @throws TeamError as {@link keepBroken}
+ * Moves an unreadable file aside, including text that a writer which has it open still adds.
+ * @returns its new path: `<path>.broken-<milliseconds>`
+ * @throws TeamError as {@link copyAside}
  */
-export function setAside(path: string): string {
+export function quarantine(path: string): string {
   refuseLink(path);
   let at = systemClock.now();
   while (entryOf(`${path}.broken-${at}`) !== undefined) at += 1;
@@ -36,7 +36,7 @@ function refuseLink(path: string): void {
     "PERMISSION_DENIED",
     `${path} is a link, which no repair follows; it was left as it is.`,
     {
-      hint: `Look at where it leads, and remove it: rm ${operand(path)}`,
+      hint: `Check where it leads, and remove it: rm ${operand(path)}`,
     },
   );
 }

@@ -1,16 +1,16 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import { type FileVersion, versionOf } from "../os/files/fs.ts";
 
-/** Milliseconds: the times of some file systems are so coarse that two changes within them look like one. */
+/** Files changed within this many milliseconds are not cached: some file systems have such coarse times that two changes look like one. */
 const YOUNG_MS = 2_000;
-/** Files that are remembered: more than the largest team has. Past it all are read once more. */
-const MOST_FILES = 20_000;
+/** Maximum number of cached files: more than the largest team has. The cache is cleared when it is full. */
+const MAX_FILES = 20_000;
 
 /**
- * What a process that looks at the same files again and again has read: a file that has not changed costs it one call of
- * the system. What it gives out is shared, and nobody changes it.
+ * Caches the content of files for a process that reads them repeatedly: an unchanged file costs one system call. Results
+ * are shared, so callers must not modify them.
  */
-export class Remembered {
+export class ReadCache {
   readonly #files = new Map<string, { readonly version: FileVersion; readonly content: unknown }>();
   readonly #clock: Clock;
 
@@ -19,12 +19,12 @@ export class Remembered {
   }
 
   /**
-   * What `read` makes of a file, from before where it is the same file still.
-   * @returns undefined when there is none
-   * @throws a system error when it cannot be looked at, and what `read` throws
+   * Returns the result of `read` for a file, cached if the file has not changed.
+   * @returns undefined if the file is missing
+   * @throws a system error if the file is inaccessible, and errors of `read`
    */
-  of<T>(path: string, read: () => T): T | undefined {
-    // Before it is read: a change behind this look is another version at the next one.
+  get<T>(path: string, read: () => T): T | undefined {
+    // Before reading: a later change then has another version at the next call.
     const version = versionOf(path);
     const known = this.#files.get(path);
     if (version !== undefined && known !== undefined && isSame(known.version, version))
@@ -33,7 +33,7 @@ export class Remembered {
     if (version === undefined) return undefined;
     const content = read();
     if (this.#clock.now() - version.changedMs < YOUNG_MS) return content;
-    if (this.#files.size >= MOST_FILES) this.#files.clear();
+    if (this.#files.size >= MAX_FILES) this.#files.clear();
     this.#files.set(path, { version, content });
     return content;
   }

@@ -1,9 +1,9 @@
 import { type Node, type ParseError, parseTree } from "jsonc-parser";
 
 /**
- * What can still be read of a JSON text that was cut off or written over. A value that stands where the text goes wrong
- * is left out, since half a name is another name; what holds it stays.
- * @returns undefined when nothing can
+ * Returns the readable part of a JSON text that was truncated or overwritten. A value at the damage is left out, since
+ * half a name is another name; the array or object around it stays.
+ * @returns undefined if nothing is readable
  */
 export function salvageJson(text: string): unknown {
   const errors: ParseError[] = [];
@@ -16,17 +16,17 @@ function treeOf(text: string, errors: ParseError[]): Node | undefined {
   try {
     return parseTree(text, errors, { allowTrailingComma: true });
   } catch (error) {
-    // Nested deeper than the engine's stack: nobody meant anything by it.
+    // Nested deeper than the engine's stack: not a file of any real program.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** Deeper than any file of a peer, and far from the end of the engine's stack. */
-const MOST_DEPTH = 500;
+/** Deeper than any file of another program, and far below the limit of the engine's stack. */
+const MAX_DEPTH = 500;
 
 function readable(node: Node, errors: readonly ParseError[], depth = 0): unknown {
-  if (depth > MOST_DEPTH) return undefined;
+  if (depth > MAX_DEPTH) return undefined;
   const below = (child: Node): unknown => readable(child, errors, depth + 1);
   const children = node.children ?? [];
   if (node.type === "array") return children.map(below).filter((value) => value !== undefined);
@@ -38,11 +38,11 @@ function readable(node: Node, errors: readonly ParseError[], depth = 0): unknown
   return Object.fromEntries(fields);
 }
 
-/** A text has its closing quote; a number may go on behind the cut. */
+/** True if a value is complete. A string ends with its quote, but a number may continue after the damage. */
 function isWhole({ type, offset, length }: Node, errors: readonly ParseError[]): boolean {
   return errors.every((error) => {
     const touches = error.offset <= offset + length && error.offset + error.length >= offset;
-    const isBehind = error.offset === offset + length && type === "string";
-    return !touches || isBehind;
+    const isAfter = error.offset === offset + length && type === "string";
+    return !touches || isAfter;
   });
 }

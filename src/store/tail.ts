@@ -1,16 +1,16 @@
 import { versionOf } from "../os/files/fs.ts";
 import { readTextLines } from "./jsonl.ts";
 
-/** Lines of a file as they come, each once, at the cost of what is new. */
+/** Returns each new line of a file once; the cost depends only on the new lines. */
 export interface LineFeed<T> {
-  /** Those since the last look; at the first all that there are. */
-  look(): T[];
+  /** Returns the lines since the last poll; the first poll returns all lines. */
+  poll(): T[];
 }
 
 /**
  * Follows a file of lines.
- * @param parse what a line gives: nothing for one that is to be passed over
- * @param older where the file goes when it makes way for a new one: what was added before that is read there
+ * @param parse returns the values of a line; none to skip it
+ * @param older path that the file is renamed to when a new one replaces it; its last lines are read there
  */
 export function openLineFeed<T>(
   path: string,
@@ -20,7 +20,7 @@ export function openLineFeed<T>(
   let inode: number | undefined;
   let offset = 0;
   return {
-    look() {
+    poll() {
       const now = versionOf(path)?.inode;
       const isOther = now !== inode;
       const before = older === undefined || !isOther ? [] : restOf(older);
@@ -32,7 +32,7 @@ export function openLineFeed<T>(
     },
   };
 
-  /** Of the file that was followed; where none was yet, all. One that made way twice between two looks is gone. */
+  /** Returns the unread lines of the replaced file, or all if it was not followed. A file replaced twice between two polls is lost. */
   function restOf(file: string): readonly string[] {
     const isFollowed = versionOf(file)?.inode === inode;
     return readTextLines(file, isFollowed ? offset : 0).texts;

@@ -3,7 +3,7 @@ import { formatProtocol } from "../protocol/messages.ts";
 import { questionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
-import { openTold } from "../team/requests/requests.ts";
+import { openAndNotify } from "../team/requests/requests.ts";
 import { TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 
 const input = z.object({
@@ -33,7 +33,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
         { type: "question_request", requestId, from: worker.name, ...payload },
         new Date(now),
       );
-      await openTold(
+      await openAndNotify(
         ctx.ref,
         { id: requestId, kind: "question", from: worker.name, summary: asked, payload, at: now },
         // A lead's question goes to no inbox: the person sees it among the open requests.

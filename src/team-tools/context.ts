@@ -9,7 +9,7 @@ import { taskGate } from "../operations/task-gate.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
-import type { TaskGate } from "../team/tasks/update-task.ts";
+import type { TaskHooks } from "../team/tasks/update-task.ts";
 import type { Worker } from "../worker/worker.ts";
 
 /** The dependencies of one agent's team tools: the context of operations, and the agent's worker. */
@@ -88,7 +88,7 @@ function hintOf({ code, hint }: TeamError): string | undefined {
 }
 
 /** Returns the gate through which the hooks can refuse this agent's task changes. */
-export function taskGateOf({ ctx, hooks }: TeamToolContext, { signal }: ToolContext): TaskGate | undefined {
+export function taskGateOf({ ctx, hooks }: TeamToolContext, { signal }: ToolContext): TaskHooks | undefined {
   return hooks && taskGate(hooks, { name: ctx.actor, team: ctx.ref.team }, signal);
 }
 

@@ -3,10 +3,10 @@ import { TeamError } from "../errors.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
 import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run/recreate-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
-import { maskText, ownSecrets } from "../os/redact.ts";
+import { ownSecrets, redactText } from "../os/redact.ts";
 import type { TeamConfig } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { isThere, updateTeam } from "../team/config/config.ts";
+import { teamExists, updateTeam } from "../team/config/config.ts";
 import type { TeamToolContext } from "./context.ts";
 
 /** A tool that only leads have. */
@@ -50,7 +50,7 @@ export class CurrentTeam {
       this.#deleted = undefined;
       worker.joinTeam();
       await onTeamRecreated?.();
-    } else if (this.#name !== undefined && isThere(ctx.ref)) {
+    } else if (this.#name !== undefined && teamExists(ctx.ref)) {
       throw new TeamError("ALREADY_LEADING", `You already lead ${this.#name}; no team was created.`, {
         hint: "A lead has one team at a time; use your current team.",
       });
@@ -66,7 +66,7 @@ export class CurrentTeam {
    */
   async delete(): Promise<Deletion> {
     const { ctx, worker, keepsTeam } = this.#own;
-    if (!isThere(ctx.ref)) return { kept: false, worktrees: [] };
+    if (!teamExists(ctx.ref)) return { kept: false, worktrees: [] };
     if (keepsTeam) {
       requireEnded(ctx);
       return { kept: true, worktrees: [] };
@@ -76,7 +76,7 @@ export class CurrentTeam {
     try {
       return { kept: false, worktrees: await deleteTeam(ctx) };
     } finally {
-      if (isThere(ctx.ref)) worker.joinTeam();
+      if (teamExists(ctx.ref)) worker.joinTeam();
       else this.#deleted = deleted;
     }
   }
@@ -86,7 +86,7 @@ function withName(current: TeamConfig, { name, description, agentType }: NewTeam
   return {
     ...current,
     displayName: name,
-    ...(description === undefined ? {} : { description: maskText(description, ownSecrets()) }),
+    ...(description === undefined ? {} : { description: redactText(description, ownSecrets()) }),
     members: current.members.map((member) =>
       member.name === LEAD_NAME && agentType !== undefined ? { ...member, agentType } : member,
     ),

@@ -9,7 +9,7 @@ import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config/config.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
-import { findMember, recipientOf } from "../team/members/members.ts";
+import { findMember, findRecipient } from "../team/members/members.ts";
 import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
 
 /** Longest message, in characters (protocol.md section 8). */
@@ -113,7 +113,7 @@ function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
 
 async function sendToOne({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
   const content = contentOf(call);
-  const target = recipientOf(readTeam(ctx.ref), required(call.recipient, "recipient"));
+  const target = findRecipient(readTeam(ctx.ref), required(call.recipient, "recipient"));
   if (sameName(target.name, worker.name)) {
     throw new TeamError("INVALID_INPUT", `You are ${target.name}. Nothing was sent.`);
   }

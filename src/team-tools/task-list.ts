@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { withLapsedFree } from "../team/tasks/lease.ts";
+import { withLapsedUnassigned } from "../team/tasks/lease.ts";
 import { listTasks } from "../team/tasks/tasks.ts";
 import { jsonResult, TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 
@@ -14,7 +14,7 @@ export const taskList: TeamTool = ({ ctx }) => ({
   execute: () =>
     withRefusals(async () => {
       const broken: string[] = [];
-      const tasks = withLapsedFree(listTasks(ctx.ref, (_, id) => broken.push(id)));
+      const tasks = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
       const open = tasks.length - done.size;
       const display = `${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}, ${done.size} completed, ${open} open`;

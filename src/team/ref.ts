@@ -3,13 +3,13 @@ import { rootDirectory, runtimeDirectory } from "../os/files/app-directories.ts"
 import { realPathOf } from "../os/files/real-path.ts";
 import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
-import type { Remembered } from "../store/read-cache.ts";
+import type { ReadCache } from "../store/read-cache.ts";
 
-/** Where this user's teams are. */
+/** Root and runtime directory of this user's teams. */
 export interface Home {
   /** `<root>` of protocol.md section 1. */
   readonly root: string;
-  /** The runtime directory of this very root, as `runtimeOfRoot` gives it. */
+  /** The runtime directory of this root, from `runtimeOfRoot`. */
   readonly runtime: string;
 }
 
@@ -18,8 +18,8 @@ export interface TeamRef {
   readonly home: Home;
   readonly team: TeamDir;
   readonly paths: TeamPaths;
-  /** Of a process that looks again and again; a command reads once and has none. */
-  readonly remembered?: Remembered;
+  /** Set in a process that reads the same files repeatedly; a command reads once and needs none. */
+  readonly readCache?: ReadCache;
 }
 
 /** @throws TeamError INVALID_NAME */
@@ -29,18 +29,18 @@ export function teamRef(home: Home, name: string): TeamRef {
 }
 
 /**
- * Reads a file of a team, where this process remembers it only if it has changed.
- * @param read what gives undefined when there is no such file
+ * Reads a file of a team; with a read cache, only if the file has changed.
+ * @param read returns undefined if there is no such file
  */
 export function readCached<T>(
-  { remembered }: TeamRef,
+  { readCache }: TeamRef,
   path: string,
   read: () => T | undefined,
 ): T | undefined {
-  return remembered === undefined ? read() : remembered.of(path, read);
+  return readCache === undefined ? read() : readCache.get(path, read);
 }
 
-/** Root and runtime directory by the environment. Nothing is made. */
+/** Returns the root and the runtime directory that the environment names. Creates nothing. */
 export function teamsHome(env: Env): Home {
   const root = realPathOf(rootDirectory(env));
   return { root, runtime: runtimeOfRoot(runtimeDirectory(env), root) };

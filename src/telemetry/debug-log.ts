@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { replaceRecordLink } from "../os/files/symlink-record.ts";
-import { maskText, secretsOf } from "../os/redact.ts";
+import { redactText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
 import { wantsDebugLog } from "./debug-flag.ts";
 import { appendRotating } from "./event-log.ts";
@@ -39,7 +39,7 @@ export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
   const write = (text: string): void => {
     if (isBroken) return;
     // Redact before truncating: a truncated secret would not be recognised.
-    const line = maskText(text, secrets).replace(/\s+/g, " ").trim().slice(0, MAX_LINE);
+    const line = redactText(text, secrets).replace(/\s+/g, " ").trim().slice(0, MAX_LINE);
     try {
       appendRotating(path, `${new Date(clock.now()).toISOString()} ${line}\n`, MAX_BYTES);
     } catch (error) {

@@ -2,7 +2,7 @@ import { messageOf } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { fileSize, isMissing, rename } from "../os/files/fs.ts";
 import { appendLines } from "../os/files/lines.ts";
-import { maskValue, ownSecrets } from "../os/redact.ts";
+import { ownSecrets, redactValue } from "../os/redact.ts";
 import type { NewEvent } from "../schema/event.ts";
 
 /**
@@ -44,7 +44,7 @@ export function onEventFailure(report: (text: string) => void): void {
 export function recordEvent({ team, paths }: EventLog, { type, ...facts }: NewEvent): void {
   const event = { ts: new Date(systemClock.now()).toISOString(), type, team, ...facts };
   try {
-    appendRotating(paths.events, `${JSON.stringify(maskValue(event, ownSecrets()))}\n`, MAX_BYTES);
+    appendRotating(paths.events, `${JSON.stringify(redactValue(event, ownSecrets()))}\n`, MAX_BYTES);
   } catch (error) {
     if (isMissing(error)) return;
     onFailure?.(`events cannot be written: ${messageOf(error)}`);

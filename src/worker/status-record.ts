@@ -1,6 +1,6 @@
 import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
-import { maskText, ownSecrets } from "../os/redact.ts";
+import { ownSecrets, redactText } from "../os/redact.ts";
 import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import { writeStatus } from "../team/records/write-records.ts";
@@ -146,5 +146,5 @@ function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn" |
 
 /** Redacts before truncating: half of a secret would not be recognised. */
 function oneLine(text: string): string {
-  return maskText(text, ownSecrets()).replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
+  return redactText(text, ownSecrets()).replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import { fileSize, readTail } from "../../os/files/fs.ts";
-import { maskText } from "../../os/redact.ts";
+import { redactText } from "../../os/redact.ts";
 import { OutputFile } from "./output-file.ts";
 
 type BackgroundStatus = "running" | "completed" | "failed" | "killed";
@@ -105,7 +105,7 @@ export class BackgroundTasks {
     const stop = new AbortController();
     const task: Task = {
       id,
-      what: shortened(maskText(what, secrets)),
+      what: shortened(redactText(what, secrets)),
       file,
       stop,
       ended: ending(work, stop.signal, file),

@@ -4,7 +4,7 @@ import { messageOf } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { ensureOwnDirectory, scratchDirectory } from "../../os/files/app-directories.ts";
 import { appendDurably, ensureDir, isMissing } from "../../os/files/fs.ts";
-import { maskStream } from "../../os/redact.ts";
+import { redactStream } from "../../os/redact.ts";
 import { sweepOutputs } from "./output-cleanup.ts";
 
 /** Maximum characters of one file, so that endless output does not fill the disk. */
@@ -30,7 +30,7 @@ export class OutputFile {
   constructor(cwd: string, toolUseId: string, secrets: readonly string[], room = MAX_CHARACTERS) {
     this.path = outputPath(cwd, toolUseId);
     this.room = room;
-    this.masks = { stdout: maskStream(secrets), stderr: maskStream(secrets) };
+    this.masks = { stdout: redactStream(secrets), stderr: redactStream(secrets) };
   }
 
   /** Creates the empty file. */

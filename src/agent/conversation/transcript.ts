@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import { appendDurably, ensureDir, readFrom, truncateFile } from "../../os/files/fs.ts";
-import { maskValue } from "../../os/redact.ts";
+import { redactValue } from "../../os/redact.ts";
 import { tokenCount } from "../../schema/status.ts";
 import { NO_TOKENS, sumOf, type TokenCount } from "../../schema/tokens.ts";
 import { closeDangling } from "../model/messages.ts";
@@ -134,7 +134,7 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
   const restored = restore(path);
   let exists = restored !== undefined;
   const write = (value: object): void =>
-    appendDurably(path, `${JSON.stringify(maskValue(value, secrets))}\n`);
+    appendDurably(path, `${JSON.stringify(redactValue(value, secrets))}\n`);
   return {
     path,
     sessionId,

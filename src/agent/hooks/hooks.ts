@@ -1,7 +1,7 @@
 import { steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
-import { maskText, secretsOf, withoutCredentials } from "../../os/redact.ts";
+import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
 
@@ -99,13 +99,13 @@ export class Hooks {
     const output = { stdout: new OutputHead(), stderr: new OutputHead() };
     const end = await runCommandGroup("sh", ["-c", command], {
       cwd,
-      env: { ...withoutCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
+      env: { ...withoutModelCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
       input,
       timeoutMs,
       signal,
       onOutput: (stream, bytes) => output[stream].add(bytes),
     });
-    const redacted = (head: OutputHead): string => maskText(head.text, this.#secrets);
+    const redacted = (head: OutputHead): string => redactText(head.text, this.#secrets);
     const { isTruncated } = output.stdout;
     const [stdout, stderr] = [redacted(output.stdout), redacted(output.stderr)];
     const result = hookResult({ ...end, stdout, stderr, isTruncated });

@@ -1,4 +1,4 @@
-import { MASK, maskText } from "../../os/redact.ts";
+import { REDACTED, redactText } from "../../os/redact.ts";
 import type { PlaybookTurn } from "../../schema/playbook.ts";
 import { toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, ModelRequest, ToolUseBlock } from "../model/model.ts";
@@ -43,14 +43,14 @@ const RUN_SPECIFIC = /^(?:\S+ is idle\b|\[The team has changed: )/;
 
 /** Returns a pattern for the first words of a message; words specific to this run may be any text. */
 function messagePattern(text: string, run: RecordingContext): string {
-  const [line = ""] = maskText(text, run.secrets).split("\n", 1);
+  const [line = ""] = redactText(text, run.secrets).split("\n", 1);
   const words = line.split(/\s+/).slice(0, MAX_WORDS);
   return `^${words.map((word) => (isRunSpecific(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+")}`;
 }
 
 /** Matches ids, numbers, times, paths, redacted values and names that contain the team's. */
 function isRunSpecific(word: string, { cwd, team }: RecordingContext): boolean {
-  return /[0-9]/.test(word) || [cwd, team, MASK].some((part) => word.includes(part));
+  return /[0-9]/.test(word) || [cwd, team, REDACTED].some((part) => word.includes(part));
 }
 
 /** Escapes only what the flag `u` allows. */

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod/mini";
-import { lookAt } from "../../os/files/user-files.ts";
+import { pathStat } from "../../os/files/user-files.ts";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
-import { secretsOf, withoutCredentials } from "../../os/redact.ts";
+import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
 import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
@@ -49,7 +49,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
   access: ({ command }) => ({ kind: "command", command }),
   summary: ({ command }) => oneLine(command),
   async execute({ command, timeout, run_in_background = false }, context) {
-    if (lookAt(context.cwd).kind !== "directory") {
+    if (pathStat(context.cwd).kind !== "directory") {
       return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
     if (run_in_background) return runBehind(command, context, timeout);
@@ -97,7 +97,7 @@ async function runInShell(
   how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
   const { cwd, signal } = context;
-  const options = { ...how, cwd, signal, env: withoutCredentials(context.env, context.passSecrets) };
+  const options = { ...how, cwd, signal, env: withoutModelCredentials(context.env, context.passSecrets) };
   const shell = shellOf(context.snapshot);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.

@@ -3,8 +3,8 @@ import * as z from "zod/mini";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/real-path.ts";
-import { type FileLook, lookAt, writeUserFile } from "../../os/files/user-files.ts";
-import { maskText, secretsOf } from "../../os/redact.ts";
+import { type PathStat, pathStat, writeUserFile } from "../../os/files/user-files.ts";
+import { redactText, secretsOf } from "../../os/redact.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 
 /** Returns the schema of a path argument. */
@@ -30,7 +30,7 @@ export function failed(content: string): ToolResult {
 }
 
 /** Records that the agent has read the current version of a file. */
-export function markSeen(path: string, look: FileLook, context: ToolContext): void {
+export function markSeen(path: string, look: PathStat, context: ToolContext): void {
   context.seenFiles.set(realPathOf(path), look.mtimeMs);
 }
 
@@ -39,9 +39,9 @@ export function writeOwn(path: string, text: string, context: ToolContext): void
   if (isPlan(path, context)) {
     const real = realPathOf(path);
     ensureDir(dirname(real));
-    replaceFile(real, maskText(text, secretsOf(context.env)));
+    replaceFile(real, redactText(text, secretsOf(context.env)));
   } else writeUserFile(path, text);
-  markSeen(path, lookAt(path), context);
+  markSeen(path, pathStat(path), context);
 }
 
 function isPlan(path: string, { planFile }: ToolContext): boolean {
@@ -49,7 +49,7 @@ function isPlan(path: string, { planFile }: ToolContext): boolean {
 }
 
 /** Returns why an existing file cannot be changed: it was not read, or has changed since; undefined if it can. */
-export function unseenFlaw(path: string, look: FileLook, context: ToolContext): string | undefined {
+export function unseenFlaw(path: string, look: PathStat, context: ToolContext): string | undefined {
   const seen = context.seenFiles.get(realPathOf(path));
   // Only this agent writes its plan, and an earlier process of it may have read it.
   if (seen === undefined && isPlan(path, context)) return undefined;

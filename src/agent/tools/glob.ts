@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import picomatch from "picomatch";
 import * as z from "zod/mini";
-import { lookAt } from "../../os/files/user-files.ts";
+import { pathStat } from "../../os/files/user-files.ts";
 import { timeLimit } from "../../os/time-limit.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
@@ -36,7 +36,7 @@ export const globTool: Tool<Input> = {
   summary: ({ pattern, path }) => (path === undefined ? pattern : `${pattern} in ${path}`),
   async execute(value, context) {
     const { directory, glob } = placeOf(value, context);
-    if (lookAt(directory).kind !== "directory") return failed(`${directory} is not a directory.`);
+    if (pathStat(directory).kind !== "directory") return failed(`${directory} is not a directory.`);
     const matches = picomatch(glob, { dot: true });
     const names = await listFiles(directory, context);
     let paths: string[];
@@ -49,7 +49,7 @@ export const globTool: Tool<Input> = {
     }
     const { kept, note } = keepBack(paths, (path) => path, context.isExcludedFromSearch);
     const found = kept
-      .map((path) => ({ path, look: lookAt(path) }))
+      .map((path) => ({ path, look: pathStat(path) }))
       .filter(({ look }) => look.kind === "file")
       .sort((a, b) => b.look.mtimeMs - a.look.mtimeMs || (a.path < b.path ? -1 : 1));
     const files = found.slice(0, MAX_SHOWN).map(({ path }) => shownPath(path, context.cwd));

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { lookAt } from "../../os/files/user-files.ts";
+import { pathStat } from "../../os/files/user-files.ts";
 import type { Tool } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { shownPath } from "./glob.ts";
@@ -53,7 +53,7 @@ export const grepTool: Tool<Input> = {
     [pattern, ...(path ? [`in ${path}`] : []), ...(glob ? [glob] : [])].join(" "),
   async execute(value, context) {
     const path = absolutePath(value.path ?? ".", context);
-    const { kind } = lookAt(path);
+    const { kind } = pathStat(path);
     if (kind !== "file" && kind !== "directory") return failed(`${path} does not exist, or is not a file.`);
     if (value.type !== undefined && globOfType(value.type) === undefined) {
       return failed(`There is no file type ${value.type}; use glob, or one of: ${FILE_TYPES.join(", ")}.`);

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import picomatch from "picomatch";
 import type { Env } from "../../os/env.ts";
-import { lookAt } from "../../os/files/user-files.ts";
+import { pathStat } from "../../os/files/user-files.ts";
 import { walkFiles } from "../../os/files/walk.ts";
 import { run } from "../../os/process/run.ts";
 
@@ -66,7 +66,7 @@ export function fileFilter(glob: string | undefined): (path: string) => boolean 
 }
 
 export function isFile(path: string): boolean {
-  return lookAt(path).kind === "file";
+  return pathStat(path).kind === "file";
 }
 
 /** File name endings by file type, with the type names of ripgrep. */

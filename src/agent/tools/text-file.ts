@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { readFrom } from "../../os/files/fs.ts";
-import { type FileLook, lookAt, readUnsized } from "../../os/files/user-files.ts";
+import { type PathStat, pathStat, readUnsized } from "../../os/files/user-files.ts";
 
 /** Maximum bytes of a file that tools read whole; larger files need Grep or Bash. */
 const MAX_FILE = 32 * 1024 * 1024;
@@ -17,13 +17,13 @@ const IMAGES: ReadonlySet<string> = new Set(
 );
 
 type TextFile =
-  | { readonly text: string; readonly look: FileLook; readonly flaw?: undefined }
+  | { readonly text: string; readonly look: PathStat; readonly flaw?: undefined }
   /** Why the file cannot be read, as one sentence. */
   | { readonly flaw: string; readonly missing: boolean };
 
 /** Reads a text file, or returns why it cannot. Pipes and devices are never opened; images and binary files are refused. */
 export function readTextFile(path: string): TextFile {
-  const look = lookAt(path);
+  const look = pathStat(path);
   const flaw = flawOf(path, look);
   if (flaw !== undefined) return { flaw, missing: look.kind === "missing" };
   const bytes = look.size === 0 ? readUnsized(path, MAX_UNSIZED) : readFrom(path, 0);
@@ -34,7 +34,7 @@ export function readTextFile(path: string): TextFile {
   return { text: bytes.toString("utf8"), look };
 }
 
-function flawOf(path: string, look: FileLook): string | undefined {
+function flawOf(path: string, look: PathStat): string | undefined {
   if (look.kind === "missing") return `${path} does not exist.`;
   if (look.kind === "directory") return `${path} is a directory; use Glob to see what is in it.`;
   if (look.kind === "special") return `${path} is not a regular file; it was not opened.`;

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
-import { lookAt } from "../../os/files/user-files.ts";
+import { pathStat } from "../../os/files/user-files.ts";
 import type { Tool } from "../tool.ts";
 import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./file-access.ts";
 
@@ -18,7 +18,7 @@ export const writeTool: Tool<z.infer<typeof input>> = {
   summary: ({ file_path }) => file_path,
   async execute({ file_path, content }, context) {
     const path = absolutePath(file_path, context);
-    const look = lookAt(path);
+    const look = pathStat(path);
     if (look.kind === "directory") return failed(`${path} is a directory; nothing was written.`);
     if (look.kind === "special") return failed(`${path} is not a regular file; nothing was written.`);
     const above = look.kind === "missing" ? fileAbove(path) : undefined;
@@ -38,6 +38,6 @@ export const writeTool: Tool<z.infer<typeof input>> = {
 /** Returns the parent of a path that is not a directory, if there is one. */
 function fileAbove(path: string): string | undefined {
   let above = dirname(path);
-  while (lookAt(above).kind === "missing" && above !== dirname(above)) above = dirname(above);
-  return lookAt(above).kind === "directory" ? undefined : above;
+  while (pathStat(above).kind === "missing" && above !== dirname(above)) above = dirname(above);
+  return pathStat(above).kind === "directory" ? undefined : above;
 }

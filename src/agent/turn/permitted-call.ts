@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { maskValue, secretsOf } from "../../os/redact.ts";
+import { redactValue, secretsOf } from "../../os/redact.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { revealHidden } from "../../text/terminal-text.ts";
 import type { AgentEvent } from "../events.ts";
@@ -208,7 +208,7 @@ async function requestPermission(
   const summary = revealHidden(tool.summary(input));
   emit({ type: "permission_asked", tool: tool.name, summary });
   // Only the request is redacted, because it is shown, sent and recorded. The call runs with its own input.
-  const request = maskValue(
+  const request = redactValue(
     {
       tool: tool.name,
       toolUseId: use.id,

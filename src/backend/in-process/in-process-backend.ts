@@ -2,12 +2,12 @@ import { messageOf, TeamError } from "../../errors.ts";
 import { awaitReady } from "../../launch/await-ready.ts";
 import { discardLaunch, prepareStarts } from "../../launch/prepare.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
-import { asAgent, containErrors } from "../../os/env.ts";
+import { containErrors, runAsAgent } from "../../os/env.ts";
 import { entryOf, isDirectory, readText, removeFile } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { placeWithin } from "../../team/records/read-records.ts";
+import { inProcessPlace } from "../../team/records/read-records.ts";
 import { READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { singleCommandError } from "../choose-backend.ts";
@@ -156,7 +156,7 @@ class InProcessAgents {
       discardLaunch(paths);
       return { ok: false, name, error: missingDirectory(name, cwd) };
     }
-    const place = placeWithin(ownIdentity(), instance, paths, this.#clock.now());
+    const place = inProcessPlace(ownIdentity(), instance, paths, this.#clock.now());
     const resident = new Resident(request);
     this.#residents.set(instance, resident);
     this.#updateContainment();
@@ -164,7 +164,7 @@ class InProcessAgents {
     const agent = { agentId, env, failed: (error: unknown) => this.#failed(resident, error) };
     try {
       request.onPlaced?.(place);
-      resident.done = asAgent(agent, () => this.#run(resident, runWorker));
+      resident.done = runAsAgent(agent, () => this.#run(resident, runWorker));
       const timeoutMs = this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS;
       await awaitReady(paths, { instance, name, timeoutMs, ...(signal && { signal }) });
       return { ok: true, name, place };

@@ -1,7 +1,7 @@
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { type LogFile, openLogFile } from "../../os/files/capped-log.ts";
 import { isDirectory } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import type { AgentState, ExitRecord } from "../../schema/status.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { stripControls } from "../../text/terminal-text.ts";
@@ -119,7 +119,7 @@ export function recordEnd({ request, output, state, controller }: Resident, code
     instance,
     ...(state === "killed" ? { code: KILLED[signal], signal } : { code }),
     at,
-    lastLines: maskValue(output.lines(LAST_LINES).map(stripControls), ownSecrets()),
+    lastLines: redactValue(output.lines(LAST_LINES).map(stripControls), ownSecrets()),
   };
   // Without the directory the team was deleted, and no process needs the record.
   try {

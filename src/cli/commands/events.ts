@@ -32,7 +32,7 @@ export const command = defineCommand({
     const { events } = ref.paths;
     const feed = openLineFeed(events, parseJsonLine(teamEvent), rotatedPath(events));
     if (!options.follow) {
-      const found = feed.look().filter(isWanted);
+      const found = feed.poll().filter(isWanted);
       out.answer({ events: found }, () =>
         found.length === 0 ? "No events." : found.map((event) => eventText(event, out)).join("\n"),
       );
@@ -41,7 +41,7 @@ export const command = defineCommand({
     await follow(
       ref,
       () => {
-        for (const event of feed.look()) if (isWanted(event)) out.item(event, () => eventText(event, out));
+        for (const event of feed.poll()) if (isWanted(event)) out.item(event, () => eventText(event, out));
         return false;
       },
       { signal: io.interruption() },

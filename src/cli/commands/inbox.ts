@@ -109,7 +109,7 @@ async function followInbox(
   await follow(
     ref,
     async () => {
-      const fresh = feed.look();
+      const fresh = feed.poll();
       for (const message of fresh) printItem(message, call);
       if (marks) await markRead(ref, name, fresh);
       return false;

@@ -108,9 +108,9 @@ function logView<T>(
 ): LogView {
   return {
     file,
-    showAll: () => printAll(feed.look()),
+    showAll: () => printAll(feed.poll()),
     showNew: () => {
-      for (const line of feed.look()) print(line);
+      for (const line of feed.poll()) print(line);
     },
   };
 }

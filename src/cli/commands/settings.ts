@@ -1,4 +1,4 @@
-import { maskValue, secretsOf } from "../../os/redact.ts";
+import { redactValue, secretsOf } from "../../os/redact.ts";
 import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { existingProjectFiles, managedFile, userFile } from "../../settings/settings-files.ts";
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const { root } = teamsHome(io.env);
     const { ignored, ...found } = loadSettings(root, io.cwd);
     // Redacted: users paste this output elsewhere.
-    const settings = maskValue(found, secretsOf({ ...io.env, ...found.env }));
+    const settings = redactValue(found, secretsOf({ ...io.env, ...found.env }));
     const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];
     out.answer({ files, ignored, settings }, () => {
       for (const entry of ignored) out.note(line`Not trusted, so ignored: ${entry}`);

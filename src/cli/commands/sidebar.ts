@@ -10,7 +10,7 @@ import { filesContext, operationContext } from "../../runtime/operation-context.
 import { type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import { closeSidebar, openSidebar, widthKeeper } from "../../runtime/sidebar-pane.ts";
 import type { Answer } from "../../sidebar/state.ts";
-import { Remembered } from "../../store/read-cache.ts";
+import { ReadCache } from "../../store/read-cache.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, wantsColors } from "../../terminal/paint.ts";
 import { withStuck } from "../../terminal/status-text.ts";
@@ -48,7 +48,7 @@ export const command = defineCommand({
 
 async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const { io } = call;
-  const cached = { ...open, ref: { ...open.ref, remembered: new Remembered() } };
+  const cached = { ...open, ref: { ...open.ref, readCache: new ReadCache() } };
   const ctx = await operationContext(call, cached);
   const readContext = filesContext(call, cached);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");

@@ -8,8 +8,8 @@ import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { choicesOf, chosen, sendAnswer, sendGivenAnswer } from "../../team/requests/answers.ts";
-import { shownChange } from "../../team/requests/change-preview.ts";
+import { choicesOf, resendAnswer, resolveChoice, sendAnswer } from "../../team/requests/answers.ts";
+import { changePreview } from "../../team/requests/change-preview.ts";
 import {
   answerRequest,
   listRequests,
@@ -95,7 +95,7 @@ const MAX_LISTED_LINES = 8;
 function approvalOf(request: RequestRecord, maxLines = MAX_LISTED_LINES): Approval {
   const { id, kind, from, summary, at, payload } = request;
   const choices = choicesOf(request);
-  const change = kind === "permission" ? shownChange(String(payload.tool), payload.input) : [];
+  const change = kind === "permission" ? changePreview(String(payload.tool), payload.input) : [];
   const more = change.length - maxLines;
   // Instead of “1 more line”, show that line.
   const lines = more > 1 ? [...change.slice(0, maxLines), `… ${more} more lines`] : change;
@@ -122,7 +122,7 @@ export async function answerApproval(
   if (isCrashId(id)) return answerCrashRequest(ctx, id, answer);
   const request = readRequest(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
-  const note = given.note && chosen(choicesOf(request), given.note);
+  const note = given.note && resolveChoice(choicesOf(request), given.note);
   const decision = defined({ ...given, note: note || undefined });
   if (decider === "model" && request.kind !== "plan") throw personOnly(id);
   if (
@@ -140,7 +140,7 @@ export async function answerApproval(
   const record = defined({ ...decision, always: always?.rules.slice(), by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
     // The process that recorded the answer may have died before it sent the response.
-    await sendGivenAnswer(ctx.ref, id, ctx.clock.now());
+    await resendAnswer(ctx.ref, id, ctx.clock.now());
     throw new TeamError("ALREADY_ANSWERED", `${id} has already been answered; the first answer counts.`, {
       hint: "See the open requests: teams approvals",
     });

@@ -6,7 +6,7 @@ import { markAsRead, recordProgress, unreadMessages } from "../../team/mailbox/r
 import { readPlace } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { notifyPending } from "../../team/tasks/notify-owners.ts";
-import { withAssignment } from "../../team/tasks/pending-notifications.ts";
+import { withPendingAssignment } from "../../team/tasks/pending-notifications.ts";
 import { changeTask, ownerName, readableTask } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
 import { endMarkedProcesses, endProcesses } from "../processes/end-processes.ts";
@@ -62,7 +62,7 @@ async function reassignHeldTasks(
     if (readableTask(ref, id) === undefined) continue;
     const task = await changeTask(ref, id, (current) =>
       current.status === "pending" && ownerName(current) === undefined
-        ? withAssignment({ ...current, owner: name }, name, LEAD_NAME)
+        ? withPendingAssignment({ ...current, owner: name }, name, LEAD_NAME)
         : undefined,
     );
     await notifyPending(ref, task, clock);

@@ -7,7 +7,7 @@ import { withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../team/mailbox/event-message-id.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
@@ -79,7 +79,12 @@ function startOfRun(ref: TeamRef, name: string): number {
 async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: string): Promise<void> {
   const text = formatProtocol({ type: "teammate_terminated", message, name }, new Date(ctx.clock.now()));
   try {
-    await sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId: eventId("ended", id) });
+    await sendMessage(ctx.ref, {
+      from: SYSTEM_NAME,
+      to: LEAD_NAME,
+      text,
+      messageId: eventMessageId("ended", id),
+    });
   } catch (error) {
     // A foreign team may have no lead of that name.
     if (!(error instanceof TeamError) || !NO_RECIPIENT.has(error.code)) throw error;

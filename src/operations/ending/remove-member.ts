@@ -5,7 +5,7 @@ import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import { claimEnding } from "../../team/members/ending-claims.ts";
-import { lookUpMember, toFormer } from "../../team/members/members.ts";
+import { lookUpMember, moveToFormer } from "../../team/members/members.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
@@ -59,7 +59,7 @@ export async function removeEndedMember(
     // The name may have a new holder by now.
     (config) =>
       lookUpMember(config, name)?.joinedAt === member.joinedAt
-        ? toFormer(withSpentOf(config, spentBy(ref, name)), name, how, ctx.clock.now())
+        ? moveToFormer(withSpentOf(config, spentBy(ref, name)), name, how, ctx.clock.now())
         : undefined,
   );
   if (ending !== undefined) await processEnding(ctx, ending);

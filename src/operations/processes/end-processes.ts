@@ -1,4 +1,4 @@
-import { isOfHere } from "../../os/process/identity.ts";
+import { isLocalProcess } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
@@ -59,7 +59,7 @@ export async function endStartProcesses(
   const marker = place?.instance ?? instance;
   if (root?.procStart === undefined || marker === undefined) return [];
   // After a reboot no process is left, and in another pid space the same pid is another process.
-  if (!isOfHere(root)) return [];
+  if (!isLocalProcess(root)) return [];
   const { pid, procStart } = root;
   const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE_MS });
   return left;
@@ -71,6 +71,6 @@ async function endInHostProcess(
   place: PlaceRecord,
 ): Promise<readonly number[]> {
   const within = (await backends.of(place.backend)?.end?.(place, GRACE_MS)) ?? [];
-  if (place.within === undefined || !isOfHere(place.within.process)) return within;
+  if (place.within === undefined || !isLocalProcess(place.within.process)) return within;
   return [...within, ...(await endMarkedProcesses(place.instance, place.within.process))];
 }

@@ -5,7 +5,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { unreadCount } from "../../team/mailbox/receive.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import { hasOpen, listRequests } from "../../team/requests/requests.ts";
+import { hasOpenRequest, listRequests } from "../../team/requests/requests.ts";
 import type { OperationContext } from "../context.ts";
 import { isAlive } from "../ending/kill.ts";
 import { unnoticedEnd } from "../supervision/reconcile.ts";
@@ -61,7 +61,7 @@ function isInTurn({ ref }: OperationContext, name: string): boolean {
   if (background > 0) return true;
   if (state !== "needs-input") return state !== "idle";
   // An answered request makes the teammate busy, even before it has read the answer and updated its status.
-  return hasOpen(ref, name, "permission") || !hasOpen(ref, name, "question");
+  return hasOpenRequest(ref, name, "permission") || !hasOpenRequest(ref, name, "question");
 }
 
 /** Returns undefined if the team no longer exists. */

@@ -11,7 +11,7 @@ import {
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { isDirectory } from "../../os/files/fs.ts";
-import { maskText, maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactText, redactValue } from "../../os/redact.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -100,7 +100,7 @@ export function draftMember(
     agentType: type.name,
     model: spawnModel(input.model, lead?.model, ctx.env, type.model),
     color: type.color,
-    prompt: maskText(input.prompt ?? "", ownSecrets()),
+    prompt: redactText(input.prompt ?? "", ownSecrets()),
     planModeRequired: input.plan ?? mode === "plan",
     tmuxPaneId: "",
     cwd,
@@ -122,7 +122,7 @@ function metadataOf(
   return changedMetadata(undefined, {
     tools: tools?.length ? tools.slice() : undefined,
     promptOverrides:
-      Object.keys(promptOverrides).length > 0 ? maskValue(promptOverrides, ownSecrets()) : undefined,
+      Object.keys(promptOverrides).length > 0 ? redactValue(promptOverrides, ownSecrets()) : undefined,
     // The worktree contains only committed files, and its branch may have another version of the type.
     typesDirectory: worktree === undefined ? undefined : typesIn,
     budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,

@@ -13,7 +13,7 @@ import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, sameName } from "../../schema/names.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../team/mailbox/event-message-id.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { type NewMember, removeMember } from "../../team/members/members.ts";
@@ -94,7 +94,7 @@ export function buildStart(
 export async function deliverPrompt({ ref }: OperationContext, member: TeamMember): Promise<void> {
   const { name, prompt, joinedAt } = member;
   if (!prompt) return;
-  const messageId = eventId("prompt", member.agentId, String(joinedAt));
+  const messageId = eventMessageId("prompt", member.agentId, String(joinedAt));
   await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
 }
 

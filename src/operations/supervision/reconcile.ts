@@ -7,10 +7,10 @@ import { readTeam } from "../../team/config/config.ts";
 import { claimEnding, endingId, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import {
   type AgentExit,
-  exitOf,
-  isWished,
+  isDeliberate,
   judgeLiveness,
   launchScriptOf,
+  toAgentExit,
 } from "../../team/members/judge-liveness.ts";
 import { hasKillClaim } from "../../team/members/kill-claims.ts";
 import { lookUpMember } from "../../team/members/members.ts";
@@ -45,8 +45,8 @@ async function claimMissedCrash({ ref }: OperationContext, member: TeamMember): 
   };
   if (isReported(member)) return undefined;
   const record = readCrash(ref, name);
-  const exit = record !== undefined && record.instance === status.instance ? exitOf(record) : null;
-  const verb = exit !== null && isWished(exit) ? "ended" : "crashed";
+  const exit = record !== undefined && record.instance === status.instance ? toAgentExit(record) : null;
+  const verb = exit !== null && isDeliberate(exit) ? "ended" : "crashed";
   const news = `${name} ${verb}${exitReason(exit)} and was restarted in its pane.${lastLinesOf(exit)}`;
   return claimEnding(ref, { id, name, how: "restarted", news, tasks: [] }, (config) => {
     const known = lookUpMember(config, name);
@@ -138,7 +138,7 @@ function toNoticedEnd(ctx: OperationContext, { name, how }: Ending): NoticedEnd 
   if (how !== "crashed" && how !== "exited" && how !== "restarted")
     return { name, how: "shutdown", exit: null };
   const exit = how === "restarted" ? readCrash(ctx.ref, name) : readExit(ctx.ref, name);
-  return { name, how, exit: exit === undefined ? null : exitOf(exit) };
+  return { name, how, exit: exit === undefined ? null : toAgentExit(exit) };
 }
 
 /**

@@ -4,8 +4,8 @@ import { entryOf } from "../../os/files/fs.ts";
 import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { hasNews, notifyPending } from "../../team/tasks/notify-owners.ts";
-import { isUnnoted, withCompletion } from "../../team/tasks/pending-notifications.ts";
+import { hasPendingNotifications, notifyPending } from "../../team/tasks/notify-owners.ts";
+import { isCompletionUnrecorded, withPendingCompletion } from "../../team/tasks/pending-notifications.ts";
 import { changeTask, getTask, ownerName, readTasks } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
 
@@ -41,9 +41,9 @@ export async function notifyMissedTaskChanges(ctx: OperationContext): Promise<vo
   if (before !== undefined && isUnchanged(ref, before)) return;
   const [since, at] = [ctx.clock.now(), steadyNow()];
   const tasks = readTasks(ref);
-  const isNew = (task: Task): boolean => before?.open.has(task.id) === true && isUnnoted(task);
+  const isNew = (task: Task): boolean => before?.open.has(task.id) === true && isCompletionUnrecorded(task);
   await forEach(
-    tasks.filter((task) => hasNews(task) || isNew(task)),
+    tasks.filter((task) => hasPendingNotifications(task) || isNew(task)),
     async (task) => {
       await notifyPending(ref, isNew(task) ? await recordCompletion(ref, task.id) : task, ctx.clock);
     },
@@ -62,7 +62,7 @@ function isUnchanged({ paths }: TeamRef, { since, at, open }: LastCheck): boolea
 /** Records a completion before its notification, so that the notification is sent even if this process is killed in between. */
 function recordCompletion(ref: TeamRef, id: string): Promise<Task> {
   return changeTask(ref, id, (task) =>
-    isUnnoted(task) ? withCompletion(task, ownerName(task) ?? "system") : undefined,
+    isCompletionUnrecorded(task) ? withPendingCompletion(task, ownerName(task) ?? "system") : undefined,
   );
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { serverAt } from "../../backend/tmux/server-for.ts";
-import { isOfHere, livenessOf } from "../../os/process/identity.ts";
+import { isLocalProcess, livenessOf } from "../../os/process/identity.ts";
 import type { PlaceRecord, ServerWatchRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { readPlace } from "../../team/records/read-records.ts";
@@ -69,6 +69,6 @@ export class TmuxServerExits {
 
 /** Returns the running server of a place; undefined without a server, or if it is on another machine. */
 function serverOf(place: PlaceRecord | undefined): ServerWatchRecord["server"] | undefined {
-  if (place?.server === undefined || !isOfHere({ ...place, pid: place.server.pid })) return undefined;
+  if (place?.server === undefined || !isLocalProcess({ ...place, pid: place.server.pid })) return undefined;
   return livenessOf(place.server) === "alive" ? place.server : undefined;
 }

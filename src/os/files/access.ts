@@ -2,48 +2,48 @@ import { accessSync, chmodSync, constants, lstatSync, type Stats, statSync } fro
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Env } from "../env.ts";
 
-/** Whether this user may write there: make entries, for a directory. */
+/** True if this user may write a file, or create entries in a directory. */
 export function isWritable(path: string): boolean {
   return allows(path, constants.W_OK);
 }
 
-/** Whether this is a file that this user may execute. */
+/** True if this is a file that this user may execute. */
 export function isExecutable(path: string): boolean {
-  // First whether it can be reached at all: a directory of the PATH may be closed to us.
+  // Access first: a directory of the PATH may be inaccessible, and stat would throw.
   return allows(path, constants.X_OK) && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
 }
 
-/** The file that a program's name means on the PATH; undefined when there is none. */
+/** Returns the path of a program on the PATH; undefined if it is not found. */
 export function findProgram(name: string, env: Env): string | undefined {
   if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
   const directories = (env.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
   return directories.map((directory) => join(directory, name)).find(isExecutable);
 }
 
-/** Whether others than its user may do anything with a file or directory; a link has no rights of its own. */
+/** True if other users have any rights to a file or directory; false for a link, whose own rights are meaningless. */
 export function isOpenToOthers(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   return entry !== undefined && !entry.isSymbolicLink() && (entry.mode & 0o077) !== 0;
 }
 
-/** Takes from a file or directory what others may do with it. */
+/** Removes all rights of other users to a file or directory. */
 export function closeToOthers(path: string): void {
   chmodSync(path, statSync(path).mode & 0o700);
 }
 
-/** What its user needs to work with a file or directory. */
+/** The rights that its user needs to work with a file or directory. */
 function ownRights(entry: Stats): number {
   if (entry.isSymbolicLink()) return 0;
   return entry.isDirectory() ? 0o700 : 0o600;
 }
 
-/** Whether the mode of a file or directory keeps its own user from reading or writing it. */
+/** True if the mode of a file or directory prevents its own user from reading or writing it. */
 export function isClosedToOwner(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   return entry !== undefined && (~entry.mode & ownRights(entry)) !== 0;
 }
 
-/** Gives its user all rights to a file or directory again. */
+/** Restores its user's rights to a file or directory. */
 export function openToOwner(path: string): void {
   const entry = lstatSync(path);
   if (!entry.isSymbolicLink()) chmodSync(path, (entry.mode & 0o777) | ownRights(entry));
@@ -54,7 +54,7 @@ function allows(path: string, mode: number): boolean {
     accessSync(path, mode);
     return true;
   } catch {
-    // What cannot be reached is not allowed: that is the answer.
+    // An inaccessible path counts as not allowed.
     return false;
   }
 }

@@ -4,38 +4,39 @@ import { messageOf, TeamError } from "../../errors.ts";
 import type { Env } from "../env.ts";
 import { ensureDir, entryOf } from "./fs.ts";
 
-/** `$TEAMS_HOME`, else `$CLAUDE_CONFIG_DIR`, else `~/.claude` (protocol.md section 1). */
+/** Returns `$TEAMS_HOME`, else `$CLAUDE_CONFIG_DIR`, else `~/.claude` (protocol.md section 1). */
 export function rootDirectory(env: Env): string {
   const given = env.TEAMS_HOME || env.CLAUDE_CONFIG_DIR;
   return given ? resolve(given) : join(env.HOME || homedir(), ".claude");
 }
 
-/** `$XDG_RUNTIME_DIR/teams`, else `/tmp/teams-<uid>`. */
+/** Returns `$XDG_RUNTIME_DIR/teams`, else `/tmp/teams-<uid>`. */
 export function runtimeDirectory(env: Env): string {
   const xdg = env.XDG_RUNTIME_DIR;
   return xdg && isAbsolute(xdg) ? join(xdg, "teams") : scratchDirectory();
 }
 
-/** `/tmp/teams-<uid>`: output of background commands, and the runtime directory where the system has none. */
+/** Returns `/tmp/teams-<uid>`, for output of background commands, and as the runtime directory if the system has none. */
 export function scratchDirectory(): string {
   return join(process.platform === "linux" ? "/tmp" : tmpdir(), `teams-${userInfo().uid}`);
 }
 
 /**
- * Makes a directory that is ours alone, or refuses to use one that is a link or somebody else's.
+ * Creates a private directory of this user. Refuses an existing directory if it is a link, belongs to another user or is
+ * open to others.
  * @throws TeamError PERMISSION_DENIED
  */
 export function ensureOwnDirectory(path: string): void {
-  const flaw = (entryOf(path) === undefined ? creationProblem(path) : undefined) ?? ownershipFlaw(path);
-  if (flaw === undefined) return;
+  const problem = (entryOf(path) === undefined ? creationProblem(path) : undefined) ?? ownershipProblem(path);
+  if (problem === undefined) return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    `The runtime directory ${path} ${flaw}; nothing was put into it.`,
+    `The runtime directory ${path} ${problem}; nothing was written to it.`,
     {
       hint:
         entryOf(path) === undefined
-          ? "It holds the bells of agents: set XDG_RUNTIME_DIR to a directory of your own with some space, or unset it."
-          : "Remove it or make it yours alone (chmod 700), or set XDG_RUNTIME_DIR to a directory of your own.",
+          ? "Set XDG_RUNTIME_DIR to a directory of your own with some free space, or unset it."
+          : "Remove it, make it private (chmod 700), or set XDG_RUNTIME_DIR to a directory of your own.",
     },
   );
 }
@@ -45,16 +46,16 @@ function creationProblem(path: string): string | undefined {
     ensureDir(path);
     return undefined;
   } catch (error) {
-    return `cannot be made (${messageOf(error)})`;
+    return `cannot be created (${messageOf(error)})`;
   }
 }
 
-/** The number of the user that this process is. */
+/** Returns the uid of this process's user. */
 export function ownUid(): number {
   return userInfo().uid;
 }
 
-function ownershipFlaw(path: string): string | undefined {
+function ownershipProblem(path: string): string | undefined {
   const entry = entryOf(path);
   if (!entry?.isDirectory()) return "is not a directory";
   if (entry.uid !== ownUid()) return `belongs to user ${entry.uid}`;
@@ -62,7 +63,7 @@ function ownershipFlaw(path: string): string | undefined {
 }
 
 /**
- * Makes an agent's runtime directory, `<runtime>/<hash of the root>/<team>/<agent>`; each of the four is ours alone.
+ * Creates an agent's runtime directory, `<runtime>/<hash of the root>/<team>/<agent>`; all four levels are private.
  * @throws as {@link ensureOwnDirectory}
  */
 export function ensureRuntimeDirectory(path: string): void {
@@ -71,12 +72,12 @@ export function ensureRuntimeDirectory(path: string): void {
 }
 
 /**
- * Whether a directory of the runtime directory is there, and it and those above it are ours alone. Nothing is removed below
- * any other: it could lead to whatever somebody else wishes.
+ * True if a directory below the runtime directory exists, and it and its parents up to the runtime directory are private.
+ * Nothing may be removed below any other: it could be a link that another user placed there.
  * @param path `<runtime>/<hash of the root>/…`
- * @param depth how many directories it is below the runtime directory
+ * @param depth number of levels below the runtime directory
  */
 export function isOwnRuntime(path: string, depth: number): boolean {
   const isOwnAbove = depth === 0 || isOwnRuntime(dirname(path), depth - 1);
-  return isOwnAbove && ownershipFlaw(path) === undefined;
+  return isOwnAbove && ownershipProblem(path) === undefined;
 }

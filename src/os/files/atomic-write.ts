@@ -16,17 +16,18 @@ import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import { makePrivateDir, PRIVATE_DIR, PRIVATE_FILE, temporaryBeside, writeNew } from "./fs.ts";
 
 interface WriteOptions {
-  /** Of the new file, whatever the umask, 0600 by default; `umask` for a file of the user's, which is as the umask says. */
+  /** Mode of the new file, regardless of the umask; default 0600. `umask` applies the umask, for a file of the user. */
   readonly mode?: number | "umask";
-  /** Whether the bytes and the name are on the disk before this returns; on by default. */
+  /** Waits until the content and the name are on disk; default true. */
   readonly sync?: boolean;
-  /** Called right before the rename; what it throws leaves the old file in place. */
+  /** Called immediately before the rename; if it throws, the old file stays in place. */
   readonly beforeRename?: () => void;
 }
 
 /**
- * Replaces a file whole: a reader without a lock sees the old or the new one, a crash leaves one of them.
- * @throws a system error when nothing was replaced; TeamError PERMISSION_DENIED when it was, and only the disk's word is missing
+ * Replaces a file atomically (write, fsync, rename): a reader without a lock sees either the old or the new content, and
+ * so does a reader after a crash.
+ * @throws a system error if nothing was replaced; TeamError PERMISSION_DENIED if the file was replaced but fsync failed
  */
 export function replaceFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): void {
   const next = stageFile(path, content, options);
@@ -40,20 +41,20 @@ export function replaceFile(path: string, content: string | Uint8Array, options:
   next.settle();
 }
 
-/** The next content of a file, whole beside it: one rename away from being seen. */
+/** The complete next content of a file, in a temporary file next to it: one rename makes it visible. */
 export interface StagedFile {
-  /** Puts it in the place of the file. Takes microseconds; nothing of it needs the disk or a free descriptor. */
+  /** Renames it over the file. Takes microseconds, and needs neither the disk nor a free descriptor. */
   commit(): void;
   /**
-   * To be called after `commit`, when whatever lock there was is given back: puts the name on the disk.
-   * @throws TeamError PERMISSION_DENIED when the disk does not confirm what everybody can see by then
+   * Puts the new name on disk. Call it after `commit`, once any lock is released.
+   * @throws TeamError PERMISSION_DENIED if fsync fails; the new content is visible nevertheless
    */
   settle(): void;
-  /** Instead of these: removes it. Does nothing more the second time. */
+  /** Removes it, instead of `commit` and `settle`. Idempotent. */
   discard(): void;
 }
 
-/** Writes the next content of a file beside it. What fails leaves nothing behind, and the file as it is. */
+/** Writes the next content of a file into a temporary file. On failure the file is unchanged, and the temporary file is removed. */
 export function stageFile(
   path: string,
   content: string | Uint8Array,
@@ -63,14 +64,14 @@ export function stageFile(
   let directory: number | undefined;
   try {
     writeNew(temporary, content, mode, sync);
-    // Opened now, since a failure after the rename could not be taken back.
+    // Opened now: a failure after the rename could not be undone.
     directory = sync ? openSync(dirname(path), constants.O_RDONLY) : undefined;
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
   let old = holdContent(path);
-  const letGo = (): void => {
+  const closeAll = (): void => {
     if (directory !== undefined) closeSync(directory);
     if (old !== undefined) closeLater(old);
     directory = undefined;
@@ -84,46 +85,46 @@ export function stageFile(
       } catch (error) {
         throw notConfirmed(path, error);
       } finally {
-        letGo();
+        closeAll();
       }
     },
     discard: () => {
       rmSync(temporary, { force: true });
-      letGo();
+      closeAll();
     },
   };
 }
 
 /**
- * Keeps a file's content while another takes its name: to free its blocks takes a millisecond where the file system tells
- * the disk of each (`discard`), which then falls behind the rename, and behind the lock around it.
+ * Keeps the old content of a file open until after the rename. Freeing its blocks takes a millisecond on a file system
+ * mounted with `discard`; this delays it until the rename is done and the lock around it is released.
  */
 function holdContent(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch {
-    // Not there yet, or no descriptor is left: then the rename takes its millisecond.
+    // The file is missing, or no descriptor is left: then the rename may take a millisecond.
     return undefined;
   }
 }
 
-/** Descriptors whose closing is under way beside this thread: as many as Node has threads for it, so that they never pile up. */
-const MOST_CLOSING = 4;
+/** Maximum number of descriptors being closed in Node's thread pool: the size of the pool, so they never pile up. */
+const MAX_CLOSING = 4;
 let closing = 0;
 
 function closeLater(fd: number): void {
-  if (closing >= MOST_CLOSING) {
+  if (closing >= MAX_CLOSING) {
     closeSync(fd);
     return;
   }
   closing += 1;
   close(fd, () => {
-    // It was only read from: there is nothing that could be lost with it.
+    // An error loses nothing: the descriptor was opened for reading.
     closing -= 1;
   });
 }
 
-/** Some file systems (network, FUSE) do not know this and put names on the disk by themselves. */
+/** Ignores that some file systems (network, FUSE) do not support fsync of a directory: they write names on their own. */
 function syncDirectory(fd: number): void {
   try {
     fsyncSync(fd);
@@ -136,18 +137,18 @@ function syncDirectory(fd: number): void {
 function notConfirmed(path: string, error: unknown): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
-    `${path} was changed, but the disk did not confirm it (${messageOf(error)}).`,
+    `${path} was written but could not be synced to disk (${messageOf(error)}).`,
     {
-      hint: "It counts unless the machine stops now; look at the disk before you do it again.",
+      hint: "Check the disk before you retry; the change is lost only if the machine crashes.",
       cause: error,
     },
   );
 }
 
 /**
- * Makes a directory and what is missing between it and `base`, each 0700, but never `base` itself: what was deleted is
- * not brought back by a late writer.
- * @throws a system error ENOENT when `base` is gone
+ * Creates a directory and missing ones between it and `base`, each 0700, but never `base` itself: a late writer must
+ * not restore a deleted directory.
+ * @throws a system error ENOENT if `base` does not exist
  */
 export function makeDirBelow(base: string, path: string): void {
   let current = base;
@@ -158,8 +159,8 @@ export function makeDirBelow(base: string, path: string): void {
 }
 
 /**
- * Creates a file with its whole content in one step: a reader never meets half of it.
- * @returns false when the name is taken
+ * Creates a file with its whole content atomically: a reader never sees a part of it.
+ * @returns false if the name is taken
  */
 export function createWhole(path: string, content: string | Uint8Array): boolean {
   const temporary = temporaryBeside(path);
@@ -175,10 +176,10 @@ export function createWhole(path: string, content: string | Uint8Array): boolean
   }
 }
 
-/** A new directory of our own, 0700, below the system's temporary one; whoever makes it removes it. */
+/** Creates a private directory (0700) below the system's temporary one; the caller must remove it. */
 export function createTemporaryDirectory(prefix: string): string {
   const path = mkdtempSync(join(tmpdir(), prefix));
-  // It is made with what the umask leaves of 0700.
+  // mkdtemp applies the umask to 0700.
   chmodSync(path, PRIVATE_DIR);
   return path;
 }

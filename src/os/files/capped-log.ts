@@ -1,28 +1,28 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { systemCode } from "../../errors.ts";
-import { maskText, ownSecrets } from "../redact.ts";
+import { ownSecrets, redactText } from "../redact.ts";
 import { isMissing, PRIVATE_FILE, removeFile, writeNow } from "./fs.ts";
 
 interface LogBounds {
-  /** Bytes from which on a log is cut. */
-  readonly most: number;
-  /** Bytes at its end that stay, from the next line's beginning. */
+  /** Size in bytes above which a log is cut. */
+  readonly max: number;
+  /** Bytes at its end that stay, from the start of a line. */
   readonly kept: number;
 }
 
-/** A screen of 200×50 a hundred times over is 1 MB: nobody looks back further, and conversations are kept elsewhere. */
-export const LOG_BOUNDS: LogBounds = { most: 8 * 1024 * 1024, kept: 1024 * 1024 };
+/** 1 MB holds a screen of 200×50 a hundred times: people scroll back no further, and conversations are stored elsewhere. */
+export const LOG_BOUNDS: LogBounds = { max: 8 * 1024 * 1024, kept: 1024 * 1024 };
 
-/** Characters between two looks at a log's size: a look costs as much as a short line. */
-const LOOK_EVERY = 1024 * 1024;
+/** Characters between two checks of a log's size: a check costs as much as a short line. */
+const CHECK_EVERY = 1024 * 1024;
 
-/** A log that this process alone writes, begun anew and kept below its bounds. */
+/** A new log file that only this process writes, kept within its bounds. */
 export interface LogFile {
   write(text: string): void;
   close(): void;
 }
 
-/** @throws Error of the system when it cannot be made */
+/** Creates a log file, replacing an old one. @throws a system error if it cannot be created */
 export function openLogFile(path: string): LogFile {
   removeFile(path);
   const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
@@ -40,7 +40,7 @@ export function openLogFile(path: string): LogFile {
   };
 }
 
-/** A writer to standard output that keeps the log below its bounds where that is one, and else does nothing more. */
+/** Returns a writer to standard output; if that is the log at `path`, it is kept within its bounds. */
 export function writerToLog(write: (text: string) => void, path: string): (text: string) => void {
   return writerTo(STANDARD_OUTPUT, write, path);
 }
@@ -48,10 +48,10 @@ export function writerToLog(write: (text: string) => void, path: string): (text:
 function writerTo(fd: number, write: (text: string) => void, path: string): (text: string) => void {
   let since = 0;
   return (text) => {
-    // What came from elsewhere (a message, a typed line) may hold a secret of ours.
-    write(maskText(text, ownSecrets()));
+    // Text from outside (a message, a typed line) may contain a secret of this process.
+    write(redactText(text, ownSecrets()));
     since += text.length;
-    if (since < LOOK_EVERY) return;
+    if (since < CHECK_EVERY) return;
     since = 0;
     cutLog(fd, path);
   };
@@ -60,14 +60,14 @@ function writerTo(fd: number, write: (text: string) => void, path: string): (tex
 const STANDARD_OUTPUT = 1;
 
 /**
- * Cuts the file that a descriptor of this process appends to once it is too large, in place, so that whoever else
- * appends to it goes on. A reader in between sees a part of what stays.
- * @param path by which it can be read; when something else is there by now, nothing is done
+ * Cuts a file that a descriptor of this process appends to if it is too large. It is cut in place, so other processes
+ * that append to it continue. A concurrent reader may see only a part of the remaining text.
+ * @param path path of the file; if another file is there now, nothing is done
  * @returns whether it was cut
  */
-export function cutLog(fd: number, path: string, { most, kept }: LogBounds = LOG_BOUNDS): boolean {
+export function cutLog(fd: number, path: string, { max, kept }: LogBounds = LOG_BOUNDS): boolean {
   const written = fstatSync(fd);
-  if (!written.isFile() || written.size <= most) return false;
+  if (!written.isFile() || written.size <= max) return false;
   let file: number;
   try {
     file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);

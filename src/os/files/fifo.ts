@@ -5,25 +5,25 @@ import { systemCode, TeamError } from "../../errors.ts";
 
 const BYTE = Buffer.from("\n");
 
-/** A FIFO of ours that this process has open, non-blocking. */
+/** A FIFO of this user that this process has open, non-blocking. */
 interface OpenFifo {
   readonly fd: number;
-  /** Whether its path still leads to it: another may have been made under that name, or none be there. */
+  /** True if its path still leads to it: it may have been removed or replaced. */
   isInPlace(): boolean;
-  /** For who has not handed the descriptor on. May be called twice. */
+  /** Closes the descriptor, unless it was passed on. Idempotent. */
   close(): void;
 }
 
 /**
- * Opens a FIFO of ours for its owner: for reading and writing, so that it is never at its end, and never creating it.
- * @throws TeamError PERMISSION_DENIED when it is something else or somebody else's; a system error when it is missing
+ * Opens a FIFO of this user for its owner: for reading and writing, so that it never reports end-of-file. Never creates it.
+ * @throws TeamError PERMISSION_DENIED if it is no FIFO or belongs to another user; a system error if it is missing
  */
 export function openOwnFifo(path: string): OpenFifo {
   return openFifo(path, constants.O_RDWR);
 }
 
 /**
- * Opens a FIFO of ours for reading alone: end-of-file comes when its last writer is gone. It does not wait for a writer.
+ * Opens a FIFO of this user for reading only: end-of-file comes when its last writer is gone. Does not wait for a writer.
  * @throws as {@link openOwnFifo}
  */
 export function openFifoReader(path: string): OpenFifo {
@@ -45,7 +45,7 @@ function openFifo(path: string, access: number): OpenFifo {
       return there?.ino === opened.ino && there.dev === opened.dev;
     },
     close: () => {
-      // By then the number may be another file's.
+      // Closed once only: the number may belong to another file afterwards.
       if (!closed) closeSync(fd);
       closed = true;
     },
@@ -53,16 +53,16 @@ function openFifo(path: string, access: number): OpenFifo {
 }
 
 /**
- * Writes one byte into a FIFO, if somebody has it open for reading; never blocks and never creates it. Full counts as
- * written: its reader has something to wake up for.
- * @returns whether a reader was there
+ * Writes one byte into a FIFO if a process has it open for reading. Never blocks and never creates it. A full FIFO counts
+ * as written, since its reader wakes up anyway.
+ * @returns whether there was a reader
  */
 export function touchFifo(path: string): boolean {
   let fd: number;
   try {
     fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
-    if (NOBODY.has(systemCode(error) ?? "")) return false;
+    if (NO_READER.has(systemCode(error) ?? "")) return false;
     throw error;
   }
   try {
@@ -79,8 +79,8 @@ export function touchFifo(path: string): boolean {
 }
 
 /**
- * Whether a FIFO of ours is open in no process for reading, as that of a killed owner is; nothing is written into it.
- * False where there is none of ours.
+ * True if no process has this FIFO open for reading, as after its owner was killed. Writes nothing into it. False if
+ * there is no FIFO of this user.
  */
 export function isAbandonedFifo(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
@@ -89,17 +89,17 @@ export function isAbandonedFifo(path: string): boolean {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
     return false;
   } catch (error) {
-    if (NOBODY.has(systemCode(error) ?? "")) return systemCode(error) === "ENXIO";
+    if (NO_READER.has(systemCode(error) ?? "")) return systemCode(error) === "ENXIO";
     throw error;
   }
 }
 
-/** No reader, no such file, a link, a directory, or a bell that is not ours to ring: each means that nobody is there for us. */
-const NOBODY: ReadonlySet<string> = new Set(["ENXIO", "ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "EACCES"]);
+/** No reader, no such file, a link, a directory, or no permission: each counts as a FIFO without a reader. */
+const NO_READER: ReadonlySet<string> = new Set(["ENXIO", "ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "EACCES"]);
 
 /**
- * Makes FIFOs of mode 0600 with one forked `mkfifo`; those that are there stay. Their directories must exist.
- * @throws TeamError PERMISSION_DENIED when a name is taken by something else
+ * Creates missing FIFOs of mode 0600 with one forked `mkfifo`. Their directories must exist.
+ * @throws TeamError PERMISSION_DENIED if a name is taken by something else
  */
 export async function makeOwnFifos(paths: readonly string[]): Promise<void> {
   const missing = paths.filter((path) => !fifoIsThere(path));
@@ -107,7 +107,7 @@ export async function makeOwnFifos(paths: readonly string[]): Promise<void> {
   try {
     await mkfifo(missing);
   } catch (error) {
-    // Somebody may have made one of them at the same moment: what counts is that all are there.
+    // Another process may have created one of them at the same moment.
     if (!paths.every(fifoIsThere)) throw error;
   }
 }
@@ -128,7 +128,7 @@ function fifoIsThere(path: string): boolean {
   throw notOurs(path);
 }
 
-/** Whether there is a FIFO of ours; links are not followed. */
+/** True if there is a FIFO of this user; links are not followed. */
 export function isOwnFifoAt(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   return entry !== undefined && isOwnFifo(entry);

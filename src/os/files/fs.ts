@@ -22,19 +22,19 @@ import {
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
 
-/** Nobody else reads a team's files, whatever the umask (protocol.md section 1). */
+/** Only the user may read a team's files, regardless of the umask (protocol.md section 1). */
 export const PRIVATE_DIR = 0o700;
 export const PRIVATE_FILE = 0o600;
 
-/** Makes a directory and what is missing above it, each 0700. */
+/** Creates a directory and its missing parents, each 0700. */
 export function ensureDir(path: string): void {
   if (isDirectory(path)) return;
   ensureDir(dirname(path));
-  // What stands there instead is told as the system tells it.
+  // If something else is there, mkdir throws the system error.
   if (!makePrivateDir(path) && !isDirectory(path)) mkdirSync(path);
 }
 
-/** Makes a directory, 0700 whatever the umask. @returns false when the name is taken */
+/** Creates a directory, 0700 regardless of the umask. @returns false if the name is taken */
 export function makePrivateDir(path: string): boolean {
   try {
     mkdirSync(path, { mode: PRIVATE_DIR });
@@ -46,12 +46,12 @@ export function makePrivateDir(path: string): boolean {
   return true;
 }
 
-/** A FIFO under a file's name is an empty file: to open it otherwise waits for a writer, who may never come. */
+/** A FIFO in place of a file reads as empty: without O_NONBLOCK, opening it would wait for a writer. */
 const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
-/** Node takes the number, of which its types know nothing. */
+/** Node accepts the number, but its types do not. */
 const FLAG_TO_READ = TO_READ as unknown as string;
 
-/** A file's text, or undefined when it is not there. */
+/** Returns a file's text; undefined if it is missing. */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, { encoding: "utf8", flag: FLAG_TO_READ });
@@ -61,14 +61,14 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** The system names no path where the file could be opened and not be read, as a directory. */
+/** Adds the path to a system error that lacks it: if a file could be opened but not read, such as a directory. */
 function namingPath(error: unknown, path: string): unknown {
   const isNameless = error instanceof Error && systemCode(error) !== undefined && !("path" in error);
   if (isNameless) error.message += ` '${path}'`;
   return error;
 }
 
-/** The bytes of a file from `offset` on; undefined when it is not there. */
+/** Returns the bytes of a file from `offset` on; undefined if it is missing. */
 export function readFrom(path: string, offset: number): Buffer | undefined {
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
@@ -81,7 +81,7 @@ export function readFrom(path: string, offset: number): Buffer | undefined {
   }
 }
 
-/** A descriptor to read from, for the caller to close; undefined when there is no such file. */
+/** Opens a file for reading; the caller must close the descriptor. Undefined if the file is missing. */
 export function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, TO_READ);
@@ -91,7 +91,7 @@ export function openIfThere(path: string): number | undefined {
   }
 }
 
-/** The bytes of an open file from `from` up to `to`; fewer where it ends before. */
+/** Returns the bytes of an open file from `from` to `to`; fewer if it ends before. */
 export function readPart(fd: number, from: number, to: number): Buffer {
   const buffer = Buffer.alloc(Math.max(0, to - from));
   let filled = 0;
@@ -103,7 +103,7 @@ export function readPart(fd: number, from: number, to: number): Buffer {
   return buffer.subarray(0, filled);
 }
 
-/** At most the last `bytes` of a file as text, from the start of a line; undefined when it is not there. */
+/** Returns at most the last `bytes` of a file as text, from the start of a line; undefined if it is missing. */
 export function readTail(path: string, bytes: number): string | undefined {
   const size = fileSize(path);
   const from = Math.max(0, (size ?? 0) - bytes);
@@ -111,7 +111,7 @@ export function readTail(path: string, bytes: number): string | undefined {
   return from === 0 ? text : text?.slice(text.indexOf("\n") + 1);
 }
 
-/** Names in a directory, sorted; none when it is not there. */
+/** Returns the sorted names in a directory; none if it is missing. */
 export function listDir(path: string): string[] {
   try {
     return readdirSync(path).sort();
@@ -121,45 +121,45 @@ export function listDir(path: string): string[] {
   }
 }
 
-/** Tells a file from what its path led to before. */
+/** Identifies a version of a file: it differs after each change of the file, or of the path. */
 export interface FileVersion {
   readonly inode: number;
   readonly size: number;
-  /** Milliseconds since the epoch of the last change of content, name or rights. */
+  /** Time of the last change of content, name or rights, in milliseconds since the epoch. */
   readonly changedMs: number;
 }
 
-/** Undefined when nothing is there. */
+/** Returns the version of a file; undefined if it is missing. */
 export function versionOf(path: string): FileVersion | undefined {
   const entry = statSync(path, { throwIfNoEntry: false });
   return entry && { inode: entry.ino, size: entry.size, changedMs: entry.ctimeMs };
 }
 
-/** Size in bytes, or undefined when nothing is there. */
+/** Returns the size in bytes; undefined if the file is missing. */
 export function fileSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
-/** Tells this process from another with its pid: a later one, or one in another container. Microseconds, of which some days are enough. */
+/** Distinguishes this process from others with its pid: later ones, or in another container. A few days of microseconds are enough. */
 const WORD = (process.hrtime.bigint() / 1_000n).toString(36).slice(-7);
 let sequence = 0;
 
 /**
- * A name beside `path` for its next content. Hidden, and with the pid, so that what a killed writer left is told
- * from a living one's.
+ * Returns a temporary name next to `path` for its next content. It is hidden, and contains the pid, so that files of
+ * killed writers can be recognized.
  */
 export function temporaryBeside(path: string): string {
   sequence += 1;
   return join(dirname(path), `.${basename(path)}.${process.pid}.${WORD}${sequence}.tmp`);
 }
 
-/** The pid of whoever was to write a file of this name, as {@link temporaryBeside} gives it; undefined for any other name. */
+/** Returns the pid in a name of {@link temporaryBeside}; undefined for any other name. */
 export function temporaryWriter(name: string): number | undefined {
   const pid = /^\..+\.([1-9][0-9]*)\.[0-9a-z]+\.tmp$/.exec(name)?.[1];
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** Appends whole lines in one write, so that two writers' lines never mix, and puts them on the disk. */
+/** Appends whole lines in one write, so that lines of two writers never mix, and syncs them to disk. */
 export function appendDurably(path: string, text: string, sync = true): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
@@ -171,12 +171,12 @@ export function appendDurably(path: string, text: string, sync = true): void {
   }
 }
 
-/** Makes a file 0600. */
+/** Sets a file's mode to 0600. */
 export function makePrivate(path: string): void {
   chmodSync(path, PRIVATE_FILE);
 }
 
-/** Removes a file; that it was not there is no failure. */
+/** Removes a file; does nothing if it is missing. */
 export function removeFile(path: string): void {
   try {
     unlinkSync(path);
@@ -185,7 +185,7 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Removes a directory with nothing in it; one that is not there, or not empty, is left as it is. */
+/** Removes a directory if it exists and is empty. */
 export function removeIfEmpty(path: string): void {
   try {
     rmdirSync(path);
@@ -200,7 +200,7 @@ export function removeTree(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
-/** Renames a file or directory, in one step. */
+/** Renames a file or directory atomically. */
 export function rename(from: string, to: string): void {
   renameSync(from, to);
 }
@@ -209,7 +209,7 @@ export function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** The entry itself, links not followed; undefined when nothing is there, as behind a file. */
+/** Returns the stats of an entry, links not followed; undefined if it is missing, or a part of its path is a file. */
 export function entryOf(path: string): ReturnType<typeof lstatSync> {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -224,7 +224,7 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Writes a file that is not there yet. @throws a system error EEXIST when it is */
+/** Writes a new file. @throws a system error EEXIST if the name is taken */
 export function writeNew(
   path: string,
   content: string | Uint8Array,
@@ -247,34 +247,34 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   while (at < bytes.length) at += writeSync(fd, bytes, at, bytes.length - at);
 }
 
-/** The mode whatever the umask, which stays as it is, since children inherit it. */
+/** Sets the mode regardless of the umask, which is not changed because child processes inherit it. */
 export function setFileMode(fd: number, mode: number): void {
   if ((fstatSync(fd).mode & 0o7777) !== mode) fchmodSync(fd, mode);
 }
 
-/** Cuts a file off behind `length` bytes. */
+/** Truncates a file to `length` bytes. */
 export function truncateFile(path: string, length: number): void {
   truncateSync(path, length);
 }
 
 /**
- * Whether a descriptor of this process is a file, a pipe, a socket or the device that throws all away: certainly no terminal,
- * and written to without a stream. Node's streams cost a cold command 2 ms before their first byte.
+ * True if a descriptor of this process is a file, a pipe, a socket or /dev/null, so certainly no terminal. It can be
+ * written to without Node's streams, which take a cold command 2 ms to load.
  */
 export function isPlainOutput(fd: number): boolean {
   try {
     const output = fstatSync(fd);
     return !output.isCharacterDevice() || output.rdev === statSync("/dev/null").rdev;
   } catch {
-    // Closed by whoever started us; Node has a stream for that, which takes everything and gives it to nobody.
+    // The parent process closed the descriptor; Node's stream discards all output in that case.
     return false;
   }
 }
 
 /**
- * Writes a text, and waits for a reader that is slow, as Node's own streams do on a pipe.
- * @returns what a descriptor that somebody else made non-blocking does not take now; empty when all is written
- * @throws Error of the system: EPIPE, ENOSPC
+ * Writes a text, waiting for a slow reader, as Node's own streams do on a pipe.
+ * @returns the rest that a descriptor does not accept now, if another program made it non-blocking; empty if all is written
+ * @throws a system error: EPIPE, ENOSPC
  */
 export function writeNow(fd: number, text: string | Uint8Array): Buffer {
   let rest = Buffer.from(text as string);

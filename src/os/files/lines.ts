@@ -4,9 +4,9 @@ import { openIfThere, PRIVATE_FILE, readPart, setFileMode } from "./fs.ts";
 const NEWLINE = 0x0a;
 
 /**
- * Appends whole lines in one write, so that two writers' lines never mix; a torn line that a killed writer left at the
- * end is closed first, so that it takes nothing with it.
- * @returns bytes that the file had before
+ * Appends whole lines in one write, so that lines of two writers never mix. First terminates an incomplete line that a
+ * killed writer left at the end, so it does not corrupt the new ones.
+ * @returns the file's previous size in bytes
  */
 export function appendLines(path: string, lines: string, sync: boolean): number {
   const fd = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
@@ -22,15 +22,15 @@ export function appendLines(path: string, lines: string, sync: boolean): number 
   }
 }
 
-/** Most of what is looked for is among the newest lines: two pages hold some ten of them. */
+/** Most searches end among the newest lines: two pages hold about ten of them. */
 const FIRST_CHUNK = 8 * 1024;
-/** What one piece may take of memory while a whole file is read. */
+/** Limits the memory for one chunk while a whole file is read. */
 const MAX_CHUNK = 1024 * 1024;
 
 /**
- * Gives the whole lines of a file from the newest to the oldest, and reads no more of it than is asked for, in pieces
- * that grow. What stands behind the last line's end is torn, and left out; a missing file has no lines.
- * @param maxBytes from the end that are read at most
+ * Yields the whole lines of a file, newest first. Reads growing chunks, and no more than the caller consumes. An
+ * incomplete last line is left out; a missing file has no lines.
+ * @param maxBytes maximum number of bytes to read, from the end
  */
 export function* linesBackwards(
   path: string,
@@ -41,14 +41,14 @@ export function* linesBackwards(
   try {
     let to = fstatSync(fd).size;
     const least = Math.max(0, to - maxBytes);
-    /** Up to and with its end, a line whose beginning has not been read yet; at first what is torn. */
-    let begun = Buffer.alloc(0);
+    /** The end of a line whose beginning has not been read yet; initially the incomplete last line. */
+    let lineEnd = Buffer.alloc(0);
     for (let chunk = FIRST_CHUNK; to > least; chunk = Math.min(chunk * 2, MAX_CHUNK)) {
       const from = Math.max(least, to - chunk);
-      const bytes = Buffer.concat([readPart(fd, from, to), begun]);
+      const bytes = Buffer.concat([readPart(fd, from, to), lineEnd]);
       const whole = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
       yield* linesOf(bytes.subarray(whole)).reverse();
-      begun = bytes.subarray(0, whole);
+      lineEnd = bytes.subarray(0, whole);
       to = from;
     }
   } finally {
@@ -56,7 +56,7 @@ export function* linesBackwards(
   }
 }
 
-/** What stands behind the last end of a line is none. */
+/** Splits whole lines; text after the last line end is dropped. */
 function linesOf(bytes: Buffer): string[] {
   const lines = bytes.toString("utf8").split("\n");
   lines.pop();

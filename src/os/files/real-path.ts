@@ -3,12 +3,12 @@ import { dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { isMissing } from "./fs.ts";
 
-/** Links on the way of one path, as many as Linux follows. */
-const MOST_LINKS = 40;
+/** Maximum number of links in one path, the same as in Linux. */
+const MAX_LINKS = 40;
 
 /**
- * Where a path leads, as the system goes it: `..` is the parent of where a link has led, and a link to what is not there yet
- * leads there all the same, since whoever writes to it makes that. Of what is not there the name stays.
+ * Resolves a path like the system: `..` is the parent of a link's target. A link to a missing file is resolved too, since
+ * writing to the link creates that file. Missing parts of the path keep their names.
  */
 export function realPathOf(path: string): string {
   const whole = path.startsWith("/") ? path : `${process.cwd()}/${path}`;
@@ -22,12 +22,12 @@ export function realPathOf(path: string): string {
   return walk(whole);
 }
 
-/** The way of an absolute path, link by link. */
+/** Resolves an absolute path, link by link. */
 function walk(path: string): string {
   let at = "/";
-  let links = MOST_LINKS;
-  const left = path.split("/").reverse();
-  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+  let links = MAX_LINKS;
+  const parts = path.split("/").reverse();
+  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     if (part === "" || part === ".") continue;
     const next = part === ".." ? dirname(at) : join(at, part);
     const target = part === ".." ? undefined : linkAt(next);
@@ -36,15 +36,15 @@ function walk(path: string): string {
       continue;
     }
     links -= 1;
-    // As the system says it of a loop; its own words need the call that it fails.
+    // Fails with the system error for a loop of links.
     if (links < 0) return realpathSync(next);
     if (target.startsWith("/")) at = "/";
-    left.push(...target.split("/").reverse());
+    parts.push(...target.split("/").reverse());
   }
   return at;
 }
 
-/** What a link names; undefined for what is none, or not there. */
+/** Returns the target of a link; undefined if the path is missing or is no link. */
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);

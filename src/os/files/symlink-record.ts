@@ -3,9 +3,8 @@ import { systemCode } from "../../errors.ts";
 import { isMissing, temporaryBeside } from "./fs.ts";
 
 /**
- * A symbolic link as a record: it comes into being with its whole text in one system call or not at all, and points
- * nowhere.
- * @returns false when the name is taken
+ * Creates a symbolic link as a record: one system call creates it with its whole text, or not at all. It points nowhere.
+ * @returns false if the name is taken
  */
 export function createRecordLink(path: string, text: string): boolean {
   try {
@@ -17,9 +16,9 @@ export function createRecordLink(path: string, text: string): boolean {
   }
 }
 
-/** The text of such a record; undefined when it is not there or is something else. */
+/** Returns the text of a record link; undefined if it is missing or is no link. */
 export function readRecordLink(path: string): string | undefined {
-  // Asked first, since it is missing more often than not and an exception costs more than the call.
+  // Checked first: it is usually missing, and an exception costs more than this call.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   try {
     return readlinkSync(path);
@@ -29,7 +28,7 @@ export function readRecordLink(path: string): string | undefined {
   }
 }
 
-/** Makes a symbolic link, in one step in the place of whatever had the name. @throws a system error; nothing is changed then */
+/** Creates a symbolic link, atomically replacing an existing entry. @throws a system error; nothing is changed in that case */
 export function replaceRecordLink(path: string, text: string): void {
   const temporary = temporaryBeside(path);
   symlinkSync(text, temporary);

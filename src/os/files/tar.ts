@@ -16,26 +16,26 @@ import { extract, type Header, type Pack, pack } from "tar-stream";
 import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { fileSize, makePrivate, PRIVATE_FILE, readFrom, temporaryBeside } from "./fs.ts";
 
-/** The first bytes of a file that only grows: what was there at one moment, read later. */
+/** The first bytes of a file that only grows: its content at one moment, read later. */
 interface FileStart {
   readonly path: string;
   readonly length: number;
 }
 
-/** One file of an archive that is being made. */
+/** One file of an archive that is being written. */
 export interface FileToPack {
   readonly name: string;
   readonly content: Uint8Array | FileStart;
 }
 
-/** What a searched piece of a file begins with; most lines are shorter. */
-const FIRST_LOOK = 64 * 1024;
+/** Size of the first chunk that is searched for a line end; most lines are shorter. */
+const FIRST_CHUNK = 64 * 1024;
 
-/** The whole lines of a file that others append to; undefined when it is not there. */
+/** Returns the whole lines of a file that other processes append to; undefined if it is missing. */
 export function wholeLinesOf(path: string): FileStart | undefined {
   const size = fileSize(path);
   if (size === undefined) return undefined;
-  for (let back = FIRST_LOOK; ; back *= 2) {
+  for (let back = FIRST_CHUNK; ; back *= 2) {
     const from = Math.max(0, size - back);
     const end = readFrom(path, from)?.lastIndexOf(0x0a) ?? -1;
     if (end >= 0) return { path, length: from + end + 1 };
@@ -43,14 +43,14 @@ export function wholeLinesOf(path: string): FileStart | undefined {
   }
 }
 
-/** How many bytes a file of an archive takes. */
+/** Returns the size of a file in an archive, in bytes. */
 export function packedSize({ content }: FileToPack): number {
   return content instanceof Uint8Array ? content.byteLength : content.length;
 }
 
 /**
- * The bytes of a `.tar.gz` with these files, made as they are asked for. What cannot be read destroys the stream.
- * @param at the time that every file gets, in milliseconds since the epoch
+ * Returns the bytes of a `.tar.gz` with these files, produced on demand. An unreadable file destroys the stream.
+ * @param at the modification time of every file, in milliseconds since the epoch
  */
 export function packArchive(files: Iterable<FileToPack>, at: number): Readable {
   const tar = pack();
@@ -69,7 +69,7 @@ function add(tar: Pack, file: FileToPack, mtime: Date): Promise<void> {
   const header = { name: file.name, size: packedSize(file), mode: PRIVATE_FILE, mtime };
   return new Promise((resolve, reject) => {
     const entry = tar.entry(header, (error) => (error ? reject(error) : resolve()));
-    // A file that has become shorter does not fill its entry, which is an error there.
+    // A file that became shorter does not fill its entry, which is an error.
     pipeline(Readable.from(bytesOf(file)), entry).catch(reject);
   });
 }
@@ -79,7 +79,7 @@ async function* bytesOf({ content }: FileToPack): AsyncGenerator<Uint8Array> {
   else if (content.length > 0) yield* createReadStream(content.path, { start: 0, end: content.length - 1 });
 }
 
-/** Writes a stream to a file of its own, 0600 and on the disk; the name must be free. */
+/** Writes a stream to a new file, 0600 and synced to disk; the name must be free. */
 export async function saveBytes(
   path: string,
   bytes: AsyncIterable<Uint8Array>,
@@ -91,7 +91,7 @@ export async function saveBytes(
 }
 
 /**
- * The same for a name that may be taken: the file is replaced when all of the new one is on the disk, or not at all.
+ * Writes a stream to a file that may exist: it is replaced once the new content is completely on disk, or not at all.
  * @throws the reason of `signal`
  */
 export async function replaceWithBytes(
@@ -114,12 +114,12 @@ export async function replaceWithBytes(
   closeSync(directory);
 }
 
-/** The bytes of a file. @throws a system error when it is not there */
+/** Returns the bytes of a file. @throws a system error if it is missing */
 export async function openedBytes(path: string): Promise<Readable> {
   return (await open(path)).createReadStream();
 }
 
-/** One file of an archive that is being read; its bytes are read before the next one comes, or passed over. */
+/** One file of an archive that is being read; its bytes must be read before the next file, or are skipped. */
 export interface PackedFile {
   readonly name: string;
   readonly size: number;
@@ -127,28 +127,28 @@ export interface PackedFile {
 }
 
 /**
- * Reads a `.tar.gz`: regular files only, one after the other.
- * @param mostBytes that may come out of the compression, so that a small file cannot fill the disk
- * @throws TeamError CORRUPT_FILE for what is no such archive, what `take` throws, and the reason of `signal`
+ * Reads a `.tar.gz` with regular files only, one after the other.
+ * @param maxBytes maximum number of decompressed bytes, so that a small archive cannot fill the disk
+ * @throws TeamError CORRUPT_FILE for any other content, errors of `take`, and the reason of `signal`
  */
 export async function readArchive(
   source: AsyncIterable<Uint8Array>,
-  mostBytes: number,
+  maxBytes: number,
   take: (file: PackedFile) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   const tar = extract();
   const sink = tar as unknown as Writable;
-  const flow = pipeline(source, createGunzip(), bounded(mostBytes), sink, { ...(signal && { signal }) });
-  // Both to their ends: whoever fails ends the other, which then complains of an end that came early.
+  const flow = pipeline(source, createGunzip(), bounded(maxBytes), sink, { ...(signal && { signal }) });
+  // Waits for both: if one fails, it ends the other, which then reports a premature end.
   const ends = await Promise.allSettled([takeAll(tar as unknown as AsyncIterable<PackedEntry>, take), flow]);
   signal?.throwIfAborted();
   const [refused, broken] = ends.map((end) => (end.status === "rejected" ? end.reason : undefined));
-  if (refused !== undefined && saysItself(refused)) throw refused;
+  if (refused !== undefined && isSelfExplaining(refused)) throw refused;
   if ((broken ?? refused) !== undefined) throw unreadable(broken ?? refused);
 }
 
-/** What the package gives: a stream of its own kind, which Node reads as any other. */
+/** An entry of tar-stream: not a stream of Node, but Node can iterate over it. */
 type PackedEntry = AsyncIterable<Uint8Array> & { readonly header: Header; resume(): void };
 
 async function takeAll(
@@ -163,46 +163,50 @@ async function takeAll(
   }
 }
 
-function bounded(mostBytes: number): Transform {
+function bounded(maxBytes: number): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       bytes += chunk.byteLength;
-      if (bytes > mostBytes) done(tooMuch(mostBytes));
+      if (bytes > maxBytes) done(tooMuch(maxBytes));
       else done(null, chunk);
     },
   });
 }
 
-const MAKE_AGAIN = "Make it again where the team is: teams export <team>";
+const EXPORT_AGAIN = "Export the team again: teams export <team>";
 
 function notRegular(name: string, type: string): TeamError {
   return new TeamError(
     "CORRUPT_FILE",
-    `The archive holds a ${type} (${JSON.stringify(name)}); only regular files belong in it. Nothing was made.`,
-    { hint: MAKE_AGAIN },
+    `The archive holds a ${type} (${JSON.stringify(name)}); only regular files are allowed in it. Nothing was created.`,
+    { hint: EXPORT_AGAIN },
   );
 }
 
-function tooMuch(mostBytes: number): TeamError {
-  return new TeamError("CORRUPT_FILE", `The archive holds more than ${mostBytes} bytes. Nothing was made.`, {
-    hint: MAKE_AGAIN,
-  });
+function tooMuch(maxBytes: number): TeamError {
+  return new TeamError(
+    "CORRUPT_FILE",
+    `The archive holds more than ${maxBytes} bytes. Nothing was created.`,
+    {
+      hint: EXPORT_AGAIN,
+    },
+  );
 }
 
 function unreadable(reason: unknown): unknown {
-  if (saysItself(reason)) return reason;
+  if (isSelfExplaining(reason)) return reason;
   return new TeamError(
     "CORRUPT_FILE",
-    `That is not a whole .tar.gz: ${messageOf(reason)}. Nothing was made.`,
+    `The archive is not a complete .tar.gz: ${messageOf(reason)}. Nothing was created.`,
     {
-      hint: MAKE_AGAIN,
+      hint: EXPORT_AGAIN,
       cause: reason,
     },
   );
 }
 
-/** An error of ours or of the system tells by itself what is wrong, and so does a defect. */
-function saysItself(reason: unknown): boolean {
+/** True for a TeamError, a system error or a programming error: its message needs no explanation. */
+function isSelfExplaining(reason: unknown): boolean {
   return reason instanceof TeamError || isSystemError(reason) || reason instanceof TypeError;
 }

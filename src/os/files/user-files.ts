@@ -14,31 +14,31 @@ import { replaceFile } from "./atomic-write.ts";
 import { isMissing, readPart } from "./fs.ts";
 import { realPathOf } from "./real-path.ts";
 
-/** What stands at a path, links followed. */
-export interface FileLook {
+/** The stats of a path, links followed. */
+export interface PathStat {
   readonly kind: "missing" | "file" | "directory" | "special";
   readonly size: number;
   /** Milliseconds since the epoch, with their fraction. */
   readonly mtimeMs: number;
 }
 
-export function lookAt(path: string): FileLook {
+export function pathStat(path: string): PathStat {
   try {
     const stat = statSync(path);
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "special";
     return { kind, size: stat.size, mtimeMs: stat.mtimeMs };
   } catch (error) {
-    // Behind a file there is nothing.
+    // ENOTDIR: a part of the path is a file.
     if (isMissing(error) || systemCode(error) === "ENOTDIR") return { kind: "missing", size: 0, mtimeMs: 0 };
     throw error;
   }
 }
 
 /**
- * What a file gives that has no size, as those of /proc: at most so many bytes, and none where it would have to be waited for.
- * @returns undefined for one that is not there
+ * Reads a file without a size, such as those of /proc: at most `maxBytes` bytes, and none if reading would block.
+ * @returns undefined if it is missing
  */
-export function readUnsized(path: string, most: number): Buffer | undefined {
+export function readUnsized(path: string, maxBytes: number): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -47,7 +47,7 @@ export function readUnsized(path: string, most: number): Buffer | undefined {
     throw error;
   }
   try {
-    return readPart(fd, 0, most);
+    return readPart(fd, 0, maxBytes);
   } catch (error) {
     if (systemCode(error) === "EAGAIN") return Buffer.alloc(0);
     throw error;
@@ -57,8 +57,8 @@ export function readUnsized(path: string, most: number): Buffer | undefined {
 }
 
 /**
- * Writes a file of the user's: whole or not at all, through links to where they lead, with the mode and owner that it
- * had; a new one and the directories above it as the umask says, since they are not ours.
+ * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. A new file and its missing
+ * parent directories get their modes from the umask.
  */
 export function writeUserFile(path: string, content: string): void {
   const real = realPathOf(path);
@@ -68,7 +68,7 @@ export function writeUserFile(path: string, content: string): void {
     replaceFile(real, content, { mode: "umask" });
     return;
   }
-  // A file with several names stays one file with several names; that costs the rename.
+  // A file with several hard links is written in place, since a rename would separate them.
   if (old.nlink > 1) {
     writeFileSync(real, content, { flush: true });
     return;
@@ -79,7 +79,7 @@ export function writeUserFile(path: string, content: string): void {
   try {
     chownSync(real, old.uid, old.gid);
   } catch (error) {
-    // Only root may give a file away; for others it becomes theirs, as with any editor that replaces files.
+    // Only root may change the owner; otherwise the file becomes ours, as with any editor that replaces files.
     if (systemCode(error) !== "EPERM") throw error;
   }
 }

@@ -2,16 +2,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 interface WalkOptions {
-  /** Names of directories that are not entered. */
+  /** Names of directories to skip. */
   readonly skip: ReadonlySet<string>;
-  /** After so many files it ends. */
+  /** Maximum number of files. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Every regular file below a directory, by its path from there, in the order of names. Links are not followed, so that it
- * ends and stays inside; what may not be looked into is passed over.
+ * Returns the relative paths of all regular files below a directory, ordered by name. Links are not followed, so the walk
+ * ends and stays inside. Unreadable directories are skipped.
  */
 export async function walkFiles(directory: string, options: WalkOptions): Promise<string[]> {
   const files: string[] = [];
@@ -31,7 +31,7 @@ async function entriesOf(directory: string): Promise<import("node:fs").Dirent[]>
   try {
     return await readdir(directory, { withFileTypes: true });
   } catch {
-    // Gone meanwhile, or not ours to read: the rest of the tree still counts.
+    // Removed meanwhile, or unreadable: continue with the rest.
     return [];
   }
 }

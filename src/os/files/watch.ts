@@ -8,9 +8,9 @@ export interface DirectoryWatch {
 }
 
 /**
- * Calls `onChange` with the name of each entry of a directory that changes, appears or goes; without a name where the
- * system gives none, and when the directory itself is gone. What cannot be watched (missing, or no watches left) is
- * not an error: whoever watches has a slow check besides.
+ * Calls `onChange` with the name of each entry of a directory that is changed, created or removed; without a name if the
+ * system gives none, and when the directory itself is removed. A directory that cannot be watched (missing, or no watches
+ * left) is no error: callers also poll slowly.
  * @returns undefined when the directory cannot be watched
  */
 export function watchDirectory(
@@ -20,12 +20,12 @@ export function watchDirectory(
   try {
     const own = basename(path);
     const watcher = watch(path, { persistent: true }, (_event, name) => {
-      // Linux tells of the directory's own end by the directory's name.
+      // Linux reports the removal of the directory itself with its own name.
       const gone = name === own && entryOf(path) === undefined;
       onChange(gone ? undefined : (name ?? undefined));
     });
     watcher.on("error", () => {
-      // The directory went away; its reader is to look once more and will find that.
+      // The directory was removed; the caller finds that when it reads again.
       watcher.close();
       onChange(undefined);
     });

@@ -7,19 +7,18 @@ import {
 import { pipeline, Readable, Transform } from "node:stream";
 
 /**
- * Bytes of an answer, and of one event where it is a stream of them, which may last for days: what asks for it holds that much of
- * it at least, and no honest one is so long.
+ * Maximum bytes of a response, or of one event in an event stream, which may last for days. The client must buffer that
+ * much, and no real response is that long.
  */
 const MAX_BODY = 16 * 1024 * 1024;
 
 /**
- * A `fetch` over node:http and node:https for a library that asks for one: the global one keeps some 7 MB more in a
- * process. Just what a client of an API needs: string or byte bodies, streamed answers, abort; no redirects (a
- * credential must not follow one), no cookies, no decoding of compressed bodies (none is asked for), no proxy: like the
- * global `fetch` it takes no notice of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; who needs a proxy gives a base URL that
- * leads there.
- * @param idleTimeoutMs a connection on which nothing comes for so long is given up
- * @param how of connections: all of the process are shared without it
+ * Returns a `fetch` over node:http and node:https, for libraries that accept one: the global one takes 7 MB more memory.
+ * Supports what an API client needs: string or byte bodies, streamed responses, abort. No redirects (a credential must
+ * not follow one), no cookies, no compressed bodies (none are requested), no proxy: like the global `fetch` it ignores
+ * HTTP_PROXY, HTTPS_PROXY and NO_PROXY. A user who needs a proxy can set a base URL that leads to it.
+ * @param idleTimeoutMs a connection without data for this long is closed
+ * @param how connection options; default: the shared connections of this process
  */
 export function httpFetch(
   idleTimeoutMs: number,
@@ -55,7 +54,7 @@ function bodyOf(body: unknown): string | Uint8Array | undefined {
   throw new TypeError("Only text and bytes can be sent.");
 }
 
-/** The abort ends the request at any point, also while the answer's body is read. */
+/** An abort ends the request at any time, also while the body of the response is read. */
 function exchange(
   request: ClientRequest,
   body: string | Uint8Array | undefined,
@@ -75,7 +74,7 @@ function exchange(
       request.destroy(new Error(`Nothing came from the server for ${idleTimeoutMs} ms.`));
     });
     request.once("response", resolve);
-    // An error behind the answer's start comes out of its body.
+    // An error after the start of the response is reported by its body.
     request.on("error", reject);
     request.end(body);
   });
@@ -94,7 +93,7 @@ function responseOf(answer: IncomingMessage): Response {
   return new Response(stream, { status, statusText: answer.statusMessage ?? "", headers });
 }
 
-/** The body of an answer; an error once it, or one of its events, is longer than anybody reads. */
+/** Returns the body of a response; it fails if the body, or one of its events, exceeds {@link MAX_BODY}. */
 function bounded(answer: IncomingMessage, isEvents: boolean): Readable {
   let held = 0;
   const counted = new Transform({
@@ -104,11 +103,11 @@ function bounded(answer: IncomingMessage, isEvents: boolean): Readable {
       else done(new Error(`The server's answer is longer than ${MAX_BODY} bytes.`));
     },
   });
-  // What goes wrong comes out of the body.
+  // Errors are reported by the body.
   return pipeline(answer, counted, () => undefined);
 }
 
-/** Whether an event ends in it, at its blank line. One that is cut between two pieces is taken for the next one's. */
+/** True if an event ends in this chunk, at its blank line. A blank line split between two chunks is missed: the count continues. */
 function endsEvent(chunk: Buffer): boolean {
   return chunk.includes("\n\n") || chunk.includes("\r\n\r\n") || chunk.includes("\r\r");
 }

@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/** As `lookup` of node:dns answers when it is asked for all addresses. */
+/** The `lookup` of node:dns with the option `all`. */
 type Resolve = (
   host: string,
   options: { readonly all: true },
@@ -9,9 +9,9 @@ type Resolve = (
 ) => void;
 
 /**
- * A `lookup` for node:http that gives no address which may not be reached. It is asked where the connection is made, so that a
- * name server cannot answer one thing to a check and another to the connection. A host that is an address already is never
- * looked up: its caller checks it.
+ * Returns a `lookup` for node:http that refuses addresses which must not be reached. It resolves the host for the
+ * connection itself, so a name server cannot give a check and the connection different answers. A host that is an
+ * address is never looked up: the caller must check it.
  */
 export function guardedLookup(
   mayReach: (address: string) => boolean,
@@ -30,7 +30,7 @@ export function guardedLookup(
   };
 }
 
-/** A host's name leads to an address that may not be reached. */
+/** A host name resolves to an address that must not be reached. */
 export class RefusedAddress extends Error {
   override readonly name = "RefusedAddress";
   readonly address: string;
@@ -42,8 +42,8 @@ export class RefusedAddress extends Error {
 }
 
 /**
- * Networks whose addresses lead to this machine, to its neighbours or to nobody (the registries of RFC 6890), and those that
- * hold an IPv4 address of any kind in themselves. IPv4 addresses written as IPv6 are held against the IPv4 ones.
+ * Networks that lead to this machine, to its neighbours or nowhere (the registries of RFC 6890), and those that embed an
+ * IPv4 address of any kind. IPv4 addresses in IPv6 form are checked against the IPv4 networks.
  */
 const PRIVATE_NETWORKS =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 " +
@@ -51,7 +51,7 @@ const PRIVATE_NETWORKS =
 
 let list: BlockList | undefined;
 
-/** Whether an IP address is none of the public network; a text that is no address is not. */
+/** True if an IP address is not public; false for any other text. */
 export function isPrivateAddress(text: string): boolean {
   const address = text.replace(/%.*$/, "");
   const version = isIP(address);

@@ -9,7 +9,7 @@ export interface CommandOptions {
   readonly cwd: string;
   /** The whole environment: nothing of this process is added. */
   readonly env: Env;
-  /** What it reads on stdin; nothing without it. */
+  /** Text for stdin; default: empty. */
   readonly input?: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -19,20 +19,20 @@ export interface CommandOptions {
 export interface CommandEnd {
   readonly code: number | undefined;
   readonly signal: string | undefined;
-  /** Why it did not end by itself, or did not begin. */
+  /** Why it was ended, or could not be started. */
   readonly failure?: "timed-out" | "aborted" | "not-started";
-  /** What the system said when it did not begin, and its code for that. */
+  /** The system error if it could not be started, and its code. */
   readonly message?: string;
   readonly systemCode?: string;
 }
 
-/** Milliseconds to read on when the program is gone and something that it left holds its output open. */
+/** Milliseconds to continue reading after the program exited, if a child that it left behind keeps its output open. */
 const DRAIN_MS = 200;
 
 /**
- * Runs a program in a session and process group of its own: no controlling terminal, stdin closed behind its input. At the timeout
- * and at the abort it is ended with all that it started. What a program leaves running when it ends by itself
- * stays, but is not read any more. Rejects only where the system does not show what is to be ended.
+ * Runs a program in its own session and process group: no controlling terminal, stdin closed after the input. A timeout or
+ * an abort ends it with everything it started. Processes that it leaves behind when it exits normally stay, but their
+ * output is no longer read. Rejects only if the process table cannot be read to end it.
  */
 export async function runCommandGroup(
   file: string,
@@ -41,17 +41,17 @@ export async function runCommandGroup(
 ): Promise<CommandEnd> {
   if (options.signal.aborted) return { code: undefined, signal: undefined, failure: "aborted" };
   const mark = randomUUID();
-  const begun = begin(file, args, { ...options, env: { ...options.env, [COMMAND_VARIABLE]: mark } });
-  if ("failure" in begun) return begun;
-  const { child } = begun;
-  // One that reads nothing closes its end.
+  const started = start(file, args, { ...options, env: { ...options.env, [COMMAND_VARIABLE]: mark } });
+  if ("failure" in started) return started;
+  const { child } = started;
+  // A program that does not read stdin closes it, which is an error event here.
   child.stdin?.on("error", () => undefined).end(options.input);
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.on("data", (bytes: Buffer) => options.onOutput(stream, bytes));
   }
   const end = endOf(child);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const first = await before(end, options.timeoutMs, options.signal);
+  const first = await firstOrUndefined(end, options.timeoutMs, options.signal);
   if (first === undefined) {
     if (child.pid !== undefined) await endCommand(child.pid, mark);
     child.stdout?.destroy();
@@ -59,14 +59,14 @@ export async function runCommandGroup(
     const failure = options.signal.aborted ? "aborted" : "timed-out";
     return { ...(await end), failure };
   }
-  if (first.failure === undefined) await before(closed, DRAIN_MS, options.signal);
+  if (first.failure === undefined) await firstOrUndefined(closed, DRAIN_MS, options.signal);
   child.stdout?.destroy();
   child.stderr?.destroy();
   return first;
 }
 
-/** A program that is not there says so by an event; what its arguments or environment are too long for, at once. */
-function begin(
+/** A missing program is reported by an event; arguments or an environment that are too long throw at once. */
+function start(
   file: string,
   args: readonly string[],
   options: CommandOptions,
@@ -99,8 +99,12 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
   });
 }
 
-/** What comes first: the event, or the time or the abort (undefined). Leaves no timer and no listener to the signal behind. */
-async function before<T>(event: Promise<T>, ms: number, signal: AbortSignal): Promise<T | undefined> {
+/** Returns the result of `event`, or undefined if the timeout or the abort comes first. Removes its timer and its listener. */
+async function firstOrUndefined<T>(
+  event: Promise<T>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<T | undefined> {
   const over = new AbortController();
   const waited = pause(ms, AbortSignal.any([signal, over.signal])).then(() => undefined);
   const first = await Promise.race([event, waited]);

@@ -5,10 +5,10 @@ import { systemCode } from "../../errors.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Env } from "../env.ts";
 
-/** Whether the process of a record still runs; `unknown` when this machine cannot judge it (another pid space). */
+/** Whether a recorded process is still running; `unknown` if this machine cannot judge it (another pid space). */
 export type Liveness = "alive" | "dead" | "unknown";
 
-/** When a process started, as its pid's owner of today says; undefined when there is none. */
+/** Returns the start time of the process that has this pid now; undefined if no process has it. */
 export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
 }
@@ -16,15 +16,15 @@ export function startTimeOf(pid: number): string | undefined {
 let space: string | undefined;
 let boot: string | undefined;
 
-/** The host's name and, on Linux, its pid namespace: a pid means something only inside of it. */
+/** Returns the host name and, on Linux, the pid namespace: a pid is only valid inside it. */
 export function pidSpace(): string {
   space ??= process.platform === "linux" ? `${hostname()}#${readlinkSync("/proc/self/ns/pid")}` : hostname();
   return space;
 }
 
 /**
- * This boot of the machine, so that pids of an earlier one are known to be dead. On macOS not the boot's time, which moves
- * whenever the clock is set and is printed in the caller's time zone.
+ * Identifies this boot of the machine, so that processes of an earlier boot are known to be dead. On macOS not the boot
+ * time, which changes when the clock is set and is printed in the caller's time zone.
  */
 export function bootId(): string {
   boot ??=
@@ -34,13 +34,13 @@ export function bootId(): string {
   return boot;
 }
 
-/** The identity of a living process; undefined when it is gone. */
+/** Returns the identity of a living process; undefined if it is gone. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const procStart = startTimeOf(pid);
   return procStart === undefined ? undefined : { pid, procStart, pidSpace: pidSpace(), bootId: bootId() };
 }
 
-/** This process. @throws Error when the system does not show it, which is a broken system. */
+/** Returns the identity of this process. @throws Error if the system does not show it, which means that the system is broken */
 export function ownIdentity(): ProcessIdentity {
   const own = identityOf(process.pid);
   if (own === undefined)
@@ -48,7 +48,7 @@ export function ownIdentity(): ProcessIdentity {
   return own;
 }
 
-/** What a record says of a process; one that lacks the space or the boot is taken for one of here. */
+/** A process in a record. A record without pid space or boot id is treated as local. */
 export interface RecordedProcess {
   readonly pid: number;
   readonly procStart?: string | undefined;
@@ -56,12 +56,12 @@ export interface RecordedProcess {
   readonly bootId?: string | undefined;
 }
 
-/** Whether the pid of a record means a process of this pid space and boot: no other may be signalled by it. */
-export function isOfHere({ pidSpace: space, bootId: boot }: RecordedProcess): boolean {
+/** True if a recorded pid belongs to this pid space and boot; no other may be signalled. */
+export function isLocalProcess({ pidSpace: space, bootId: boot }: RecordedProcess): boolean {
   return (space === undefined || space === pidSpace()) && (boot === undefined || boot === bootId());
 }
 
-/** Judges a record: by pid and start time in our own pid space and boot, else as protocol.md says. */
+/** Judges a recorded process: by pid and start time in our pid space and boot, otherwise by the rules of protocol.md. */
 export function livenessOf(record: RecordedProcess): Liveness {
   if (record.pidSpace !== undefined && record.pidSpace !== pidSpace()) {
     const sameHost = record.pidSpace.split("#")[0] === hostname();
@@ -73,7 +73,7 @@ export function livenessOf(record: RecordedProcess): Liveness {
   return record.procStart === undefined || record.procStart === start ? "alive" : "dead";
 }
 
-/** Field 22 of `/proc/<pid>/stat`; the second field may hold spaces and brackets, so count behind its last bracket. */
+/** Reads field 22 of `/proc/<pid>/stat`. The second field may contain spaces and brackets, so count after the last bracket. */
 function startFromProc(pid: number): string | undefined {
   let stat: string;
   try {
@@ -83,11 +83,11 @@ function startFromProc(pid: number): string | undefined {
     throw error;
   }
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // A zombie holds its pid but runs nothing.
+  // A zombie keeps its pid but runs nothing.
   return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
 }
 
-/** The text of `ps -o lstart=`. @throws Error when ps could not be asked, which says nothing about the process */
+/** Returns the output of `ps -o lstart=`. @throws Error if ps failed to run, which says nothing about the process */
 export function startFromPs(pid: number, env: Env = process.env): string | undefined {
   try {
     const out = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
@@ -97,7 +97,7 @@ export function startFromPs(pid: number, env: Env = process.env): string | undef
     }).trim();
     return out === "" ? undefined : out;
   } catch (error) {
-    // That is how ps says that there is no such process.
+    // ps exits with 1 if there is no such process.
     if ((error as { status?: unknown }).status === 1) return undefined;
     throw error;
   }

@@ -3,22 +3,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import { systemCode } from "../../errors.ts";
 import { platform } from "../env.ts";
 
-/** One process as the system shows it. */
+/** One process in the system's process table. */
 export interface ProcessRow {
   readonly pid: number;
   readonly ppid: number;
   readonly pgid: number;
-  /** Session id: the pid of the process that began it. On macOS, where `ps` does not show it, the process group. */
+  /** Session id: the pid of the session leader. On macOS, where `ps` does not show it, the process group. */
   readonly sid: number;
-  /** On macOS alone, the terminal that it belongs to: those of one terminal are of one session. */
+  /** On macOS only, its terminal: processes of one terminal belong to one session. */
   readonly tty?: string;
   /** Start time in the form of a process identity. */
   readonly procStart: string;
-  /** The program's own name for itself (`tmux: server`). */
+  /** The name that the program gave itself (`tmux: server`). */
   readonly name: string;
 }
 
-/** These and all that live below them, as the table shows it. */
+/** Returns these processes and all their descendants in the table. */
 export function descendants(table: readonly ProcessRow[], start: Iterable<ProcessRow>): Set<ProcessRow> {
   const children = new Map<number, ProcessRow[]>();
   for (const row of table) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
@@ -31,20 +31,20 @@ export function isTmuxServer(row: ProcessRow): boolean {
   return /^tmux: server/.test(row.name) || /(^|\/)tmux$/.test(row.name);
 }
 
-/** Every living process that we may see; zombies are left out. */
+/** Returns all processes that are visible to this user, without zombies. */
 export function processTable(): readonly ProcessRow[] {
   return platform === "linux" ? tableFromProc() : tableFromPs();
 }
 
 /**
- * Whether a process was started with `entry` (`NAME=value`) in its environment. False also where the system does not
- * let us look: another user's, a non-dumpable one, on macOS the system's own programs (`/bin/sh`).
+ * True if a process was started with `entry` (`NAME=value`) in its environment. Also false if the system hides the
+ * environment: of another user's process, a non-dumpable one, on macOS the system's own programs (`/bin/sh`).
  */
 export function hasEnvEntry(pid: number, entry: string): boolean {
   return envEntryMatcher(entry)(pid);
 }
 
-/** {@link hasEnvEntry} for many: where there is no /proc, one fork at the first question answers all. */
+/** Returns {@link hasEnvEntry} for many processes: without /proc, one fork at the first call serves all. */
 export function envEntryMatcher(entry: string): (pid: number) => boolean {
   if (platform === "linux") return (pid) => readProc(`${pid}/environ`)?.split("\0").includes(entry) ?? false;
   let pids: ReadonlySet<number> | undefined;
@@ -54,15 +54,15 @@ export function envEntryMatcher(entry: string): (pid: number) => boolean {
   };
 }
 
-/** The pids of the lines of `ps -E` that show this entry: the environment stands behind the arguments, each parted by a blank. */
+/** Returns the pids of the lines of `ps -E` that contain this entry: the environment follows the arguments, separated by blanks. */
 export function pidsShownWith(text: string, entry: string): ReadonlySet<number> {
   const lines = text.split("\n").filter((line) => `${line} `.includes(` ${entry} `));
   return new Set(lines.map((line) => Number.parseInt(line, 10)));
 }
 
 /**
- * Sends a signal to a process, or to a whole group by its negative id; that nobody is left is no failure (of a group of
- * zombies macOS says that it is not ours). @returns whether it was there and ours to signal
+ * Sends a signal to a process, or to a process group by its negative id. Does not throw if it is gone; for a group of
+ * zombies macOS reports EPERM. @returns whether it existed and we may signal it
  */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
@@ -75,10 +75,10 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 export const ownPid = process.pid;
-/** Who started this process. */
+/** Pid of the parent of this process, when this module was loaded. */
 export const ownParent = process.ppid;
 
-/** The parent of a process; undefined when it is gone. */
+/** Returns the parent of a process; undefined if the process is gone. */
 export function parentOf(pid: number): number | undefined {
   if (platform !== "linux") return tableFromPs().find((row) => row.pid === pid)?.ppid;
   const stat = readProc(`${pid}/stat`);
@@ -95,7 +95,7 @@ function tableFromProc(): ProcessRow[] {
     });
 }
 
-/** `pid (name) state ppid pgrp session …`, field 22 the start; the name may hold spaces and brackets. */
+/** Parses `pid (name) state ppid pgrp session …`; field 22 is the start time. The name may contain spaces and brackets. */
 export function rowOfStat(stat: string): ProcessRow | undefined {
   const open = stat.indexOf("(");
   const close = stat.lastIndexOf(")");
@@ -119,15 +119,15 @@ function tableFromPs(): ProcessRow[] {
     .flatMap((line) => rowOfPs(line) ?? []);
 }
 
-/** Bytes of the longest answer: every process with its whole environment. */
-const PS_MOST_BYTES = 64 * 1024 * 1024;
+/** Maximum bytes of the output of ps: every process with its whole environment. */
+const PS_MAX_BYTES = 64 * 1024 * 1024;
 
 function psText(args: readonly string[]): string {
   const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
-  return execFileSync("ps", args, { encoding: "utf8", env, maxBuffer: PS_MOST_BYTES });
+  return execFileSync("ps", args, { encoding: "utf8", env, maxBuffer: PS_MAX_BYTES });
 }
 
-/** `lstart` is always five words: `Sat Nov 21 09:06:51 2026`; who has no terminal shows question marks for one. */
+/** Parses a line of ps. `lstart` is always five words: `Sat Nov 21 09:06:51 2026`; a missing terminal is shown as question marks. */
 export function rowOfPs(line: string): ProcessRow | undefined {
   const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(
     line,
@@ -145,7 +145,7 @@ export function rowOfPs(line: string): ProcessRow | undefined {
   };
 }
 
-/** A process that ended while we looked, or that is not ours to look at, has no text. */
+/** Returns undefined for a process that has just ended, or that this user may not inspect. */
 function readProc(path: string): string | undefined {
   try {
     return readFileSync(`/proc/${path}`, "utf8");

@@ -96,7 +96,7 @@ async function signalUntilGone(
 }
 
 /**
- * Processes in the table that belong to the tree. Pure except for `marked`.
+ * Returns the processes in the table that belong to the tree. Pure except for `marked`.
  * @param ever processes found earlier, by pid and start time: an orphan whose parent has just ended still belongs
  */
 export function treeMembers(
@@ -108,7 +108,8 @@ export function treeMembers(
   const below = (start: Iterable<ProcessRow>): Set<ProcessRow> => allBelow(table, start);
   const top = table.find((row) => row.pid === root.pid);
   const ours = top !== undefined && top.procStart === root.procStart;
-  // While a session lives its number is no new process's pid: a stranger with the root's pid means that ours is over.
+  // A session id is not reused as a pid while the session lives. Another process with the root's pid means that our
+  // session is over.
   const sessionIsOurs = ours || top === undefined;
   const servers = below(table.filter(isTmuxServer));
   const seeds = table.filter(
@@ -119,7 +120,7 @@ export function treeMembers(
       ever.get(row.pid) === row.procStart,
   );
   const related = below(seeds);
-  // A server that a marked process started hands the mark to panes of the user: neither it nor they are the agent's.
+  // A tmux server that a marked process started passes the mark to panes of the user: neither belongs to the agent.
   const hosted = below(table.filter((row) => row.pid === host?.pid && row.procStart === host.procStart));
   const beyond = below([...hosted].filter(isTmuxServer));
   const isForeign = (row: ProcessRow): boolean => servers.has(row) && (!hosted.has(row) || beyond.has(row));
@@ -131,7 +132,7 @@ export function treeMembers(
 }
 
 /**
- * Processes in the table that a command started. Pure except for `marked`. A tmux server that the command started
+ * Returns the processes in the table that a command started. Pure except for `marked`. A tmux server that the command started
  * passes the mark to every later pane of the user, so the server and its descendants are excluded.
  */
 function commandMembers(

@@ -2,13 +2,13 @@ import type { ChildProcess } from "node:child_process";
 import { after } from "../clock.ts";
 import type { Env } from "../env.ts";
 
-/** What a program that ran to its end left behind. */
+/** The result of a program that has ended. */
 export interface ProgramResult {
   readonly code: number | undefined;
   readonly signal: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why it did not run or end by itself. */
+  /** Why it could not be started, or was ended. */
   readonly failure?: "not-found" | "timed-out" | "aborted" | "output-limit";
 }
 
@@ -16,23 +16,23 @@ interface RunOptions {
   readonly input?: string | Uint8Array;
   readonly env?: Env;
   readonly cwd?: string;
-  /** Milliseconds; then SIGTERM, and SIGKILL one second later. */
+  /** Milliseconds until SIGTERM; SIGKILL follows one second later. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Bytes of stdout and of stderr each, 64 MiB by default. */
+  /** Maximum bytes of stdout and of stderr each; default 64 MiB. */
   readonly maxBytes?: number;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Milliseconds that what a killed program wrote last may take to be read. */
+/** Milliseconds to read the last output of a killed program. */
 const DRAIN_MS = 100;
 
 let survivesFileLimit = false;
 
 /**
- * Node ignores SIGXFSZ, so that a file that grows beyond the limit is an error of the write. execa listens for it while a
- * program runs, and with its listener the last one would go, and what Node had set does not come back: so one of ours stays.
+ * Node ignores SIGXFSZ, so a file beyond the size limit is a write error. execa listens for the signal while a program
+ * runs; when its listener is removed as the last one, Node's setting is lost. A permanent listener prevents that.
  */
 function surviveFileLimit(): void {
   if (survivesFileLimit) return;
@@ -41,8 +41,8 @@ function surviveFileLimit(): void {
 }
 
 /**
- * Runs a program with an argument vector, never through a shell. How it ended is an answer and not an exception.
- * execa is loaded at the first call: it costs a fifth of Node's own start.
+ * Runs a program with an argument vector, never through a shell. Returns how it ended, and does not throw for that.
+ * execa is loaded at the first call, since loading it takes a fifth of Node's own start.
  */
 export async function run(
   file: string,
@@ -64,7 +64,7 @@ export async function run(
     maxBuffer: options.maxBytes ?? MAX_BYTES,
   });
   program.once("exit", () => {
-    if (program.killed) after(DRAIN_MS, () => letGo(program));
+    if (program.killed) after(DRAIN_MS, () => destroyOutput(program));
   });
   const result = await program;
   const failure = failureOf(result);
@@ -79,10 +79,10 @@ export async function run(
 }
 
 /**
- * A program may have handed its output to another, as tmux does to its server: what we killed is not waited for until that
- * one closes it.
+ * Stops reading a killed program's output: it may have passed the pipes to another process, as tmux does to its server,
+ * which keeps them open.
  */
-function letGo({ stdout, stderr }: Pick<ChildProcess, "stdout" | "stderr">): void {
+function destroyOutput({ stdout, stderr }: Pick<ChildProcess, "stdout" | "stderr">): void {
   stdout?.destroy();
   stderr?.destroy();
 }

@@ -13,11 +13,11 @@ interface DetachedOptions {
   readonly cwd: string;
   /** The whole environment: nothing of this process is added. */
   readonly env: Env;
-  /** stdout and stderr go to the end of this file, 0600 whatever the umask. */
+  /** stdout and stderr are appended to this file, 0600 regardless of the umask. */
   readonly logFile: string;
 }
 
-/** A program in a session of its own, which outlives this process. */
+/** A program in its own session, which outlives this process. */
 interface DetachedProcess {
   readonly pid: number;
   /** Our end of the anonymous socketpair that the child has as descriptor 3. It does not keep this process alive. */
@@ -26,7 +26,7 @@ interface DetachedProcess {
 
 /**
  * Starts a program in its own session, with its output in a file and one end of a socketpair as descriptor 3.
- * @throws TeamError SPAWN_FAILED when the system refuses to start it
+ * @throws TeamError SPAWN_FAILED if the system cannot start it
  */
 export async function spawnDetached(
   file: string,
@@ -53,7 +53,7 @@ export async function spawnDetached(
     child.unref();
     const channel = child.stdio[3] as Socket;
     channel.unref();
-    // A reset only says that the child is gone, which its exit record says better.
+    // A reset means only that the child is gone, which its exit record shows better.
     channel.on("error", () => channel.destroy());
     return { pid: child.pid ?? 0, channel };
   } catch (error) {
@@ -64,8 +64,8 @@ export async function spawnDetached(
 }
 
 /**
- * Runs a program in this terminal, which it has for itself until it ends.
- * @returns its exit status as a shell has it: 128 + n for signal n
+ * Runs a program in this terminal and waits until it ends.
+ * @returns its exit status like a shell: 128 + n for signal n
  */
 export function runForeground(file: string, args: readonly string[], env: Env): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -78,8 +78,8 @@ export function runForeground(file: string, args: readonly string[], env: Env): 
 }
 
 /**
- * Runs a program to its end in a session of its own, so that it cannot take the terminal, with nothing to read and its
- * output dropped. At the timeout its whole process group is killed. Says nothing: what counts is the file it leaves.
+ * Runs a program in its own session, so that it cannot take the terminal, and waits until it ends. It has no input, and
+ * its output is discarded. A timeout kills its whole process group. Returns no result: callers check the file it writes.
  */
 export function runDetached(
   file: string,
@@ -100,18 +100,18 @@ export function runDetached(
   });
 }
 
-/** A program that says something by its end alone. */
+/** A program that only signals by ending. */
 export interface WaitingProgram {
-  /** Undefined when it could not be started. */
+  /** Undefined if it could not be started. */
   readonly process: ProcessIdentity | undefined;
-  /** Resolves when it has ended, however; at once when it could not be started. Never rejects. */
+  /** Resolves when it has ended in any way, or at once if it could not be started. Never rejects. */
   readonly ended: Promise<void>;
-  /** Keeps this process alive from now on until it has ended. */
+  /** Keeps this process alive until the program has ended. */
   hold(): void;
 }
 
 /**
- * Starts a program without input and output. It does not keep this process alive until it is held, and outlives it when
+ * Starts a program without input and output. It keeps this process alive only after `hold`, and outlives this process if
  * that is killed.
  * @param env the whole environment
  */

@@ -1,13 +1,13 @@
 import { signalProcess } from "./process-table.ts";
 
 /**
- * For a program that draws on its terminal: gives it back before it is stopped (Ctrl-Z).
- * @returns ends that
+ * Restores the terminal before this process is suspended (Ctrl-Z), for a program that draws on it.
+ * @returns removes the handler
  */
-export function onSuspend(giveBack: () => void): () => void {
+export function onSuspend(restoreTerminal: () => void): () => void {
   const stop = (): void => {
-    giveBack();
-    // Without a listener the signal means again what it does by itself: nothing, where nobody could let it go on.
+    restoreTerminal();
+    // Without a listener the signal has its default effect. The kernel ignores it if no shell could resume the process.
     process.off("SIGTSTP", stop);
     signalProcess(process.pid, "SIGTSTP");
     process.on("SIGTSTP", stop);

@@ -5,10 +5,10 @@ import { skillDirectories } from "../../agent/prompts/skill-directories.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { listDir } from "../../os/files/fs.ts";
-import { withoutCredentials } from "../../os/redact.ts";
+import { withoutModelCredentials } from "../../os/redact.ts";
 import { mcpConfig } from "../../settings/mcp-servers.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
-import { eventOfNow } from "../../team/members/members.ts";
+import { currentEventSubject } from "../../team/members/members.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { readDenialsOf } from "./read-denials.ts";
 
@@ -43,7 +43,7 @@ export async function openAgentResources(
   for (const flaw of [...memory.problems, ...flaws]) note(flaw);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
-    ...eventOfNow(ctx.ref, ctx.actor),
+    ...currentEventSubject(ctx.ref, ctx.actor),
     files: memory.files.map(({ path }) => path),
     size: memory.files.reduce((size, { text }) => size + text.length, 0),
     skills: count,
@@ -92,7 +92,7 @@ async function openServers(
   return connectServers({
     servers,
     cwd,
-    env: withoutCredentials(env, settings.teams.passSecrets),
+    env: withoutModelCredentials(env, settings.teams.passSecrets),
     variables: env,
     onFailure: (server, reason) => note(`no tools from the MCP server ${server}: ${reason}`),
     onLeftOut: (server, tool, why) =>

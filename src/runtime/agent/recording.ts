@@ -6,7 +6,7 @@ import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { createWhole } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, isDirectory, listDir, removeTree } from "../../os/files/fs.ts";
-import { maskValue, secretsOf } from "../../os/redact.ts";
+import { redactValue, secretsOf } from "../../os/redact.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { type Playbook, type PlaybookTurn, playbook, turn } from "../../schema/playbook.ts";
 import { formatJson } from "../../store/format-json.ts";
@@ -51,7 +51,7 @@ export async function withRecording(
     run: { cwd, team, secrets },
     record: (newTurn: PlaybookTurn) => {
       ensureDir(directory);
-      appendJsonLines(file, [maskValue({ agent, turn: newTurn }, secrets)]);
+      appendJsonLines(file, [redactValue({ agent, turn: newTurn }, secrets)]);
     },
   });
 }

@@ -45,8 +45,11 @@ export interface SharedParts {
  */
 export function nonTeamTools(
   type: AgentType,
-  { tools, resources,
-    typeTools: within }: Pick<SharedParts, "tools" | "resources"> & Pick<TeamToolContext, "typeTools">,
+  {
+    tools,
+    resources,
+    typeTools: within,
+  }: Pick<SharedParts, "tools" | "resources"> & Pick<TeamToolContext, "typeTools">,
   notes: Notes | undefined,
   deny: readonly string[],
 ): readonly AnyTool[] {

@@ -2,7 +2,7 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { endRun } from "../../operations/run/end-run.ts";
 import { restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import type { WorktreeEnd } from "../../operations/worktrees/remove-worktree.ts";
-import { isThere } from "../../team/config/config.ts";
+import { teamExists } from "../../team/config/config.ts";
 import { failureOf } from "../../terminal/report-error.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand, optionWords, shellWord } from "../../text/shell-quote.ts";
@@ -49,11 +49,11 @@ export async function finishRun(
   for (const { name, outcome, left } of reports) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
-  if (plan.resumes?.wasByHand && isThere(ctx.ref)) await restoreManualLead(ctx.ref);
+  if (plan.resumes?.wasByHand && teamExists(ctx.ref)) await restoreManualLead(ctx.ref);
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
   const recordingError = saveRecording({ plan, view });
-  const epilogue = call.io.terminal.stdout ? runOverText(ctx.ref.team, isThere(ctx.ref)) : "";
+  const epilogue = call.io.terminal.stdout ? runOverText(ctx.ref.team, teamExists(ctx.ref)) : "";
   view.end(end === "stopped" ? "" : finalText, epilogue);
   return { keptWorktrees: worktrees.filter(({ kept }) => kept !== null), recordingError };
 }
@@ -108,7 +108,7 @@ export function printResult(
     result: worker.lastText,
     ...(worktrees.length === 0 ? {} : { worktrees }),
   };
-  const kept = plan.keep && isThere(ctx.ref) ? [teamKeptText(team)] : [];
+  const kept = plan.keep && teamExists(ctx.ref) ? [teamKeptText(team)] : [];
   if (outcome === "completed" && worker.lastText.trim() === "")
     call.out.note("The lead ended without a final text.");
   // Without --quiet, the lead's pane has shown its final text already.

@@ -5,7 +5,7 @@ import type { WorktreeEnd } from "../../operations/worktrees/remove-worktree.ts"
 import type { Env } from "../../os/env.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir, isMissing, readText } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { failureOf } from "../../terminal/report-error.ts";
@@ -51,7 +51,7 @@ export function reportToSession(env: Env, report: LeadReport): void {
   const file = env[RESULT_VARIABLE];
   if (file === undefined) return;
   try {
-    replaceFile(file, formatJson(maskValue(report, ownSecrets())));
+    replaceFile(file, formatJson(redactValue(report, ownSecrets())));
   } catch (error) {
     // The directory was deleted, so no process waits for the report.
     if (!isMissing(error)) throw error;

@@ -2,7 +2,7 @@ import type { InProcessBackend } from "../../backend/in-process/in-process-backe
 import type { InProcessAgent } from "../../backend/in-process/resident-agent.ts";
 import { after } from "../../os/clock.ts";
 import { onSuspend } from "../../os/process/suspend.ts";
-import { isThere, readTeam } from "../../team/config/config.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { readTasks } from "../../team/tasks/tasks.ts";
@@ -215,7 +215,7 @@ class Screen implements LeadScreen {
   /** In the order in which they joined the team, which may differ from the order of their starts. */
   #agents(): readonly InProcessAgent[] {
     const { ref, inProcess } = this.#options;
-    const names = isThere(ref) ? readTeam(ref).members.map(({ name }) => name) : [];
+    const names = teamExists(ref) ? readTeam(ref).members.map(({ name }) => name) : [];
     return inProcess.agents().toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
   }
 

@@ -3,7 +3,7 @@ import { supervise } from "../../operations/supervision/supervise.ts";
 import { permissionMode } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { isThere, readTeam } from "../../team/config/config.ts";
+import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { StatusKeeper } from "../../worker/status-record.ts";
@@ -88,7 +88,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
 
 /** Whether a member ran on that tmux server that had not agreed to end. */
 function isUnexpectedEnd(ref: TeamRef, socket: string): boolean {
-  if (!isThere(ref)) return false;
+  if (!teamExists(ref)) return false;
   return readTeam(ref).members.some(({ name }) => {
     const ranThere = name !== LEAD_NAME && readPlace(ref, name)?.server?.socket === socket;
     return ranThere && readStatus(ref, name)?.agreedToStop !== true;

@@ -14,29 +14,29 @@ import { readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 import { IN_ARCHIVE, isSessionId, placeInArchive } from "./layout.ts";
 
-/** A look takes milliseconds, and a team changes its files some times a second: this many find a moment in between. */
-const MOST_LOOKS = 20;
-/** Milliseconds between two looks: as long as a change of several files takes. */
-const BETWEEN_LOOKS = 20;
+/** Reading takes milliseconds, and a team changes its files a few times a second: this many attempts find a quiet moment. */
+const MAX_ATTEMPTS = 20;
+/** Milliseconds between two attempts: the time that a change of several files takes. */
+const RETRY_MS = 20;
 
 /** A team as one file. */
 export interface TeamArchive {
   readonly team: string;
-  /** How many files are in it. */
+  /** Number of files in it. */
   readonly files: number;
   /**
-   * Whether all of them are of one moment. A team that never paused is taken file by file: each is whole, and no message is
-   * in none of them.
+   * True if all files are from the same moment. If the team never paused, each file is complete and no message is lost,
+   * but the files may not match.
    */
   readonly isOneMoment: boolean;
-  /** The bytes of the `.tar.gz`, to be read at once. */
+  /** The bytes of the `.tar.gz`; read them at once. */
   readonly bytes: Readable;
 }
 
 /**
- * Puts all that is kept of a team into one archive: config, messages, tasks, and the members' states, conversations and
- * plans. No lock is taken and nothing is written, so that a living team, also a foreign one, does not notice.
- * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE for a config, a task or a watermark that cannot be read
+ * Exports a team into one archive: config, messages, tasks, and the members' states, conversations and plans. Takes no
+ * lock and writes nothing, so it does not disturb a running team, even one of another program.
+ * @throws TeamError TEAM_NOT_FOUND; CORRUPT_FILE for an unreadable config, task or watermark
  */
 export async function exportTeam(ref: TeamRef, clock: Clock = systemClock): Promise<TeamArchive> {
   const { files, isOneMoment } = await takeSnapshot(ref);
@@ -49,7 +49,7 @@ export async function exportTeam(ref: TeamRef, clock: Clock = systemClock): Prom
     files: files.map((file) => ({ name: file.name, size: packedSize(file) })),
   };
   const all = [{ name: IN_ARCHIVE.manifest, content: Buffer.from(formatJson(manifest)) }, ...files];
-  // Below one folder, so that unpacking it by hand fills no directory.
+  // In one folder, so that unpacking by hand creates only that.
   const inFolder = all.map((file) => ({ ...file, name: `${ref.team}/${file.name}` }));
   return { team: ref.team, files: files.length, isOneMoment, bytes: packArchive(inFolder, at) };
 }
@@ -59,27 +59,27 @@ interface Snapshot {
   readonly isOneMoment: boolean;
 }
 
-/** Reads everything, and again while something of it changes. What only grows is measured now and read later. */
+/** Reads all files, again if one of them changed meanwhile. Of files that only grow, only the length is read now. */
 async function takeSnapshot(ref: TeamRef): Promise<Snapshot> {
-  for (let looks = 1; ; looks += 1) {
-    const before = marksOf(ref);
+  for (let attempts = 1; ; attempts += 1) {
+    const before = fingerprint(ref);
     const files = [...sourcesOf(ref).flatMap(readSource), ...recordsOf(ref)];
-    if (before === marksOf(ref)) return { files, isOneMoment: true };
-    if (looks === MOST_LOOKS) return { files, isOneMoment: false };
-    await pause(BETWEEN_LOOKS);
+    if (before === fingerprint(ref)) return { files, isOneMoment: true };
+    if (attempts === MAX_ATTEMPTS) return { files, isOneMoment: false };
+    await pause(RETRY_MS);
   }
 }
 
 interface Source {
   readonly name: string;
   readonly path: string;
-  /** Others append to it and never change what is there. */
+  /** Other processes append to it, and never change existing content. */
   readonly grows?: boolean;
 }
 
 /**
- * Every file that goes in as it is. Inboxes stand before conversations and these before the journal: in this order a
- * message on its way from one to the next is met at least once.
+ * Returns the files that are exported unchanged. A message moves from an inbox to a conversation to the journal, so they
+ * are read in this order, and every message is found at least once.
  */
 function sourcesOf(ref: TeamRef): Source[] {
   const { paths, home } = ref;
@@ -111,8 +111,8 @@ function sessionsOf(ref: TeamRef, members: readonly string[]): string[] {
   return [...new Set([...ids, readTeam(ref).leadSessionId])].filter(isSessionId);
 }
 
-/** Another text as soon as one of the files has changed, or somebody has joined or left. */
-function marksOf(ref: TeamRef): string {
+/** Returns a text that changes if a file changes, or a member joins or leaves. */
+function fingerprint(ref: TeamRef): string {
   const marks = sourcesOf(ref).map(({ path }) => {
     const entry = entryOf(path);
     return entry === undefined ? "" : `${path} ${entry.ino} ${entry.size} ${entry.mtimeMs}`;
@@ -122,7 +122,7 @@ function marksOf(ref: TeamRef): string {
 
 function readSource({ name, path, grows }: Source): FileToPack[] {
   const kind = placeInArchive(name)?.kind;
-  // One that cannot be read could not be restored either: better said now than then.
+  // An unreadable task could not be imported; report that now.
   if (kind === "task") readJsonFile(path, task);
   const content = grows ? wholeLinesOf(path) : readFrom(path, 0);
   if (kind === "highWaterMark" && content !== undefined) assertWatermark(path, String(content));
@@ -133,7 +133,7 @@ function assertWatermark(path: string, text: string): void {
   if (watermarkOf(text) === undefined) throw corruptFile(path, "it is not a number");
 }
 
-/** What is rewritten at every step of an agent, and so is of no moment: the config and who was in which state. */
+/** Returns the records that agents rewrite constantly, which the snapshot does not wait for: config and members' states. */
 function recordsOf(ref: TeamRef): FileToPack[] {
   const config = readTeam(ref);
   const record = (name: string, value: unknown): FileToPack[] =>

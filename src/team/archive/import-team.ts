@@ -22,17 +22,17 @@ import { IN_ARCHIVE } from "./layout.ts";
 import { importedConfig, importedExit, importedStatus } from "./rewrite-imported.ts";
 import { ArchiveReceiver, type Received, type Stage } from "./unpack.ts";
 
-/** Bytes out of the compression: two histories as long as one may be. */
-const MOST_BYTES = 8 * 1024 ** 3;
+/** Maximum number of decompressed bytes: two histories of maximum length. */
+const MAX_BYTES = 8 * 1024 ** 3;
 
 interface ImportOptions {
-  /** Another name than the one it had. */
+  /** A new name for the team. */
   readonly name?: string | undefined;
-  /** Take the next free of name, name-2, … where it exists. */
+  /** Takes the next free name of name, name-2, … if it exists. */
   readonly unique?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Gives the reading up: nothing was made then. */
+  /** Aborts the import; nothing is created in that case. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,23 +42,23 @@ export interface ImportedTeam {
 }
 
 /**
- * Makes a team of an archive. Everything is read and checked out of sight, then the team appears in one step; its members
- * have ended, each with its conversation under a new session's id, so that the original and every copy go on by themselves.
+ * Creates a team from an archive. Everything is read and checked in hidden directories; then the team appears in one step.
+ * Its members have exited. Their conversations have new session ids, so the original and all copies continue separately.
  * @param source the bytes of the `.tar.gz`
- * @throws TeamError CORRUPT_FILE, TEAM_EXISTS, INVALID_NAME, and the reason of `signal`; nothing was made then
+ * @throws TeamError CORRUPT_FILE, TEAM_EXISTS, INVALID_NAME, and the reason of `signal`; nothing is created in that case
  */
 export async function importTeam(
   home: Home,
   source: AsyncIterable<Uint8Array>,
   { name, unique = false, now, signal }: ImportOptions,
 ): Promise<ImportedTeam> {
-  // Of a name by which the doctor knows it as the half of an import that was killed, and by whom.
+  // From this name `teams doctor` recognizes an unfinished import, and the process that ran it.
   const half = `.import.new-${ownerRecord()}`;
   const stage = { team: join(home.root, "teams", half), tasks: join(home.root, "tasks", half) };
   try {
     for (const directory of [join(stage.team, "inboxes"), stage.tasks]) ensureDir(directory);
     const receiver = new ArchiveReceiver(stage);
-    await readArchive(source, MOST_BYTES, (file) => receiver.take(file), signal);
+    await readArchive(source, MAX_BYTES, (file) => receiver.take(file), signal);
     const received = receiver.end();
     const copy = new Copy(home, stage, received, now);
     const ref = placeTeam(home, { name: name ?? received.manifest.team, unique }, (at) =>
@@ -70,7 +70,7 @@ export async function importTeam(
   }
 }
 
-/** The files of a stage on their way to where they belong; what was moved goes back when the name turns out to be taken. */
+/** Moves the files of a stage to their final places, and back if the name turns out to be taken. */
 class Copy {
   readonly #home: Home;
   readonly #stage: Stage;
@@ -88,7 +88,7 @@ class Copy {
     this.#writeRecords();
   }
 
-  /** @returns false when the name is taken; then everything is back in the stage */
+  /** @returns false if the name is taken; everything is back in the stage in that case */
   place(ref: TeamRef, displayName: string | undefined): boolean {
     try {
       this.#writeConfig(ref, displayName);
@@ -142,7 +142,7 @@ class Copy {
     }
   }
 
-  /** A plan that stands there is a deleted team's, or somebody's own: it is kept beside. */
+  /** An existing plan file belongs to a deleted team or to the user: it is renamed, not overwritten. */
   #movePlans(ref: TeamRef): void {
     for (const { name } of this.#received.config.members) {
       if (!this.#received.plans.has(agentFileName(name))) continue;
@@ -154,7 +154,7 @@ class Copy {
     }
   }
 
-  /** Before the team: as long as they are there nobody else makes a team of this name. */
+  /** Before the team's directory: while the tasks exist, no other process creates a team of this name. */
   #moveTasks(ref: TeamRef): boolean {
     if (listDir(this.#stage.tasks).length === 0) return true;
     const isFree = moveOntoFree(this.#stage.tasks, ref.paths.tasks);

@@ -1,23 +1,23 @@
-/** Where in a team's archive something stands, below the folder that is named after the team. */
+/** File names in a team's archive, below the folder that is named after the team. */
 export const IN_ARCHIVE = {
   manifest: "manifest.json",
   config: "config.json",
   journal: "journal.jsonl",
   events: "events.jsonl",
-  /** Those before, once the log has made way (telemetry/bounded-log.ts). */
+  /** Earlier events, after a rotation of the log (telemetry/event-log.ts). */
   olderEvents: "events.1.jsonl",
   highWaterMark: "tasks/.highwatermark",
   inbox: (file: string) => `inboxes/${file}`,
   request: (file: string) => `requests/${file}`,
   task: (file: string) => `tasks/${file}`,
-  /** @param agent as a file is named after it */
+  /** @param agent the agent's file name */
   status: (agent: string) => `run/${agent}/status.json`,
   exit: (agent: string) => `run/${agent}/exit.json`,
   plan: (agent: string) => `plans/${agent}.md`,
   conversation: (sessionId: string) => `sessions/${sessionId}.jsonl`,
 } as const;
 
-/** What a file of an archive is. */
+/** The kind of a file in an archive. */
 type ArchivedKind =
   | "manifest"
   | "config"
@@ -34,24 +34,24 @@ type ArchivedKind =
 
 export interface ArchivedPlace {
   readonly kind: ArchivedKind;
-  /** What the name says besides: a task's id, a file's name without its end, a session's id. */
+  /** The variable part of the name: a task's id, a file name without extension, a session's id. */
   readonly stem: string;
-  /** Bytes that such a file may have. */
-  readonly mostBytes: number;
+  /** Maximum size in bytes. */
+  readonly maxBytes: number;
 }
 
 const MIB = 1024 * 1024;
-/** What is parsed is held in memory; a real one has some kilobytes. */
+/** Parsed files are held in memory; real ones have a few kilobytes. */
 const RECORD = 16 * MIB;
-/** What only passes through: the longest history that is still worth a restore. */
+/** Streamed files: the longest history that is worth restoring. */
 const HISTORY = 4096 * MIB;
 
-/** A file that is named after an agent: at most 200 characters, and the longest end that stands behind. */
+/** An agent's file name: at most 200 characters, without the extension. */
 const AGENT = "([A-Za-z0-9_%-]{1,200})";
 const SESSION = "([A-Za-z0-9_-]{1,64})";
 const TASK = "([1-9][0-9]{0,14})";
 
-/** Every name that an archive may hold; nothing else is ever made from one. */
+/** All file names that an archive may contain; no other file is ever created from it. */
 const PLACES: readonly (readonly [RegExp, ArchivedKind, number])[] = [
   [/^manifest\.json()$/, "manifest", 2 * RECORD],
   [/^config\.json()$/, "config", RECORD],
@@ -67,16 +67,16 @@ const PLACES: readonly (readonly [RegExp, ArchivedKind, number])[] = [
   [new RegExp(`^sessions/${SESSION}\\.jsonl$`), "conversation", HISTORY],
 ];
 
-/** What a name in an archive stands for; undefined for one that no archive of ours holds. */
+/** Returns the kind of a file in an archive by its name; undefined for a name that is not allowed. */
 export function placeInArchive(name: string): ArchivedPlace | undefined {
-  for (const [pattern, kind, mostBytes] of PLACES) {
+  for (const [pattern, kind, maxBytes] of PLACES) {
     const stem = pattern.exec(name)?.[1];
-    if (stem !== undefined) return { kind, stem, mostBytes };
+    if (stem !== undefined) return { kind, stem, maxBytes };
   }
   return undefined;
 }
 
-/** Whether a session's id can name a file; a foreign record may say anything. */
+/** True if a session id can be a file name; a record of another program may contain anything. */
 export function isSessionId(id: string): boolean {
   return new RegExp(`^${SESSION}$`).test(id);
 }

@@ -8,15 +8,16 @@ import type { Task } from "../../schema/task.ts";
 import { withoutLease } from "../tasks/lease.ts";
 
 /**
- * Who an imported agent was: nobody. Its process may live, here or on another machine, as the original's, and must
- * neither keep the copy from being judged dead nor ever be ended with it. No process starts at this moment.
+ * The process of every imported agent, which never existed. The original's process may still be alive, and must
+ * neither make the copy look alive nor be killed with it. No process has this start time.
  */
 const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
 
 /**
- * A config for the copy of a team: its own name and ids, no lead's process, no places or worktrees of the original, which the
- * copy's end would take from it, and nothing left to be done about an end, which would be done to the original's processes.
- * @param copy.endOf names the end of a member, which nobody needs to be told of
+ * Returns the config for the copy of a team, with its own name and ids. It has no lead process, and no places or worktrees
+ * of the original, which ending the copy would remove. It has no unfinished endings, which would affect the original's
+ * processes.
+ * @param copy.endOf returns the id of a member's end, which counts as reported
  */
 export function importedConfig(
   config: TeamConfig,
@@ -59,7 +60,7 @@ function importedMember(member: TeamMember, agentId: string, end: string | undef
   };
 }
 
-/** What an imported agent's status says: it has ended, and where its conversation is. */
+/** Returns the status of an imported agent: it has exited, and its conversation can be continued. */
 export function importedStatus(
   status: StatusRecord,
   copy: { readonly instance: string; readonly sessionId: string; readonly transcript: string },
@@ -81,7 +82,7 @@ export function importedStatus(
   };
 }
 
-/** How an imported agent ended: as it had, or in order at the moment of the import. */
+/** Returns how an imported agent ended: like the original, or with code 0 at the time of the import. */
 export function importedExit(
   exit: ExitRecord | undefined,
   status: StatusRecord,
@@ -92,7 +93,7 @@ export function importedExit(
     : { instance: copy.instance, code: 0, at: copy.now, lastLines: [] };
 }
 
-/** A task whose owner was an agent's process comes free, as at every end of an agent; a person's claim stays. */
+/** Unassigns a task with a lease, as at every end of an agent; a person's claim stays. */
 export function importedTask(task: Task): Task {
   if (task.metadata?._lease === undefined) return task;
   if (task.status === "completed") return withoutLease(task);
@@ -100,10 +101,10 @@ export function importedTask(task: Task): Task {
   return withoutLease({ ...rest, status: "pending" });
 }
 
-/** Bytes in which the first line of a conversation, which says whose it is, must end to be known. */
-const MOST_HEAD = 64 * 1024;
+/** Maximum length in bytes of a conversation's first line, which contains the session id. */
+const MAX_HEAD = 64 * 1024;
 
-/** The bytes of a conversation, with the session's new id in its first line. */
+/** Returns the bytes of a conversation, with the new session id in its first line. */
 export async function* importedConversation(
   bytes: AsyncIterable<Uint8Array>,
   sessionId: string,
@@ -115,7 +116,7 @@ export async function* importedConversation(
       continue;
     }
     head = Buffer.concat([head, chunk]);
-    if (head.length < MOST_HEAD && !head.includes(0x0a)) continue;
+    if (head.length < MAX_HEAD && !head.includes(0x0a)) continue;
     yield withSession(head, sessionId);
     head = undefined;
   }
@@ -134,7 +135,7 @@ function parseLine(text: string): { readonly type?: unknown } | undefined {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
-    // Some other line: every reader passes over what it does not know.
+    // An unknown line, which every reader skips.
     return undefined;
   }
 }

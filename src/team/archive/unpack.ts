@@ -16,43 +16,43 @@ import { formatJson } from "../../store/format-json.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
 import { importedConversation, importedTask } from "./rewrite-imported.ts";
 
-/** Files in one archive: ten times the tasks that a list is made for. */
-const MOST_FILES = 100_000;
+/** Maximum number of files in one archive: ten times the number of tasks that task lists are designed for. */
+const MAX_FILES = 100_000;
 
-/** Where an archive's files wait, out of everybody's sight, until all of them have come. */
+/** Hidden directories that hold an archive's files until all of them are unpacked. */
 export interface Stage {
-  /** Becomes the team's directory; conversations and plans leave it before. */
+  /** Becomes the team's directory; conversations and plans are moved out of it before. */
   readonly team: string;
-  /** Becomes the directory of its tasks. */
+  /** Becomes the directory of the team's tasks. */
   readonly tasks: string;
 }
 
-/** What came out of an archive and is not a file of the stage, since it depends on the copy's name and ids. */
+/** The parts of an archive that depend on the copy's name and ids, so they are not in the stage yet. */
 export interface Received {
   readonly manifest: ArchiveManifest;
   readonly config: TeamConfig;
   /** By the agent's file name. */
   readonly statuses: ReadonlyMap<string, StatusRecord>;
   readonly exits: ReadonlyMap<string, ExitRecord>;
-  /** Of these agents, by file name, the stage holds a plan. */
+  /** File names of the agents whose plans are in the stage. */
   readonly plans: ReadonlySet<string>;
-  /** Of these sessions the stage holds a conversation, under the copy's own id. */
+  /** Original ids of the sessions whose conversations are in the stage, where they have the copy's ids. */
   readonly conversations: ReadonlySet<string>;
-  /** The copy's own id of a session of the original. */
+  /** Returns the copy's id of a session of the original. */
   readonly sessionOf: (id: string) => string;
   readonly tasks: number;
-  /** Ids of tasks that an agent's process had claimed, and that are free in the copy. */
+  /** Ids of tasks that an agent had claimed, and that are unassigned in the copy. */
   readonly freed: readonly string[];
   readonly requests: number;
 }
 
 /**
- * Takes the files of an archive one by one: each must be one that we write, named in the manifest with this size, and come
- * once. What is parsed at all is held against its schema here.
+ * Receives the files of an archive one by one. Each must be a file that `teams` exports, have the size in the manifest,
+ * and come only once. Parsed files are checked against their schemas.
  */
 export class ArchiveReceiver {
   readonly #stage: Stage;
-  /** Names that the manifest promises and that have not come yet. */
+  /** Names and sizes in the manifest that have not been received yet. */
   readonly #due = new Map<string, number>();
   readonly #statuses = new Map<string, StatusRecord>();
   readonly #exits = new Map<string, ExitRecord>();
@@ -69,26 +69,27 @@ export class ArchiveReceiver {
     this.#stage = stage;
   }
 
-  /** @throws TeamError CORRUPT_FILE for a file that does not belong there */
+  /** @throws TeamError CORRUPT_FILE for a file that is not allowed */
   async take(file: PackedFile): Promise<void> {
     if (this.#manifest === undefined) return this.#takeManifest(file);
     const folder = `${this.#manifest.team}/`;
     const name = file.name.startsWith(folder) ? file.name.slice(folder.length) : "";
     const place = placeInArchive(name);
     if (place === undefined)
-      throw flawed(`holds ${JSON.stringify(file.name)}, which is not a file of a team`);
-    if (this.#due.get(name) !== file.size) throw flawed(`does not hold ${name} as its manifest says`);
+      throw archiveError(`holds ${JSON.stringify(file.name)}, which is not a file of a team`);
+    if (this.#due.get(name) !== file.size) throw archiveError(`does not hold ${name} as its manifest says`);
     this.#due.delete(name);
-    if (file.size > place.mostBytes) throw flawed(`holds ${name} with more than ${place.mostBytes} bytes`);
+    if (file.size > place.maxBytes)
+      throw archiveError(`holds ${name} with more than ${place.maxBytes} bytes`);
     await this.#keep(name, place, file);
   }
 
-  /** @throws TeamError CORRUPT_FILE when something is missing, or does not fit the team's members */
+  /** @throws TeamError CORRUPT_FILE if a file is missing, or does not belong to a member of the team */
   end(): Received {
     const [missing] = this.#due.keys();
-    if (this.#manifest === undefined) throw flawed("is empty");
-    if (missing !== undefined) throw flawed(`lacks ${missing}`);
-    if (this.#config === undefined) throw flawed(`lacks ${IN_ARCHIVE.config}`);
+    if (this.#manifest === undefined) throw archiveError("is empty");
+    if (missing !== undefined) throw archiveError(`lacks ${missing}`);
+    if (this.#config === undefined) throw archiveError(`lacks ${IN_ARCHIVE.config}`);
     const received = {
       manifest: this.#manifest,
       config: this.#config,
@@ -107,23 +108,24 @@ export class ArchiveReceiver {
 
   async #takeManifest(file: PackedFile): Promise<void> {
     const team = file.name.slice(0, -IN_ARCHIVE.manifest.length - 1);
-    const most = placeInArchive(IN_ARCHIVE.manifest)?.mostBytes ?? 0;
-    if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > most) {
-      throw flawed("does not begin with a manifest: it is not a team's");
+    const maxBytes = placeInArchive(IN_ARCHIVE.manifest)?.maxBytes ?? 0;
+    if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > maxBytes) {
+      throw archiveError("does not begin with a manifest: it is not a team's");
     }
     const manifest = parsed(IN_ARCHIVE.manifest, await allOf(file), archiveManifest);
     if (manifest.version > ARCHIVE_VERSION) throw tooNew(manifest.version);
-    if (manifest.team !== team) throw flawed(`is named after ${team}, its manifest says ${manifest.team}`);
+    if (manifest.team !== team)
+      throw archiveError(`is named after ${team}, its manifest says ${manifest.team}`);
     for (const { name, size } of manifest.files) this.#due.set(name, size);
-    if (this.#due.size !== manifest.files.length) throw flawed("names a file twice");
-    if (this.#due.size > MOST_FILES) throw flawed(`names more than ${MOST_FILES} files`);
+    if (this.#due.size !== manifest.files.length) throw archiveError("names a file twice");
+    if (this.#due.size > MAX_FILES) throw archiveError(`names more than ${MAX_FILES} files`);
     this.#manifest = manifest;
   }
 
   async #keep(name: string, { kind, stem }: ArchivedPlace, file: PackedFile): Promise<void> {
     switch (kind) {
       case "manifest":
-        throw flawed("holds a second manifest");
+        throw archiveError("holds a second manifest");
       case "config":
         this.#config = parsed(name, await allOf(file), teamConfig);
         return;
@@ -138,7 +140,7 @@ export class ArchiveReceiver {
       case "highWaterMark":
         return this.#keepHighWaterMark(name, file);
       case "request":
-        // Who asked has ended, and with it what it asked (protocol.md section 1).
+        // The agent that asked has ended, so its request is closed (protocol.md section 1).
         if (name.endsWith(".json")) this.#requests += 1;
         return;
       case "plan":
@@ -153,7 +155,7 @@ export class ArchiveReceiver {
         );
       case "inbox":
       case "log":
-        // As they are: whoever reads them passes over, or sets aside, what is no message.
+        // Unchanged: readers skip or quarantine invalid lines and entries.
         return save(join(this.#stage.team, name), file.bytes);
     }
   }
@@ -168,7 +170,7 @@ export class ArchiveReceiver {
 
   async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
     const mark = watermarkOf((await allOf(file)).toString("utf8"));
-    if (mark === undefined) throw flawed(`holds ${name} that is not a number`);
+    if (mark === undefined) throw archiveError(`holds ${name} that is not a number`);
     this.#write(this.#inTasks(name), String(mark));
   }
 
@@ -189,7 +191,7 @@ export class ArchiveReceiver {
     return join(this.#stage.tasks, name.slice("tasks/".length));
   }
 
-  /** Not put on the disk one by one, which takes a second for every thousand: the archive is there until all is. */
+  /** Without fsync, which takes a second for a thousand files: after a crash the archive can be imported again. */
   #write(path: string, text: string): void {
     ensureDir(dirname(path));
     replaceFile(path, text, { sync: false });
@@ -199,23 +201,24 @@ export class ArchiveReceiver {
 function checkMembers({ config, statuses, exits, plans, conversations }: Received): void {
   const names = config.members.map(({ name }) => name);
   for (const name of names) checkName(name);
-  if (new Set(names.map(foldName)).size !== names.length) throw flawed("gives two members the same name");
+  if (new Set(names.map(foldName)).size !== names.length)
+    throw archiveError("gives two members the same name");
   const files = new Set(names.map(agentFileName));
   const stranger = [...statuses.keys(), ...exits.keys(), ...plans].find((agent) => !files.has(agent));
-  if (stranger !== undefined) throw flawed(`holds something of ${stranger}, who is not a member`);
+  if (stranger !== undefined) throw archiveError(`holds something of ${stranger}, who is not a member`);
   const sessions = new Set([
     config.leadSessionId,
     ...[...statuses.values()].map(({ sessionId }) => sessionId),
   ]);
   const nobodys = [...conversations].find((id) => !sessions.has(id));
-  if (nobodys !== undefined) throw flawed(`holds the conversation ${nobodys}, which is not a member's`);
+  if (nobodys !== undefined) throw archiveError(`holds the conversation ${nobodys}, which is not a member's`);
 }
 
 function checkName(name: string): void {
   try {
     agentName(name);
   } catch (error) {
-    throw flawed(`names a member that cannot be one (${messageOf(error)})`);
+    throw archiveError(`names a member that cannot be one (${messageOf(error)})`);
   }
 }
 
@@ -224,7 +227,7 @@ async function save(path: string, bytes: AsyncIterable<Uint8Array>): Promise<voi
   await saveBytes(path, bytes);
 }
 
-/** Only for what was held against its bound. */
+/** Reads a whole file into memory; only after its size was checked. */
 async function allOf({ bytes }: PackedFile): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
@@ -236,24 +239,24 @@ function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch (error) {
-    throw flawed(`holds ${name} that is not JSON (${messageOf(error)})`);
+    throw archiveError(`holds ${name} that is not JSON (${messageOf(error)})`);
   }
   const result = parseInWords(schema, value);
   if (result.success) return result.data;
   const { path, message } = firstIssue(result.error);
-  throw flawed(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);
+  throw archiveError(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);
 }
 
-/** @param what goes on with "The archive …" */
-function flawed(what: string): TeamError {
-  return new TeamError("CORRUPT_FILE", `The archive ${what}. Nothing was made.`, {
-    hint: "Only an archive that `teams export` made can be imported; make it again where the team is.",
+/** @param what continues "The archive …" */
+function archiveError(what: string): TeamError {
+  return new TeamError("CORRUPT_FILE", `The archive ${what}. Nothing was created.`, {
+    hint: "Export the team again: teams export <team>",
   });
 }
 
 function tooNew(version: number): TeamError {
-  const message = `The archive is of version ${version}; this program reads up to ${ARCHIVE_VERSION}. Nothing was made.`;
+  const message = `The archive is of version ${version}; this program reads up to ${ARCHIVE_VERSION}. Nothing was created.`;
   return new TeamError("CORRUPT_FILE", message, {
-    hint: "Install the newest tmux-teams and import it again.",
+    hint: "Install the newest version and import the archive again: npm install -g tmux-teams",
   });
 }

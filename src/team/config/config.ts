@@ -11,39 +11,39 @@ import {
   removeTree,
   rename,
 } from "../../os/files/fs.ts";
-import { maskText, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactText } from "../../os/redact.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { formatJson } from "../../store/format-json.ts";
-import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
+import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { type Home, readCached, type TeamRef, teamRef } from "../ref.ts";
-import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./delete-files.ts";
+import { emptyTrash, finishRemovals, leftoversOf, moveTeamToTrash } from "./delete-files.ts";
 import { removePlans } from "./plan-files.ts";
 import { assertTeam, updateTeamFile } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
 /**
- * Whether a team whose config cannot be read is ours: our version stands in its text where we write it, or an agent of ours ran in
- * it. To be asked by every command, so the text is not parsed.
+ * True if a team with an unreadable config seems to be ours: its text contains our version in the usual place, or one of
+ * our agents ran in it. Does not parse the text, since every command may call this.
  */
-function wasOurs(ref: TeamRef, text: string): boolean {
-  return /^ {2}"schemaVersion": "\d/m.test(text) || hasRunOurs(ref);
+function looksLikeOurs(ref: TeamRef, text: string): boolean {
+  return /^ {2}"schemaVersion": "\d/m.test(text) || hasOwnAgentRecords(ref);
 }
 
-/** Only agents of ours write a status; a journal is no proof, since a message to a foreign team leaves one there too. */
-export function hasRunOurs({ paths }: TeamRef): boolean {
+/** True if one of our agents ran in this team: only those write a status. A journal proves nothing: a message to another program's team creates one. */
+export function hasOwnAgentRecords({ paths }: TeamRef): boolean {
   const run = join(paths.dir, "run");
   return listDir(run).some((agent) => entryOf(join(run, agent, "status.json")) !== undefined);
 }
 
 export interface NewTeam {
-  /** As the user wrote it; the directory form is derived. */
+  /** The name as the user wrote it; the directory name is derived from it. */
   readonly name: string;
-  /** Take the next free of name, name-2, … where it exists. */
+  /** Takes the next free name of name, name-2, … if it exists. */
   readonly unique?: boolean;
   readonly description?: string;
   readonly leadSessionId: string;
@@ -51,7 +51,7 @@ export interface NewTeam {
   readonly leadAgentType?: string;
   readonly leadModel?: string;
   readonly leadMode?: string;
-  /** The lead's own process; none when a person leads by commands. */
+  /** The lead's process; undefined if a person leads with commands. */
   readonly leadProcess?: ProcessIdentity;
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Milliseconds since the epoch. */
@@ -59,7 +59,7 @@ export interface NewTeam {
 }
 
 /**
- * Makes a team's files: all of them appear in one step or none does.
+ * Creates a team's files: all of them appear in one step, or none.
  * @throws TeamError TEAM_EXISTS, INVALID_NAME
  */
 export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamRef> {
@@ -76,8 +76,8 @@ export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamR
 }
 
 /**
- * Finds a free name for a team and puts its files there.
- * @param place puts them there in one step; false when the name turned out to be taken
+ * Finds a free name for a team and places its files.
+ * @param place places the files in one step; returns false if the name turns out to be taken
  * @throws TeamError TEAM_EXISTS, INVALID_NAME
  */
 export function placeTeam(
@@ -94,14 +94,14 @@ export function placeTeam(
       replaceFile(ref.paths.taskLock, "");
       return ref;
     }
-    if (!unique) throw teamExists(ref);
+    if (!unique) throw teamExistsError(ref);
     taken.push(ref.team);
   }
 }
 
 /**
- * Gives a directory its place. Onto one with anything in it this fails, so that two never become one.
- * @returns whether the place was free
+ * Renames a directory to a free name, or onto an empty directory. Never merges two directories.
+ * @returns whether the name was free
  */
 export function moveOntoFree(from: string, to: string): boolean {
   try {
@@ -113,17 +113,17 @@ export function moveOntoFree(from: string, to: string): boolean {
   }
 }
 
-/** A foreign session keeps a task list under its name without a team; it must not become ours. */
+/** True if there are tasks under this name: a session of Claude Code keeps a task list without a team, which must not become ours. */
 function taskListExists(ref: TeamRef): boolean {
   return listDir(ref.paths.tasks).some((name) => name.endsWith(".json"));
 }
 
 function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
   const leadAgentId = agentId(LEAD_NAME, ref.team);
-  // Parsed, so that its fields stand in the order in which every later rewrite puts them.
+  // Parsed, so its fields already have the order of every later rewrite.
   return teamConfig.parse({
     name: ref.team,
-    description: input.description && maskText(input.description, ownSecrets()),
+    description: input.description && redactText(input.description, ownSecrets()),
     createdAt: input.now,
     leadAgentId,
     leadSessionId: input.leadSessionId,
@@ -147,7 +147,7 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
 }
 
 /**
- * The team as its file says.
+ * Reads a team's config.
  * @throws TeamError TEAM_NOT_FOUND with the nearest names, CORRUPT_FILE
  */
 export function readTeam(ref: TeamRef): TeamConfig {
@@ -157,15 +157,15 @@ export function readTeam(ref: TeamRef): TeamConfig {
   return config;
 }
 
-/** Whether the team is there, whatever its file says. */
-export function isThere({ paths }: TeamRef): boolean {
+/** True if the team's config file exists, readable or not. */
+export function teamExists({ paths }: TeamRef): boolean {
   return entryOf(paths.config) !== undefined;
 }
 
 /**
- * Changes the team's file under its lock. A team that was deleted is not brought back.
- * @param change undefined means no change; it may run more than once and has no other effect
- * @returns what the file holds now
+ * Changes a team's config under its lock. Never restores a deleted team.
+ * @param change returns undefined for no change; it may run more than once, so it must have no side effects
+ * @returns the config as it is in the file afterwards
  * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE, LOCK_TIMEOUT, and what `change` throws
  */
 export function updateTeam(
@@ -174,19 +174,19 @@ export function updateTeam(
 ): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  return updateTeamFile(ref, path, jsonPlan({ path, schema: teamConfig, missing, change }));
+  return updateTeamFile(ref, path, jsonUpdate({ path, schema: teamConfig, missing, change }));
 }
 
 export interface TeamEntry {
   readonly team: TeamDir;
   readonly config?: TeamConfig;
-  /** Made by us: our schemaVersion stands in it (protocol.md, Whose is it), or, where it cannot be read, all else says so. */
+  /** Created by `teams`: it has our schemaVersion (protocol.md, Whose is it) or, if unreadable, other signs of it. */
   readonly ours: boolean;
-  /** Why its config could not be read. */
+  /** Why its config could not be read (public API, also a key of `teams ls --json`). */
   readonly flaw?: string;
 }
 
-/** Every team of this root, by name; one whose config cannot be read is listed with the reason. */
+/** Lists the teams of this root by name; a team with an unreadable config is listed with the reason. */
 export function listTeams(home: Home): TeamEntry[] {
   return listDir(join(home.root, "teams")).flatMap((name): TeamEntry[] => {
     if (name.startsWith(".") || !isTeamDir(name)) return [];
@@ -196,14 +196,14 @@ export function listTeams(home: Home): TeamEntry[] {
       const config = readTeam(ref);
       return [{ team: ref.team, config, ours: config.schemaVersion !== undefined }];
     } catch (error) {
-      // One that was deleted just now is no entry; any other failure is part of the list.
+      // A team that was just deleted is left out; any other failure is part of the entry.
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
-      return [{ team: ref.team, ours: wasOurs(ref, textOf(ref.paths.config)), flaw: messageOf(error) }];
+      return [{ team: ref.team, ours: looksLikeOurs(ref, textOf(ref.paths.config)), flaw: messageOf(error) }];
     }
   });
 }
 
-/** The text of a file that may not even be one; what is wrong with it was said by whoever read it first. */
+/** Reads a config that may not even be a regular file; "" if that fails, which has been reported already. */
 function textOf(path: string): string {
   try {
     return readText(path) ?? "";
@@ -214,33 +214,33 @@ function textOf(path: string): string {
 }
 
 /**
- * Removes a team's config, inboxes, tasks, plans and runtime directory. Each leaves its name in one step, under the lock, so that
- * a writer that comes late finds no team and makes none.
- * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED when something of it stays, which is named
+ * Removes a team's config, inboxes, tasks, plans and runtime directory. Each directory is renamed in one step under the
+ * lock, so that a late writer finds no team and creates none.
+ * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED if files could not be removed, naming them
  */
 export async function removeTeamFiles(ref: TeamRef): Promise<void> {
   const trash = await updateTeamFile(ref, ref.paths.config, {
     whileLocked: () => {
       assertTeam(ref);
       removePlans(ref, () => readTeam(ref));
-      return putTeamAway(ref);
+      return moveTeamToTrash(ref);
     },
   });
   if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
-  removePutAway(ref, trash);
+  emptyTrash(ref, trash);
 }
 
-function teamExists(ref: TeamRef): TeamError {
+function teamExistsError(ref: TeamRef): TeamError {
   const { team } = ref;
   const details = { team };
   if (entryOf(ref.paths.config) === undefined) {
-    const left = leftoversOf(ref).join(", ");
-    const message = `The name ${team} is taken by what is left of a team, or is another program's: ${left}; nothing was changed.`;
-    const hint = `Choose another name. To remove what is there: teams delete --force ${operand(team)}`;
+    const leftovers = leftoversOf(ref).join(", ");
+    const message = `The name ${team} is taken by files of a deleted team or of another program: ${leftovers}; nothing was changed.`;
+    const hint = `Choose another name. To remove those files: teams delete --force ${operand(team)}`;
     return new TeamError("TEAM_EXISTS", message, { hint, details });
   }
-  return new TeamError("TEAM_EXISTS", `There is a team ${team} already; nothing was changed.`, {
-    hint: `Choose another name. What it is: teams status ${operand(team)}. To remove it: teams delete ${operand(team)}`,
+  return new TeamError("TEAM_EXISTS", `A team ${team} exists already; nothing was changed.`, {
+    hint: `Choose another name. To see the team: teams status ${operand(team)}. To remove it: teams delete ${operand(team)}`,
     details,
   });
 }

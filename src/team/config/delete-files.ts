@@ -8,49 +8,49 @@ import { shellWord } from "../../text/shell-quote.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * Puts a team's directory away and then that of its tasks, under names that tell by themselves how far a killed process got:
- * the second is there if all was. To be called under the team's lock.
- * @returns what is to be removed now, in this order
+ * Renames a team's directory, then its task directory, to trash names. If the second name exists, a killed process had
+ * renamed both. Call it under the team's lock.
+ * @returns the paths to remove, in this order
  */
-export function putTeamAway(ref: TeamRef): readonly string[] {
+export function moveTeamToTrash(ref: TeamRef): readonly string[] {
   const trash = trashOf(ref, ownerRecord());
-  // Made where a foreign team has none, so that the second name always comes.
+  // Another program's team may have no tasks; create the directory, so that the second name always exists.
   makeDirBelow(ref.home.root, ref.paths.tasks);
-  // Now, since behind the lock it may be a new team's.
+  // Under the lock: later it may belong to a new team.
   if (isOwnRuntime(ref.paths.runtime, 2)) removeTree(ref.paths.runtime);
   rename(ref.paths.dir, trash.dir);
-  putTasksAway(ref, trash.tasks);
+  moveTasksToTrash(ref, trash.tasks);
   return [trash.dir, trash.tasks];
 }
 
 /**
- * Removes what was put away, all that can be.
- * @throws TeamError PERMISSION_DENIED, naming what stays: the team is gone by then
+ * Removes trash paths, as far as possible.
+ * @throws TeamError PERMISSION_DENIED, naming the paths that could not be removed; the team is deleted nevertheless
  */
-export function removePutAway(ref: TeamRef, trash: readonly string[]): void {
-  const stays: { readonly path: string; readonly error: unknown }[] = [];
+export function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
+  const failures: { readonly path: string; readonly error: unknown }[] = [];
   for (const path of trash) {
     try {
       removeTree(path);
     } catch (error) {
-      // Said below: what keeps one keeps no other.
-      stays.push({ path, error });
+      // Reported below, after trying the others.
+      failures.push({ path, error });
     }
   }
-  const [first] = stays;
+  const [first] = failures;
   if (first === undefined) return;
   if (!isSystemError(first.error)) throw first.error;
-  const paths = stays.map(({ path }) => path);
-  const message = `The team ${ref.team} is deleted, but what was put away of it stays: ${paths.join(", ")} (${messageOf(first.error)}).`;
-  const words = paths.map(shellWord).join(" ");
+  const paths = failures.map(({ path }) => path);
+  const message = `The team ${ref.team} is deleted, but some of its files could not be removed: ${paths.join(", ")} (${messageOf(first.error)}).`;
+  const operands = paths.map(shellWord).join(" ");
   throw new TeamError("PERMISSION_DENIED", message, {
-    hint: `Nothing reads it any more. Remove it: chmod -R u+rwX ${words} && rm -r ${words}`,
+    hint: `Remove them, nothing uses them any more: chmod -R u+rwX ${operands} && rm -r ${operands}`,
     details: { team: ref.team, stays: paths },
     cause: first.error,
   });
 }
 
-/** Sees through what {@link putTeamAway} began for this name in processes that were killed over it, before the name is used again. */
+/** Finishes removals of this name that killed processes left after {@link moveTeamToTrash}, before the name is used again. */
 export function finishRemovals(ref: TeamRef): void {
   const mark = trashName(ref, "");
   const places = [ref.paths.dir, ref.paths.tasks].map((path) => dirname(path));
@@ -58,8 +58,8 @@ export function finishRemovals(ref: TeamRef): void {
   for (const name of new Set(names)) {
     const trash = trashOf(ref, name.slice(mark.length));
     const isHalf = entryOf(trash.dir) !== undefined && entryOf(trash.tasks) === undefined;
-    if (isHalf && entryOf(ref.paths.config) === undefined) putTasksAway(ref, trash.tasks);
-    removePutAway(ref, [trash.dir, trash.tasks]);
+    if (isHalf && entryOf(ref.paths.config) === undefined) moveTasksToTrash(ref, trash.tasks);
+    emptyTrash(ref, [trash.dir, trash.tasks]);
   }
 }
 
@@ -72,36 +72,39 @@ function trashName({ team }: TeamRef, word: string): string {
   return `.${team}.deleted-${word}`;
 }
 
-function putTasksAway({ paths }: TeamRef, trash: string): void {
+function moveTasksToTrash({ paths }: TeamRef, trash: string): void {
   try {
     rename(paths.tasks, trash);
   } catch (error) {
-    // Whoever makes a team of this name was quicker, and does the same.
+    // A process that creates a team of this name has moved them already.
     if (!isMissing(error)) throw error;
   }
 }
 
-/** The directories that are there under the name of a team without a config; none where the team has one. */
+/** Returns the directories that exist under a team's name without a config; none if the team has a config. */
 export function leftoversOf({ paths }: TeamRef): string[] {
   if (entryOf(paths.config) !== undefined) return [];
-  // The tasks last: as long as they are there nobody makes a team of this name.
+  // Tasks last: while they exist, no process creates a team of this name.
   const runtime = isOwnRuntime(paths.runtime, 2) ? [paths.runtime] : [];
   return [...runtime, ...[paths.dir, paths.tasks].filter((path) => entryOf(path) !== undefined)];
 }
 
 /**
- * Removes what is left under the name of a team that has no config. It may be another program's: only for a person who
- * typed the name and `--force`.
- * @returns what was removed
- * @throws TeamError TEAM_EXISTS where the team has a config by now
+ * Removes the files under a team's name that has no config. They may belong to another program, so only a person who
+ * types the name and `--force` may do this.
+ * @returns the removed paths
+ * @throws TeamError TEAM_EXISTS if the team has a config by now
  */
 export function removeLeftovers(ref: TeamRef): string[] {
   const found = leftoversOf(ref);
   for (const path of found) {
     if (entryOf(ref.paths.config) !== undefined) {
-      throw new TeamError("TEAM_EXISTS", `There is a team ${ref.team} again; the rest was left as it is.`);
+      throw new TeamError(
+        "TEAM_EXISTS",
+        `A team ${ref.team} was created meanwhile; its files were not removed.`,
+      );
     }
-    // In one step, so that who makes the team meets either all of it or nothing.
+    // Renamed first, so that a process that creates the team finds either all of it or nothing.
     const trash = join(path, "..", `.${ref.team}.leftover-${ownerRecord()}`);
     rename(path, trash);
     removeTree(trash);

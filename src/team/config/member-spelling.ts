@@ -3,10 +3,10 @@ import { sameName } from "../../schema/names.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * How a team's file spells a member's name. It is looked at without its schema, which takes a start as long to load as all
- * that it does until it is ready.
- * @returns undefined wherever it takes a whole reading to tell, and to say what is wrong
- * @throws a system error when the file cannot be read
+ * Returns the spelling of a member's name in the team's config. Does not use the schema: loading it takes as long as
+ * the rest of an agent's start.
+ * @returns undefined if only a full read of the config can decide, or report the problem
+ * @throws a system error if the file cannot be read
  */
 export function spelledName(ref: TeamRef, name: string): string | undefined {
   const members = membersIn(readText(ref.paths.config) ?? "");
@@ -18,7 +18,7 @@ function membersIn(text: string): readonly unknown[] {
     const members = (JSON.parse(text) as { members?: unknown } | null)?.members;
     return Array.isArray(members) ? members : [];
   } catch {
-    // Broken, or a foreign writer is in the middle: the whole reading looks twice.
+    // Broken, or another program is writing it: a full read tries again.
     return [];
   }
 }

@@ -4,13 +4,13 @@ import { planPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Puts aside what a former holder of a name has planned, so that nobody approves it for the new one. */
-export function setPlanAside(ref: TeamRef, agent: string): void {
+/** Renames the plan of a former holder of a name, so that it cannot be approved for the new one. */
+export function quarantinePlan(ref: TeamRef, agent: string): void {
   const path = pathOf(ref, agent);
   if (entryOf(path) !== undefined) rename(path, asideOf(path));
 }
 
-/** Removes what those in a team planned, and those who have left it; of a team that cannot be read nobody knows whose they are. */
+/** Removes the plans of current and former members; none if the config is unreadable, since their owners are unknown then. */
 export function removePlans(ref: TeamRef, read: () => TeamConfig): void {
   for (const { name } of planners(read)) {
     const path = pathOf(ref, name);
@@ -33,15 +33,15 @@ function pathOf({ home, team }: TeamRef, agent: string): string {
   return planPath(home.root, team, agent);
 }
 
-/** No agent's own: a point in a name is written in another way. */
+/** Never the plan of another agent: a dot in a name is percent-encoded. */
 function asideOf(path: string): string {
   return path.replace(/\.md$/, ".old.md");
 }
 
-/** Characters of a plan's title. */
+/** Maximum length of a plan's title, in characters. */
 const TITLE = 80;
 
-/** What a plan is called where it is listed: its first line. */
+/** Returns a plan's title for lists: its first line. */
 export function planTitle(plan: string): string {
   const first = plan.split("\n").find((line) => line.trim() !== "") ?? "";
   return first.replace(/^#+\s*/, "").slice(0, TITLE);

@@ -2,10 +2,10 @@ import { pauseSync, systemClock } from "../../os/clock.ts";
 import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
 import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
 import { formatJson } from "../../store/format-json.ts";
-import { SECOND_LOOK_MS } from "../../store/json-file.ts";
+import { REREAD_MS } from "../../store/json-file.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
 import type { FileUpdate, Held } from "../../store/lock.ts";
-import { keepBroken } from "../../store/quarantine.ts";
+import { copyAside } from "../../store/quarantine.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { messageKey, parseEntries, readEntry, recoverEntries } from "./inbox-format.ts";
@@ -73,7 +73,7 @@ export function readInbox(ref: TeamRef, agent: string): unknown[] | undefined {
 export function isInboxBroken(ref: TeamRef, agent: string): boolean {
   if (readInbox(ref, agent) !== undefined) return false;
   // A writer without a lock may be in the middle of a write.
-  pauseSync(SECOND_LOOK_MS);
+  pauseSync(REREAD_MS);
   return readInbox(ref, agent) === undefined;
 }
 
@@ -130,7 +130,7 @@ export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   if (fileSize(path) === undefined) return;
   const whileLocked = (held: Held): void => {
     const { entries, broken } = load(ref, agent, readText(path), true);
-    if (broken !== undefined && broken.trim() !== "") keepBroken(path);
+    if (broken !== undefined && broken.trim() !== "") copyAside(path);
     journalEntries(ref, agent, entries);
     held.assertOwned();
     removeFile(path);
@@ -164,7 +164,7 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   // A writer with the lock may be in the middle of a write: the caller tries again under that lock.
   if (!isLocked) throw new Error(`${path} is not an array right now.`);
   // A writer without a lock may be in the middle of a write.
-  pauseSync(SECOND_LOOK_MS);
+  pauseSync(REREAD_MS);
   const second = readText(path) ?? "[]";
   const whole = parseEntries(second);
   if (whole !== undefined) return { entries: whole };
@@ -173,7 +173,7 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
 
 /** Copies the file aside, byte for byte, since a truncated one may not be text. */
 function keepOriginal(path: string, saved: number, warn: Warn | undefined): void {
-  const original = keepBroken(path);
+  const original = copyAside(path);
   const kept = saved === 1 ? "1 message was" : `${saved} messages were`;
   warn?.(`${path} was broken: ${kept} recovered from it and from the journal; the original is ${original}.`);
 }

@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 import { type InboxMessage, inboxMessage } from "../../schema/inbox.ts";
 
-/** Fields that a peer may leave out; one of a wrong type is read as left out, and stays in the file as it is. */
+/** Fields that another program may omit. A value of the wrong type is ignored, and stays in the file unchanged. */
 const OPTIONAL = ["read", "color", "summary", "msgV", "msg_id", "type"] as const;
 
-/** The entries of an inbox's text, or undefined when it is no array of JSON. */
+/** Parses the text of an inbox; undefined if it is not a JSON array. */
 export function parseEntries(text: string): unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value : undefined;
   } catch {
-    // The answer says it; a repair follows.
+    // The caller repairs the file.
     return undefined;
   }
 }
 
-/** Reads one entry; undefined when it lacks what every peer writes: string `from`, `text`, `timestamp` (interop.md). */
+/** Reads one entry; undefined without the fields that every program writes: strings `from`, `text`, `timestamp` (interop.md). */
 export function readEntry(entry: unknown): InboxMessage | undefined {
   const parsed = inboxMessage.safeParse(entry);
   if (parsed.success) return parsed.data;
@@ -27,19 +27,19 @@ export function readEntry(entry: unknown): InboxMessage | undefined {
   return inboxMessage.safeParse(Object.fromEntries(kept)).data;
 }
 
-/** By what a message is known again: its id, or what it says where a foreign writer gave none. */
+/** Identifies a message: its id or, if another program wrote none, a hash of its content. */
 export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): string {
   if (msg_id !== undefined && msg_id !== "") return msg_id;
-  const said = JSON.stringify([from, timestamp, text]);
-  return createHash("sha256").update(said).digest("hex").slice(0, 32);
+  const content = JSON.stringify([from, timestamp, text]);
+  return createHash("sha256").update(content).digest("hex").slice(0, 32);
 }
 
-/** Places behind a damage at which a whole entry is looked for in vain: of one damage a few, of rubbish without end no more. */
-const MAX_LOOKS = 100;
+/** Positions after damaged text that are tried for a whole entry: one damage needs a few, endless rubbish must stop. */
+const MAX_ATTEMPTS = 100;
 
 /**
- * The whole entries of an array that was cut off or written over: its elements up to where the text stops making sense, and
- * every message that stands whole behind that.
+ * Returns the whole entries of an array that was truncated or overwritten: all elements up to the first damage, and
+ * every complete message after it.
  */
 export function recoverEntries(text: string): unknown[] {
   const entries: unknown[] = [];
@@ -56,18 +56,18 @@ export function recoverEntries(text: string): unknown[] {
     const next = nextMessage(text, from);
     if (next === undefined) return entries;
     entries.push(next.entry);
-    from = behindComma(text, next.end);
+    from = afterComma(text, next.end);
   }
 }
 
-/** The next object that is whole and a message. No text of a message looks like one: its quotes are escaped. */
+/** Returns the next complete object that is a message. The text of a message never matches, since its quotes are escaped. */
 function nextMessage(
   text: string,
   from: number,
 ): { readonly entry: unknown; readonly end: number } | undefined {
   OBJECT.lastIndex = from;
   const places = text.matchAll(OBJECT);
-  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     const at = places.next().value?.index;
     if (at === undefined) return undefined;
     const end = objectEnd(text, at);
@@ -79,20 +79,20 @@ function nextMessage(
   return undefined;
 }
 
-/** Where an object with anything in it begins. */
+/** The start of a non-empty object. */
 const OBJECT = /\{\s*"/g;
 
-function behindComma(text: string, at: number): number {
+function afterComma(text: string, at: number): number {
   return at + (/^\s*,/.exec(text.slice(at))?.[0].length ?? 0);
 }
 
 /**
- * Whole strings, what opens and closes, commas, and the quote of a string that does not end. Runs of plain characters are
- * one step each, since of steps a long text has more than the engine's stack holds.
+ * Matches whole strings, brackets, commas, and the quote of an unterminated string. A run of plain characters is one
+ * step: a step for each character would overflow the engine's stack on long texts.
  */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\],]/gs;
 
-/** Where the element that begins at `from` ends: at its comma, at the array's bracket, or at the end of the text. */
+/** Returns the end of the element at `from`: its comma, the array's closing bracket, or the end of the text. */
 function elementEnd(text: string, from: number): number | undefined {
   let depth = 0;
   TOKEN.lastIndex = from;
@@ -106,7 +106,7 @@ function elementEnd(text: string, from: number): number | undefined {
   return depth === 0 && text.slice(from).trim() !== "" ? text.length : undefined;
 }
 
-/** Behind the bracket that closes what opens at `from`. */
+/** Returns the index after the bracket that closes the object at `from`. */
 function objectEnd(text: string, from: number): number | undefined {
   let depth = 0;
   TOKEN.lastIndex = from;
@@ -124,7 +124,7 @@ function parseElement(text: string): { readonly element: unknown } | undefined {
   try {
     return { element: JSON.parse(text) };
   } catch {
-    // Not whole: salvage ends here.
+    // Incomplete: the caller continues at the next message.
     return undefined;
   }
 }

@@ -7,8 +7,8 @@ import { messageKey, readEntry } from "./inbox-format.ts";
 import { readJournal } from "./journal.ts";
 
 /**
- * Whether the journal says of every message that this agent consumed. An agent of ours keeps records of its run; a lead
- * without them is a person at a command line, if the team is ours.
+ * True if the journal records every message that this member consumes. Our agents have run records; a lead without them
+ * is a person at a command line, if the team is ours.
  */
 export function isJournalled(ref: TeamRef, agent: string): boolean {
   if (readStatus(ref, agent) !== undefined || readPlace(ref, agent) !== undefined) return true;
@@ -16,8 +16,8 @@ export function isJournalled(ref: TeamRef, agent: string): boolean {
 }
 
 /**
- * The entries that were saved of a broken inbox, with what its damage took put back where it stood: messages that the
- * journal holds and nobody consumed. Of a foreign member's the journal cannot tell, so that nothing is added.
+ * Returns the entries recovered from a broken inbox, with lost unread messages restored from the journal in their old
+ * places. Adds nothing for a member of another program: the journal does not show what that member has read.
  */
 export function restoreFromJournal(ref: TeamRef, agent: string, saved: readonly unknown[]): unknown[] {
   if (!isJournalled(ref, agent)) return [...saved];

@@ -1,26 +1,27 @@
 import { fileAccessError, isSystemError } from "../../errors.ts";
 import { isMissing } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../../schema/inbox.ts";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../store/jsonl.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** How far back a message is looked for that should be in the journal already; what is older is written once more, which harms nothing. */
+/** Bytes at the journal's end that are searched for a message; an older one is journalled again, which is harmless. */
 const JOURNALLED_BYTES = 256 * 1024;
-/** How far back the state of a message is looked for: some ten thousand messages of the whole team, read in hundredths of a second. */
+/** Bytes at the journal's end that are searched for the states of messages: about ten thousand messages of the team, read in some 10 ms. */
 const STATE_BYTES = 4 * 1024 * 1024;
 
 interface JournalOptions {
-  /** Whether the lines are on the disk before this returns. */
+  /** Waits until the lines are on disk; default false. */
   readonly sync?: boolean;
-  /** Values that no file of ours may hold; by default those that this process was started with. */
+  /** Values to redact; default: the secrets of this process. */
   readonly secrets?: readonly string[];
 }
 
 /**
- * Appends to the team's journal: every message and what became of it. Two writers' lines never mix.
- * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile, PERMISSION_DENIED with what the system said
+ * Appends lines to the team's journal, which records every message and its delivery states. Lines of two writers never
+ * mix.
+ * @throws TeamError TEAM_NOT_FOUND if the team was deleted meanwhile; PERMISSION_DENIED with the system error
  */
 export function appendJournal(
   ref: TeamRef,
@@ -28,29 +29,29 @@ export function appendJournal(
   { sync = false, secrets = ownSecrets() }: JournalOptions = {},
 ): void {
   try {
-    appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
+    appendJsonLines(ref.paths.journal, redactValue(lines, secrets), { sync });
   } catch (error) {
     if (isMissing(error)) throw teamNotFound(ref);
     throw isSystemError(error) ? fileAccessError(ref.paths.journal, "written", error) : error;
   }
 }
 
-/** Which of these messages to an agent the end of the journal names; reads back only until it has met them all. */
+/** Returns which of these messages to an agent are in the end of the journal. Reads backwards, only until all are found. */
 export function journalled(ref: TeamRef, agent: string, ids: Iterable<string>): ReadonlySet<string> {
   const sought = new Set(ids);
-  const met = new Set<string>();
-  if (sought.size === 0) return met;
+  const found = new Set<string>();
+  if (sought.size === 0) return found;
   for (const { id } of linesTo(ref, agent, sought, JOURNALLED_BYTES)) {
-    if (sought.delete(id)) met.add(id);
+    if (sought.delete(id)) found.add(id);
     if (sought.size === 0) break;
   }
-  return met;
+  return found;
 }
 
 /**
- * The furthest state that the journal tells of each of these messages; reads back only until that is sure. One that it
- * does not name within the bound is missing.
- * @param maxBytes from the journal's end
+ * Returns the furthest journalled state of each of these messages. Reads backwards, only until all states are certain.
+ * The result has no entry for a message that is not found within the bound.
+ * @param maxBytes number of bytes to search, from the end of the journal
  */
 export function statesOf(
   ref: TeamRef,
@@ -64,7 +65,7 @@ export function statesOf(
   for (const line of linesTo(ref, agent, sought, maxBytes)) {
     const state = furthest(states.get(line.id) ?? line.state, line.state);
     states.set(line.id, state);
-    // The line that holds the message is its first.
+    // The line with the message itself is its first line.
     if (line.message !== undefined || isFinal(state)) sought.delete(line.id);
     if (sought.size === 0) break;
   }
@@ -72,30 +73,30 @@ export function statesOf(
 }
 
 /**
- * What became of a message: how often a turn was begun with it, and whether one has ended. Reads back to the message's
- * first line.
- * @returns undefined for one that the journal does not know
+ * Returns how often a turn with a message began, and whether such a turn has ended. Reads backwards to the first line of
+ * the message.
+ * @returns undefined if the message is not in the journal
  */
 export function turnsOf(
   ref: TeamRef,
   agent: string,
   id: string,
-): { readonly begun: number; readonly isOver: boolean } | undefined {
-  let begun: number | undefined;
+): { readonly started: number; readonly isOver: boolean } | undefined {
+  let started: number | undefined;
   for (const line of linesTo(ref, agent, new Set([id]))) {
-    begun = (begun ?? 0) + (line.state === "turn_started" ? 1 : 0);
-    if (isFinal(line.state)) return { begun, isOver: true };
+    started = (started ?? 0) + (line.state === "turn_started" ? 1 : 0);
+    if (isFinal(line.state)) return { started, isOver: true };
     if (line.message !== undefined) break;
   }
-  return begun === undefined ? undefined : { begun, isOver: false };
+  return started === undefined ? undefined : { started, isOver: false };
 }
 
-/** Whether nothing comes behind this state. */
+/** True if no other state follows this one. */
 function isFinal(state: DeliveryState): boolean {
   return state === "done" || state === "bounced";
 }
 
-/** The lines about some messages to an agent, from the newest to the oldest. Of one alone, no other's line is parsed. */
+/** Yields the lines about these messages to an agent, newest first. For a single id, lines without it are not parsed. */
 function* linesTo(
   ref: TeamRef,
   agent: string,
@@ -109,18 +110,17 @@ function* linesTo(
   }
 }
 
-/** What the journal knows of one message. */
+/** The journal's record of one message. */
 interface JournalledMessage {
   readonly id: string;
   readonly to: string;
   readonly state: DeliveryState;
-  /** Missing where its first line was lost. */
+  /** Undefined if its first line was lost. */
   readonly message: JournalLine["message"];
 }
 
 /**
- * The messages to one agent in the order in which they were first written down, each with the furthest state that it
- * reached.
+ * Returns the messages to one agent in the order in which they were first journalled, each with its furthest state.
  */
 export function readJournal(ref: TeamRef, agent: string): Map<string, JournalledMessage> {
   const known = new Map<string, JournalledMessage>();
@@ -137,7 +137,7 @@ export function readJournal(ref: TeamRef, agent: string): Map<string, Journalled
   return known;
 }
 
-/** The later of two states of a message's life. */
+/** Returns the later of two delivery states. */
 export function furthest(a: DeliveryState, b: DeliveryState): DeliveryState {
   return DELIVERY_STATES.indexOf(a) >= DELIVERY_STATES.indexOf(b) ? a : b;
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
 /**
- * The `msg_id` of a message that follows from an event: whoever notices it derives the same one, so that telling it twice
- * is telling it once (protocol.md section 4). A uuid as RFC 9562 makes them of a hash (version 8).
- * @param parts what names the event, told apart by their places
+ * Derives the `msg_id` of a message about an event. Every process derives the same id for the same event, so a second
+ * notification is dropped (protocol.md section 4). Returns a version 8 UUID of RFC 9562, made from a hash.
+ * @param parts identify the event; their order matters
  */
-export function eventId(...parts: readonly string[]): string {
+export function eventMessageId(...parts: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
   const variant = ((Number.parseInt(hash.charAt(16), 16) & 3) | 8).toString(16);
   return [

@@ -9,7 +9,7 @@ import { furthest, readJournal, statesOf } from "../inbox/journal.ts";
 import { livenessOfAgent } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** A message as a person sees it. */
+/** A message with its recipient and its state, for people. */
 export type MessageView = InboxMessage & {
   readonly id: string;
   readonly to: string;
@@ -21,24 +21,24 @@ interface HistoryFilter {
   readonly from?: string;
   /** Milliseconds since the epoch. */
   readonly since?: number;
-  /** Also what has left the inbox, from the journal. */
+  /** Includes messages that have left the inbox, from the journal. */
   readonly all?: boolean;
 }
 
-function fits(view: MessageView, { unread, from, since }: HistoryFilter): boolean {
+function matches(view: MessageView, { unread, from, since }: HistoryFilter): boolean {
   if (unread && view.read) return false;
   if (from !== undefined && !sameName(splitAddress(view.from).name, splitAddress(from).name)) return false;
   return since === undefined || timeOf(view) >= since;
 }
 
-/** Milliseconds since the epoch; 0 where it says no time. */
+/** Milliseconds since the epoch; 0 for an invalid time. */
 function timeOf({ timestamp }: InboxMessage): number {
   return Date.parse(timestamp) || 0;
 }
 
 /**
- * Messages to an agent, oldest first: those in its inbox, at the cost of what is in there; with `all` every one since the
- * team began.
+ * Returns the messages to an agent, oldest first: those in its inbox, or with `all` every message since the team was
+ * created. Without `all` the cost depends only on the size of the inbox.
  */
 export async function history(
   ref: TeamRef,
@@ -47,10 +47,11 @@ export async function history(
 ): Promise<MessageView[]> {
   const views = new Map<string, MessageView>();
   if (filter.all) {
-    // A foreign member that removes what it consumed says no more of it: gone means received. One of ours says it first.
+    // Another program's member removes a consumed message without a journal line: missing from the inbox means delivered.
+    // Our own agents write that line first.
     const least = isJournalled(ref, agent) ? "queued" : "delivered";
-    for (const { id, message, state: said } of readJournal(ref, agent).values()) {
-      const state = furthest(said, least);
+    for (const { id, message, state: recorded } of readJournal(ref, agent).values()) {
+      const state = furthest(recorded, least);
       if (message) views.set(id, { ...message, read: state !== "queued", id, to: agent, state });
     }
   }
@@ -66,23 +67,23 @@ export async function history(
     .map((view) =>
       isGone && view.state === "turn_started" ? { ...view, state: "delivered" as const } : view,
     )
-    .filter((view) => fits(view, filter))
+    .filter((view) => matches(view, filter))
     .sort((a, b) => timeOf(a) - timeOf(b));
 }
 
-/** Whether its process is known to have ended: nothing is in its turn, and its next start goes on with what was. */
+/** True if the agent's process is known to have ended: no turn is running, and the next start continues the last one. */
 function hasEnded(ref: TeamRef, agent: string): boolean {
   return livenessOfAgent(ref, agent) === "dead";
 }
 
-/** What is in the inbox right now. */
+/** Returns the messages that are in the inbox now. */
 function inboxViews(ref: TeamRef, agent: string): MessageView[] {
   const messages = peekInbox(ref, agent).map((message) => ({
     ...message,
     id: messageKey(message),
     to: agent,
   }));
-  // What the receiver has not marked it has not said more of, or is about to say it again.
+  // For an unread message the journal has no later state, or the recipient is about to write it again.
   const consumed = messages.filter(({ read }) => read).map(({ id }) => id);
   const states = statesOf(ref, agent, consumed);
   return messages.map((message): MessageView => {
@@ -91,20 +92,20 @@ function inboxViews(ref: TeamRef, agent: string): MessageView[] {
   });
 }
 
-/** Ids that are remembered beside those in the inbox: a foreign message is journalled when it is marked, long after it was seen. */
+/** Ids to remember besides those in the inbox: a foreign message is journalled only when it is marked as read, long after it was shown. */
 const MAX_SEEN = 10_000;
 
-/** Messages to an agent as they come, each once, at the cost of what is new. */
+/** Returns each new message to an agent once; the cost depends only on the number of new messages. */
 export interface MailFeed {
-  /** What has come since the last look, oldest first; at the first since the feed was opened, and what is in the inbox. */
-  look(): MessageView[];
-  /** Leaves messages out that were shown otherwise. */
+  /** Returns the messages since the last poll, oldest first; the first poll includes the whole inbox. */
+  poll(): MessageView[];
+  /** Excludes messages that were shown in another way. */
   skip(ids: Iterable<string>): void;
 }
 
 /**
- * Follows an inbox. One that is received and gone between two looks is in the journal, one of a foreign writer in the inbox:
- * both are looked at.
+ * Follows an inbox. Polls read the journal as well: a message may arrive and be consumed between two polls. Messages of
+ * other programs are only in the inbox.
  */
 export function openMailFeed(ref: TeamRef, agent: string, filter: Omit<HistoryFilter, "all">): MailFeed {
   const seen = new Set<string>();
@@ -113,8 +114,9 @@ export function openMailFeed(ref: TeamRef, agent: string, filter: Omit<HistoryFi
     skip(ids) {
       for (const id of ids) seen.add(id);
     },
-    look() {
-      // First the journal: what it names and the inbox behind it lacks has been received; what comes between is named next time.
+    poll() {
+      // Journal first: a message in it that is missing from the inbox read afterwards was received. A message that
+      // arrives in between is reported by the next poll.
       const { lines, offset: end } = readJsonLines(ref.paths.journal, journalLine, offset);
       offset = end;
       const waiting = peekInbox(ref, agent);
@@ -125,7 +127,7 @@ export function openMailFeed(ref: TeamRef, agent: string, filter: Omit<HistoryFi
       ).filter(({ id }) => !seen.has(id));
       for (const { id } of fresh) seen.add(id);
       forget(waiting);
-      return fresh.filter((view) => fits(view, filter));
+      return fresh.filter((view) => matches(view, filter));
     },
   };
 
@@ -137,7 +139,7 @@ export function openMailFeed(ref: TeamRef, agent: string, filter: Omit<HistoryFi
   }
 }
 
-/** What new lines of the journal and an inbox tell of messages, in the order in which they came. */
+/** Combines new journal lines and an inbox into messages, in order of arrival. */
 function viewsOf(
   agent: string,
   lines: readonly JournalLine[],

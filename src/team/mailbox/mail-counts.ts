@@ -2,19 +2,19 @@ import { peekInbox } from "../inbox/inbox-file.ts";
 import { livenessOfAgent, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Where the messages to an agent are that are not done. */
+/** Unfinished messages to an agent, by state. */
 export interface MailCounts {
-  /** Not picked up yet. */
+  /** Unread. */
   readonly queued: number;
-  /** In the conversation of an agent whose process died before their turn was over: the next start goes on with them. */
+  /** In the conversation of an agent whose process died during their turn; the next start continues with them. */
   readonly delivered: number;
-  /** In the turn that runs now. */
+  /** In the turn that is running. */
   readonly inTurn: number;
 }
 
 /**
- * Counts what waits for an agent and what it works on, from its inbox and its status: the same cost after any history. A
- * message that is just being picked up may be counted in both, never in none.
+ * Counts an agent's unread messages and those in its turn, from its inbox and its status, so the cost does not grow
+ * with the history. A message that is being picked up may be counted twice, but is never missed.
  */
 export function mailCounts(ref: TeamRef, agent: string, status = readStatus(ref, agent)): MailCounts {
   const queued = peekInbox(ref, agent).filter(({ read }) => !read).length;

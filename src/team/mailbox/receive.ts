@@ -16,16 +16,16 @@ import { appendJournal, journalled } from "../inbox/journal.ts";
 import type { TeamRef } from "../ref.ts";
 
 export interface InboxEntry {
-  /** By what the receiver knows it again: its id, or a hash of what it says. */
+  /** Identifies the message for its recipient: its id, or a hash of its content. */
   readonly key: string;
   readonly message: InboxMessage;
-  /** Set when the text is a protocol message that this sender may send to this reader; else it is plain text. */
+  /** Set if the text is a protocol message that this sender may send to this reader; otherwise it is plain text. */
   readonly protocol: ProtocolMessage | undefined;
 }
 
 /**
- * What an agent has not consumed yet, oldest first. A broken file is repaired and a bad entry set aside on the way; both
- * are told to `warn`. The receiver handles each key once.
+ * Returns the unread messages of an agent, oldest first. Repairs a broken file, quarantines unreadable entries, and
+ * reports both to `warn`. The recipient must handle each key only once.
  */
 export async function unreadMessages(
   ref: TeamRef,
@@ -49,8 +49,9 @@ export async function unreadMessages(
 }
 
 /**
- * Marks messages as consumed, once they are in the receiver's conversation on disk, and keeps only a short tail of what
- * was consumed. The inbox of a foreign member is only marked: its owner may count on the order of its entries.
+ * Marks messages as read, and drops all but the newest read messages from the inbox. Call it once they are in the
+ * recipient's conversation on disk. Nothing is dropped from the inbox of another program's member, which may rely on
+ * the order of its entries.
  */
 export async function markAsRead(
   ref: TeamRef,
@@ -62,7 +63,7 @@ export async function markAsRead(
   if (wanted.size === 0) return;
   const mayDrop = isJournalled(ref, agent);
   await changeInbox(ref, agent, (entries) => {
-    const items = entries.map((entry) => marked(entry, wanted));
+    const items = entries.map((entry) => markItem(entry, wanted));
     if (!items.some(({ isNew }) => isNew)) return undefined;
     const dropped = mayDrop ? consumedBeyondTail(items.map(({ message }) => message)) : NOTHING;
     journalConsumed(
@@ -79,20 +80,20 @@ const NOTHING: ReadonlySet<number> = new Set();
 
 interface Item {
   readonly entry: unknown;
-  /** undefined: nobody can read it. */
+  /** Undefined if the entry is unreadable. */
   readonly message: InboxMessage | undefined;
-  /** It was not consumed before. */
+  /** Was unread until now. */
   readonly isNew: boolean;
 }
 
-function marked(entry: unknown, wanted: ReadonlySet<string>): Item {
+function markItem(entry: unknown, wanted: ReadonlySet<string>): Item {
   const message = readEntry(entry);
   const isNew = message !== undefined && !message.read && wanted.has(messageKey(message));
   if (!isNew) return { entry, message, isNew };
   return { entry: { ...(entry as object), read: true }, message: { ...message, read: true }, isNew };
 }
 
-/** Writes down what was consumed just now, and what leaves the array without having been written down. */
+/** Journals messages that were just read, and dropped ones that the journal lacks. */
 function journalConsumed(
   ref: TeamRef,
   agent: string,
@@ -115,7 +116,7 @@ function journalConsumed(
   appendJournal(ref, lines, { sync });
 }
 
-/** Notes that the turn which a message started has begun, or is over. */
+/** Records that a turn with these messages has started or ended. */
 export async function recordProgress(
   ref: TeamRef,
   agent: string,
@@ -130,7 +131,6 @@ export async function recordProgress(
   );
 }
 
-/** How many messages wait for an agent. */
 export function unreadCount(ref: TeamRef, agent: string): number {
   return peekInbox(ref, agent).filter(({ read }) => !read).length;
 }

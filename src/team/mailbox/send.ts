@@ -1,9 +1,9 @@
 import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
-import { maskText, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactText } from "../../os/redact.ts";
 import { newUuid } from "../../os/uuid.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
-import type { EventOf } from "../../schema/event.ts";
+import type { EventSubject } from "../../schema/event.ts";
 import { type InboxMessage, type JournalLine, TYPED } from "../../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
@@ -12,22 +12,22 @@ import { readTeam } from "../config/config.ts";
 import { changeInbox, type Warn } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
 import { appendJournal, journalled } from "../inbox/journal.ts";
-import { eventSubject, isDown, lookUpMember, recipientOf } from "../members/members.ts";
+import { eventSubject, findRecipient, isDown, lookUpMember } from "../members/members.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** A message on its way into an inbox. */
 interface Posting {
   readonly message: InboxMessage;
-  readonly sender: EventOf;
-  /** Its id stands for an event: whoever else has told of that has sent this message. */
+  readonly sender: EventSubject;
+  /** Its id is derived from an event, so another process may have sent it already. */
   readonly isOfEvent: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly warn?: Warn | undefined;
 }
 
-/** Messages that one replacement of the file puts in: keeps it at some milliseconds, while others wait for the lock. */
+/** Maximum number of messages in one write, which keeps the lock for a few milliseconds only. */
 const MAX_BATCH = 500;
 
 interface Batch {
@@ -35,13 +35,13 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-/** For each inbox the messages of this process that wait for its lock. */
+/** Messages of this process that wait for an inbox's lock, by the path of the inbox. */
 const batches = new Map<string, Batch>();
 
 /**
- * Puts a message behind the others, unless it is there or, told of an event, was there before. What one process sends to
- * one agent while the lock is waited for goes in together, in the order of the calls.
- * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT, PERMISSION_DENIED; nothing was written then
+ * Appends a message to an inbox, unless it is there already or, if it is about an event, was there before. Messages that
+ * this process sends to the same agent while it waits for the lock are written together, in the order of the calls.
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT, PERMISSION_DENIED; nothing is written in that case
  */
 export function appendMessage(ref: TeamRef, agent: string, posting: Posting): Promise<void> {
   const path = ref.paths.inbox(agent);
@@ -58,7 +58,7 @@ export function appendMessage(ref: TeamRef, agent: string, posting: Posting): Pr
   return written;
 }
 
-/** @param close called before the messages are written, or when they cannot be: no further one joins them */
+/** @param close closes the batch; called before the messages are written, or if they cannot be */
 async function writeBatch(
   ref: TeamRef,
   agent: string,
@@ -75,7 +75,7 @@ async function writeBatch(
         fresh = freshOf(ref, agent, entries, postings);
         return fresh.length === 0 ? undefined : [...entries, ...fresh.map(({ message }) => message)];
       },
-      // Under the lock: the receiver's lines about a message stand behind this one.
+      // Under the lock, so the recipient's journal lines about a message follow this one.
       { written: () => journalQueued(ref, agent, fresh), warn: (sentence) => warnAll(postings, sentence) },
     );
     for (const posting of fresh) recordMessage(ref, agent, posting);
@@ -84,7 +84,7 @@ async function writeBatch(
   }
 }
 
-/** Behind the lock, for which others wait. */
+/** Runs after the lock is released, since other processes wait for it. */
 function recordMessage(ref: TeamRef, to: string, { message, sender }: Posting): void {
   const { from, text } = message;
   recordEvent(ref, {
@@ -94,12 +94,12 @@ function recordMessage(ref: TeamRef, to: string, { message, sender }: Posting): 
     from,
     to,
     size: text.length,
-    // As we write them; whoever must know for sure parses the text.
+    // Matches only the form that `teams` writes; no need to parse the text for an event.
     protocol: /^\{"type":"([a-z_]{1,64})"/.exec(text)?.[1],
   });
 }
 
-/** Each sender hears it, and one that sends many at once hears it once. */
+/** Warns each sender once, however many messages it has in the batch. */
 function warnAll(postings: readonly Posting[], sentence: string): void {
   for (const warn of new Set(postings.map((posting) => posting.warn))) warn?.(sentence);
 }
@@ -132,21 +132,21 @@ function journalQueued(ref: TeamRef, agent: string, postings: readonly Posting[]
   try {
     appendJournal(ref, lines);
   } catch (error) {
-    // The messages are in the inbox, which is what their senders are told; the receiver journals what is missing here.
+    // The messages are in the inbox, so sending them succeeded; the recipient journals what is missing here.
     if (!(error instanceof TeamError) || error.code !== "PERMISSION_DENIED") throw error;
   }
 }
 
 export interface OutgoingMessage {
-  /** Set by the transport from the sender's own identity, never from what a model wrote. */
+  /** Set by the transport from the sender's identity, never from a model's text. */
   readonly from: string;
   /** `name` or `name@team`. */
   readonly to: string;
-  /** What people and models wrote has been through `plainText` already. */
+  /** Text of people and models must have passed through `plainText`. */
   readonly text: string;
   readonly summary?: string;
   readonly color?: string;
-  /** Derived from an event, so that its message is sent once whoever notices it; else a new uuid. */
+  /** Derived from an event, so that the message is sent only once; default: a new UUID. */
   readonly messageId?: string;
   /** A person typed it in the recipient's own pane. */
   readonly isTyped?: boolean;
@@ -154,15 +154,15 @@ export interface OutgoingMessage {
 
 export interface Delivery {
   readonly messageId: string;
-  /** The recipient's name as the team has it. */
+  /** The recipient's name as it is spelled in the team. */
   readonly to: string;
-  /** It crashed or went down with its server: the message waits for its restart. */
+  /** The recipient is down: the message waits for its restart. */
   readonly queuedForRestart: boolean;
 }
 
 /**
- * Puts a message into a member's inbox and rings its bell. When this resolves, the message is in the file.
- * @param warn hears of an inbox that was broken, and repaired on the way
+ * Writes a message into a member's inbox and rings its bell. When this resolves, the message is in the file.
+ * @param warn called if the inbox was broken and has been repaired
  * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names, RECIPIENT_INACTIVE, TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export async function sendMessage(
@@ -172,16 +172,16 @@ export async function sendMessage(
   warn?: Warn,
 ): Promise<Delivery> {
   const config = readTeam(ref);
-  return put(ref, config, recipientOf(config, mail.to), mail, { clock, warn });
+  return deliver(ref, config, findRecipient(config, mail.to), mail, { clock, warn });
 }
 
 interface PutOptions {
   readonly clock: Clock;
-  /** Hears of a broken inbox that was repaired on the way. */
+  /** Called if the inbox was broken and has been repaired. */
   readonly warn: Warn | undefined;
 }
 
-async function put(
+async function deliver(
   ref: TeamRef,
   config: TeamConfig,
   to: TeamMember,
@@ -196,32 +196,32 @@ async function put(
     at: clock.now(),
     warn,
   });
-  return { messageId: messageKey(message), to: to.name, queuedForRestart: !wake(ref, to.name) };
+  return { messageId: messageKey(message), to: to.name, queuedForRestart: !ringBell(ref, to.name) };
 }
 
-/** Rings a member's bell. @returns false when it is known to be down */
-function wake(ref: TeamRef, agent: string): boolean {
+/** Rings a member's bell. @returns false if the member is known to be down */
+function ringBell(ref: TeamRef, agent: string): boolean {
   try {
     const status = readStatus(ref, agent);
     if (status?.bell !== undefined) ring(status.bell);
     return status === undefined || !isDown(ref, agent, status);
   } catch (error) {
-    // The message is in the file, and whoever was told otherwise would send it twice; a bell may be lost.
+    // The message is in the file: an error would make the sender send it again. Losing a bell is harmless.
     if (!isSystemError(error) && !(error instanceof TeamError)) throw error;
     return true;
   }
 }
 
-/** An inbox is a file of ours: a secret that somebody says is in none. */
+/** Creates the inbox entry, with secrets redacted as in every file that `teams` writes. */
 function compose(config: TeamConfig, mail: OutgoingMessage, clock: Clock): InboxMessage {
   const sender = lookUpMember(config, mail.from);
   const color = mail.color ?? (sender?.name === LEAD_NAME ? undefined : sender?.color);
   return {
     from: mail.from,
-    text: maskText(mail.text, ownSecrets()),
+    text: redactText(mail.text, ownSecrets()),
     timestamp: new Date(clock.now()).toISOString(),
     ...(color === undefined ? {} : { color }),
-    ...(mail.summary === undefined ? {} : { summary: maskText(mail.summary, ownSecrets()) }),
+    ...(mail.summary === undefined ? {} : { summary: redactText(mail.summary, ownSecrets()) }),
     msgV: 1,
     msg_id: mail.messageId ?? newUuid(),
     type: mail.isTyped ? TYPED : "message",
@@ -230,9 +230,9 @@ function compose(config: TeamConfig, mail: OutgoingMessage, clock: Clock): Inbox
 }
 
 /**
- * Writes to every living member but the sender; with nobody there it succeeds.
- * @returns who has it, and who was left out because it is down
- * @throws TeamError when an inbox could not be written, naming who has the message by then
+ * Sends a message to every member except the sender and members that are down; succeeds without recipients.
+ * @returns the recipients, and the members that were skipped because they are down
+ * @throws TeamError if an inbox could not be written; it names the members that have received the message
  */
 export async function broadcast(
   ref: TeamRef,
@@ -250,20 +250,24 @@ export async function broadcast(
         skipped.push(member.name);
         continue;
       }
-      await put(ref, config, member, { ...mail, to: member.name }, { clock, warn });
+      await deliver(ref, config, member, { ...mail, to: member.name }, { clock, warn });
     } catch (error) {
-      throw halfSent(member.name, recipients, error);
+      throw broadcastFailed(member.name, recipients, error);
     }
     recipients.push(member.name);
   }
   return { recipients, skipped };
 }
 
-function halfSent(failed: string, reached: readonly string[], error: unknown): TeamError {
-  const who = reached.length === 0 ? "nobody" : reached.join(", ");
+function broadcastFailed(failed: string, reached: readonly string[], error: unknown): TeamError {
+  const who = reached.length === 0 ? "no member" : reached.join(", ");
   return new TeamError(
     error instanceof TeamError ? error.code : "PERMISSION_DENIED",
     `The broadcast reached ${who} and stopped at ${failed}: ${messageOf(error)}`,
-    { hint: "Send to the others one by one.", details: { recipients: reached }, cause: error },
+    {
+      hint: "Send the message to the other members one by one.",
+      details: { recipients: reached },
+      cause: error,
+    },
   );
 }

@@ -10,7 +10,7 @@ import { findMember, lookUpMember } from "./members.ts";
 
 const NOTHING: SpentAmount = { tokens: 0, costUsd: 0 };
 
-/** One budget that binds an agent: its own, or its team's. */
+/** A budget that applies to an agent: its own, or its team's. */
 export interface Budget {
   /** A member's name; undefined for the team. */
   readonly member?: string;
@@ -18,19 +18,19 @@ export interface Budget {
   readonly spent: SpentAmount;
 }
 
-/** The limits of a team or a member; undefined where there are none. */
+/** Returns the limits of a team or a member; undefined without limits. */
 export function limitsOf(holder: Pick<TeamConfig | TeamMember, "metadata">): BudgetLimits | undefined {
   const limits = readMetadata(holder, "budget");
   return limits !== undefined && Object.keys(limits).length > 0 ? limits : undefined;
 }
 
-/** What a member has spent in all its conversation, of which several processes may have had a part. */
+/** Returns the amount spent in a member's whole conversation, by all its processes. */
 export function spentBy(ref: TeamRef, name: string): SpentAmount {
   const status = readStatus(ref, name);
   return status === undefined ? NOTHING : { tokens: sumOf(status.tokens), costUsd: status.costUsd };
 }
 
-/** What all members have spent, those that have left included. */
+/** Returns the amount spent by all members, including those that have left. */
 export function spentByTeam(ref: TeamRef, config: TeamConfig): SpentAmount {
   return config.members.map(({ name }) => spentBy(ref, name)).reduce(add, spentByFormer(config));
 }
@@ -43,13 +43,13 @@ function add(a: SpentAmount, b: SpentAmount): SpentAmount {
   return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
 }
 
-/** The config with what somebody spent who leaves the team with this very change: its records will be gone. */
+/** Adds the amount spent by a member that leaves with this change, since its records will be deleted. */
 export function withSpentOf(config: TeamConfig, spent: SpentAmount): TeamConfig {
   if (spent.tokens === 0 && spent.costUsd === 0) return config;
   return withMetadata(config, { spentByFormer: add(spentByFormer(config), spent) });
 }
 
-/** The budgets that bind a member: what it may spend, and what all of them together may. */
+/** Returns the budgets that apply to a member: its own, and that of the whole team. */
 export function budgetsOf(ref: TeamRef, name: string): Budget[] {
   const config = readTeam(ref);
   const member = lookUpMember(config, name);
@@ -62,7 +62,7 @@ export function budgetsOf(ref: TeamRef, name: string): Budget[] {
 }
 
 /**
- * Sets limits of a member or, without a name, of the team; what is not named stays.
+ * Sets limits of a member or, without a name, of the team. Other limits stay.
  * @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND
  */
 export async function setLimits(ref: TeamRef, name: string | undefined, limits: BudgetLimits): Promise<void> {
@@ -75,19 +75,19 @@ export async function setLimits(ref: TeamRef, name: string | undefined, limits: 
   });
 }
 
-/** Part of a budget that is left alone: past it lead and person are told, while there is time to act. */
+/** Share of a budget at which the lead and the user are warned, while there is time to act. */
 const WARN_AT = 0.8;
 
 export type BudgetLevel = "within" | "near" | "spent";
 
-/** How far a budget is used, by the limit that is nearer. */
+/** How much of a budget is used, by its nearer limit. */
 interface BudgetUse {
   readonly level: BudgetLevel;
-  /** 1 is all of it. */
+  /** 1 means all of it. */
   readonly share: number;
 }
 
-/** Sums of fractions of a cent are off by less. */
+/** Rounds to 1e-9: sums of fractions of a cent have smaller floating-point errors. */
 const PRECISION = 1e9;
 
 export function budgetUse({ maxTokens, maxCostUsd }: BudgetLimits, spent: SpentAmount): BudgetUse {
@@ -115,7 +115,7 @@ function grouped(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }
 
-/** To the cent; what is less to two digits that say something. */
+/** Formats an amount to the cent; less than 10 cents with two significant digits. */
 function dollars(amount: number): string {
   return `$${amount === 0 || amount >= 0.1 ? amount.toFixed(2) : amount.toPrecision(2)}`;
 }

@@ -2,7 +2,7 @@ import { systemClock } from "../../os/clock.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import type { Ending } from "../../schema/ending.ts";
-import type { EventOf } from "../../schema/event.ts";
+import type { EventSubject } from "../../schema/event.ts";
 import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
@@ -10,62 +10,62 @@ import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
 import { eventSubject } from "./members.ts";
 
-/** Milliseconds after which an unfinished ending is anybody's, whoever holds it: all that follows takes a few seconds, and done twice it does no harm. */
+/** A claim expires after this many milliseconds: processing an ending takes a few seconds, and doing it twice is harmless. */
 const CLAIM_TTL_MS = 30_000;
-/** What cannot be done (a pane of a server that does not answer) is given up after this many began it, so that no look fails for ever. */
-const MOST_TRIES = 3;
+/** An ending that keeps failing (a pane of a server that does not answer) is given up after this many tries, so that not every poll fails. */
+const MAX_TRIES = 3;
 
-/** Names the end of an agent's process: one that is started again in its pane keeps its instance, its process does not. */
+/** Identifies the end of an agent's process. An agent that is restarted in its pane keeps its instance but has a new process. */
 export function endingId({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
   return `ended/${instance}/${process.pid}.${process.procStart}`;
 }
 
-/** The endings that this process has under way, whichever of its contexts began them. */
-const underWay = new Set<string>();
+/** The endings that this process is processing, in any of its contexts. */
+const inProgress = new Set<string>();
 
-/** What is known of an end when it is claimed. */
+/** An ending before it is claimed. */
 export type NewEnding = Omit<Ending, "by" | "at" | "tries">;
 
-/** The endings that somebody has begun and nobody finished; a record that does not parse tells nothing. */
+/** Returns the endings that were claimed but not finished; records that do not parse are ignored. */
 export function unfinishedEndings(config: TeamConfig): Ending[] {
   return readMetadata(config, "endings") ?? [];
 }
 
-/** Whether nobody is at it any more: who began is dead, gave up, or has taken too long. */
+/** True if the claim is stale: its holder is dead, gave up, or exceeded the time limit. */
 function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
-  if (underWay.has(keyOf(ref, id))) return false;
+  if (inProgress.has(keyOf(ref, id))) return false;
   const own = ownIdentity();
   if (by.pid === own.pid && by.procStart === own.procStart) return true;
   return livenessOf(by) === "dead" || Math.abs(systemClock.now() - at) > CLAIM_TTL_MS;
 }
 
 /**
- * Claims an event under the config's lock, with a record that survives this process.
- * @param change what else of the config changes with it; undefined when there is no such event (any more)
- * @returns the ending, for {@link finishEnding}; undefined when it is somebody else's or done
+ * Claims an ending under the config's lock, with a record that survives this process.
+ * @param change changes the config in the same write; returns undefined if there is no such ending (any more)
+ * @returns the ending, for {@link finishEnding}; undefined if another process holds or has finished it
  */
 export async function claimEnding(
   ref: TeamRef,
   found: NewEnding,
   change: (config: TeamConfig) => TeamConfig | undefined,
 ): Promise<Ending | undefined> {
-  let whose: EventOf = {};
+  let subject: EventSubject = {};
   const taken = await record(ref, (config) => {
     if (unfinishedEndings(config).some(({ id }) => id === found.id)) return undefined;
-    whose = eventSubject(ref, config, found.name);
+    subject = eventSubject(ref, config, found.name);
     const next = change(config);
     return next && { config: next, taken: { ...found, ...claim(), tries: 1 } };
   });
-  if (taken !== undefined) recordEvent(ref, { type: "member", what: "ended", ...whose, how: found.how });
+  if (taken !== undefined) recordEvent(ref, { type: "member", what: "ended", ...subject, how: found.how });
   return taken;
 }
 
-/** Claims an ending that its claimer has left unfinished. @returns undefined when another was quicker */
+/** Claims an ending whose claim is stale. @returns undefined if another process holds or has finished it */
 export function reclaimEnding(ref: TeamRef, { id }: Pick<Ending, "id">): Promise<Ending | undefined> {
   return record(ref, (config) => {
-    const left = unfinishedEndings(config).find((one) => one.id === id);
-    if (left === undefined || !isAbandoned(ref, left)) return undefined;
-    return { config, taken: { ...left, ...claim(), tries: left.tries + 1 } };
+    const ending = unfinishedEndings(config).find((one) => one.id === id);
+    if (ending === undefined || !isAbandoned(ref, ending)) return undefined;
+    return { config, taken: { ...ending, ...claim(), tries: ending.tries + 1 } };
   });
 }
 
@@ -80,7 +80,7 @@ async function record(
 ): Promise<Ending | undefined> {
   let taken: Ending | undefined;
   const forget = (): void => {
-    if (taken !== undefined) underWay.delete(keyOf(ref, taken.id));
+    if (taken !== undefined) inProgress.delete(keyOf(ref, taken.id));
     taken = undefined;
   };
   try {
@@ -89,8 +89,8 @@ async function record(
       const next = step(config);
       if (next === undefined) return undefined;
       taken = next.taken;
-      // Before the record can be seen: it names this process, which is at it from now on.
-      underWay.add(keyOf(ref, taken.id));
+      // Before the record is visible: it names this process as the holder.
+      inProgress.add(keyOf(ref, taken.id));
       return withEndings(next.config, [
         ...unfinishedEndings(next.config).filter(({ id }) => id !== next.taken.id),
         next.taken,
@@ -104,9 +104,9 @@ async function record(
 }
 
 /**
- * Does what follows from a claimed ending and takes its record away. When that fails the record stays, and the next look
- * goes on with it.
- * @param change what else of the config says that it is done
+ * Processes a claimed ending and removes its record. If `work` fails, the record stays and the next poll continues with
+ * it.
+ * @param change marks the ending as done in the config
  */
 export async function finishEnding(
   ref: TeamRef,
@@ -119,10 +119,10 @@ export async function finishEnding(
     await work();
     await finish();
   } catch (error) {
-    if (taken.tries >= MOST_TRIES) await finish();
+    if (taken.tries >= MAX_TRIES) await finish();
     throw error;
   } finally {
-    underWay.delete(keyOf(ref, taken.id));
+    inProgress.delete(keyOf(ref, taken.id));
   }
 }
 

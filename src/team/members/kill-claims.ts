@@ -10,10 +10,10 @@ import {
 import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Milliseconds after which a kill says nothing any more: signals take some seconds. */
+/** A claim expires after this many milliseconds: signals take a few seconds. */
 const CLAIM_TTL_MS = 30_000;
 
-/** Whether a process that may live is ending this member: the end is that one's to tell of. */
+/** True if another process, not known to be dead, is killing this member: that process reports the end. */
 export function hasKillClaim(member: TeamMember): boolean {
   const claim = readMetadata(member, "killClaim");
   if (claim === undefined) return false;
@@ -21,8 +21,9 @@ export function hasKillClaim(member: TeamMember): boolean {
 }
 
 /**
- * Ends members by what `work` does, so that whoever notices an end meanwhile leaves it to this process. Where that cannot be
- * written down (a full disk, a team that is gone) they are ended all the same: at worst their end is told as a crash.
+ * Runs `work`, which kills members, with a claim on each of them: other processes that notice an end leave it to this
+ * one. If the claim cannot be written (a full disk, a deleted team), `work` runs anyway; at worst the end is reported as
+ * a crash.
  */
 export async function withKillClaim<T>(
   ref: TeamRef,
@@ -34,7 +35,7 @@ export async function withKillClaim<T>(
   try {
     return await work();
   } finally {
-    // Whoever could not be ended may crash another time.
+    // A member that survived may crash later, which is then no kill.
     await tryMark(ref, names, undefined);
   }
 }
@@ -43,7 +44,7 @@ async function tryMark(...change: Parameters<typeof mark>): Promise<void> {
   try {
     await mark(...change);
   } catch {
-    // What keeps this from being written keeps the end from being written too, by which it is told.
+    // The claim matters only for reports of the end, and those cannot be written either.
   }
 }
 
@@ -53,11 +54,11 @@ async function mark(
   claim: MetadataChange["killClaim"],
 ): Promise<void> {
   await updateTeam(ref, (config) => {
-    const isMeant = (member: TeamMember): boolean =>
+    const isAffected = (member: TeamMember): boolean =>
       names.includes(member.name) && (claim !== undefined || hasMetadata(member, "killClaim"));
-    if (!config.members.some(isMeant)) return undefined;
+    if (!config.members.some(isAffected)) return undefined;
     const members = config.members.map((one) =>
-      isMeant(one) ? withMetadata(one, { killClaim: claim }) : one,
+      isAffected(one) ? withMetadata(one, { killClaim: claim }) : one,
     );
     return { ...config, members };
   });

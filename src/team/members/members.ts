@@ -4,7 +4,7 @@ import { replaceFile } from "../../os/files/atomic-write.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
-import type { EventOf } from "../../schema/event.ts";
+import type { EventSubject } from "../../schema/event.ts";
 import { worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
 import { formatJson } from "../../store/format-json.ts";
@@ -12,16 +12,16 @@ import type { Held } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
-import { setPlanAside } from "../config/plan-files.ts";
+import { quarantinePlan } from "../config/plan-files.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import { dropInbox, resetInbox } from "../inbox/inbox-file.ts";
 import { clearRun, readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** Of those that ended, this many are remembered: enough for a long team's life, and the file stays small. */
-const MOST_FORMER = 500;
+/** Number of ended members to remember: enough for a long-lived team, and the file stays small. */
+const MAX_FORMER = 500;
 
-/** What is known of a member when it joins; name, id, time and, unless it has one, colour are given to it. */
+/** A member that is about to join. It receives its id, its time and, unless it has one, its colour. */
 export type NewMember = Pick<TeamMember, "name" | "cwd"> &
   Partial<
     Pick<
@@ -42,8 +42,8 @@ export type NewMember = Pick<TeamMember, "name" | "cwd"> &
   >;
 
 /**
- * Adds members in one change: all of them or none. A name that somebody had before starts with an empty inbox.
- * @param options.unique take the next free of name, name-2, … (`now` in milliseconds)
+ * Adds members in one change: all of them or none. A reused name starts with an empty inbox.
+ * @param options.unique takes the next free name of name, name-2, … (`now` in milliseconds)
  * @throws TeamError DUPLICATE_NAME, INVALID_NAME, TEAM_NOT_FOUND
  */
 export async function addMembers(
@@ -64,12 +64,12 @@ export async function addMembers(
       if (taken.some((other) => sameName(other, name))) throw duplicate(name);
       added.push(newMember(ref, { ...input, name }, joined(config) + added.length, now));
     }
-    // Before they are members, so that nobody can have written to the new holder of a name yet.
+    // Before they are members: no message to the new holder of a name can exist yet.
     for (const { name } of added) {
       for (const spelling of otherSpellings(config, name)) await dropInbox(ref, spelling);
       clearRun(ref, name);
       await resetInbox(ref, name);
-      setPlanAside(ref, name);
+      quarantinePlan(ref, name);
     }
     const joinedCount = joined(config) + added.length;
     const next = { ...config, members: [...config.members, ...added], joinedCount };
@@ -83,8 +83,8 @@ export async function addMembers(
 }
 
 /**
- * How former holders of a name wrote it, where that is another: their inbox has another file, but on a file system that
- * ignores case, where it is the same one.
+ * Returns other spellings of a name by its former holders. Their inboxes are other files, except on a file system that
+ * ignores case.
  */
 function otherSpellings({ former = [] }: TeamConfig, name: string): Set<string> {
   const names = former.map((one) => one.name);
@@ -93,7 +93,7 @@ function otherSpellings({ former = [] }: TeamConfig, name: string): Set<string> 
 
 function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: number): TeamMember {
   const name = newAgentName(input.name);
-  // Parsed, so that its fields stand in the order in which every later rewrite puts them.
+  // Parsed, so its fields already have the order of every later rewrite.
   return teamMember.parse({
     ...input,
     name,
@@ -103,18 +103,18 @@ function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: nu
   });
 }
 
-/** Colours by order of joining, then again from the first. */
+/** Returns the colours in order of joining, again and again. */
 function colorOf(joinedBefore: number): string {
   return COLORS[joinedBefore % COLORS.length] ?? COLORS[0];
 }
 
-/** How many joined so far; a foreign team keeps no count, so that its members are counted. */
+/** Returns how many members have joined. Another program's team keeps no count, so its members are counted. */
 function joined(config: TeamConfig): number {
   return config.joinedCount ?? Math.max(0, config.members.length - 1);
 }
 
 /**
- * The member that `name` or `name@team` means.
+ * Returns the member that `name` or `name@team` refers to.
  * @throws TeamError AGENT_NOT_FOUND with the nearest names
  */
 export function findMember(config: TeamConfig, address: string): TeamMember {
@@ -126,7 +126,7 @@ export function findMember(config: TeamConfig, address: string): TeamMember {
   });
 }
 
-/** The same, or undefined. */
+/** Returns the member like {@link findMember}, or undefined. */
 export function lookUpMember(config: TeamConfig, address: string): TeamMember | undefined {
   const { name, team } = splitAddress(address);
   if (team !== undefined && team !== config.name) return undefined;
@@ -134,8 +134,8 @@ export function lookUpMember(config: TeamConfig, address: string): TeamMember | 
 }
 
 /**
- * Changes some fields of a member; a field that is undefined is left as it is.
- * @throws TeamError AGENT_NOT_FOUND when it is no member (any more)
+ * Changes some fields of a member. A field that is undefined stays unchanged.
+ * @throws TeamError AGENT_NOT_FOUND if it is not a member (any more)
  */
 export async function patchMember(
   ref: TeamRef,
@@ -154,12 +154,17 @@ export async function patchMember(
 }
 
 /**
- * The config with a member moved to `former`: it has ended for good.
- * @param how in a word or two (`shutdown`, `killed`)
+ * Returns the config with a member moved to `former`: it has ended for good.
+ * @param how one or two words (`shutdown`, `killed`)
  * @param now milliseconds since the epoch
- * @returns undefined when it is no member (any more)
+ * @returns undefined if it is not a member (any more)
  */
-export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
+export function moveToFormer(
+  config: TeamConfig,
+  name: string,
+  how: string,
+  now: number,
+): TeamConfig | undefined {
   const member = lookUpMember(config, name);
   if (member === undefined) return undefined;
   const { discard: _, ...worktree } = worktreeOf(member) ?? {};
@@ -170,24 +175,24 @@ export function toFormer(config: TeamConfig, name: string, how: string, now: num
     how,
     ...("path" in worktree && { worktree }),
   };
-  const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
+  const former = [...(config.former ?? []), entry].slice(-MAX_FORMER);
   return { ...without(config, member), former };
 }
 
-/** Takes back a member whose start failed: config and inbox are as if it had never joined. Nothing happens when it is gone already. */
+/** Removes a member whose start failed, as if it had never joined. Does nothing if it is gone already. */
 export async function removeMember(ref: TeamRef, name: string): Promise<void> {
-  let whose: EventOf = { agentId: `${name}@${ref.team}` };
+  let subject: EventSubject = { agentId: `${name}@${ref.team}` };
   await updateTeam(ref, (config) => {
     const member = lookUpMember(config, name);
     if (member === undefined) return undefined;
-    whose = { ...whose, agentType: member.agentType, parentSessionId: config.leadSessionId };
+    subject = { ...subject, agentType: member.agentType, parentSessionId: config.leadSessionId };
     const count = joined(config);
     const wasLast = count > 0 && member.color === colorOf(count - 1);
     return { ...without(config, member), joinedCount: wasLast ? count - 1 : count };
   });
   clearRun(ref, name);
   await dropInbox(ref, name);
-  recordEvent(ref, { type: "member", what: "taken_back", ...whose });
+  recordEvent(ref, { type: "member", what: "taken_back", ...subject });
 }
 
 function without(config: TeamConfig, member: TeamMember): TeamConfig {
@@ -195,7 +200,7 @@ function without(config: TeamConfig, member: TeamMember): TeamConfig {
   return withoutHidden({ ...config, members }, new Set([member.tmuxPaneId]));
 }
 
-/** A pane that is gone is not hidden any more. */
+/** Removes panes that are gone from the list of hidden panes. */
 export function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): TeamConfig {
   if (config.hiddenPaneIds === undefined) return config;
   return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
@@ -208,15 +213,15 @@ function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): Tea
 function duplicate(name: string): TeamError {
   return new TeamError(
     "DUPLICATE_NAME",
-    `There is a member ${JSON.stringify(name)} already; nobody was added.`,
+    `A member ${JSON.stringify(name)} exists already; no member was added.`,
     {
-      hint: "Choose another name, or --unique for the next free one.",
+      hint: "Choose another name, or add --unique to take the next free one.",
     },
   );
 }
 
-/** Whose event it is, as the team's file has it; of the team alone where it is nobody's. */
-export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | undefined): EventOf {
+/** Returns the subject of an event, from the config; without a name, the team itself. */
+export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | undefined): EventSubject {
   const parentSessionId = config.leadSessionId || undefined;
   if (name === undefined) return { parentSessionId };
   return {
@@ -226,8 +231,8 @@ export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | un
   };
 }
 
-/** The same of the team as it is now. What cannot be read is said elsewhere: the event tells what is known without it. */
-export function eventOfNow(ref: TeamRef, name: string | undefined): EventOf {
+/** Returns the subject of an event, reading the config. If that fails, uses what is known without it: other code reports the failure. */
+export function currentEventSubject(ref: TeamRef, name: string | undefined): EventSubject {
   try {
     return eventSubject(ref, readTeam(ref), name);
   } catch (error) {
@@ -237,17 +242,17 @@ export function eventOfNow(ref: TeamRef, name: string | undefined): EventOf {
 }
 
 /**
- * The member that a message is for.
- * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names; RECIPIENT_INACTIVE for one that has ended for good
+ * Returns the recipient of a message.
+ * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names; RECIPIENT_INACTIVE if it has ended for good
  */
-export function recipientOf(config: TeamConfig, address: string): TeamMember {
+export function findRecipient(config: TeamConfig, address: string): TeamMember {
   const member = lookUpMember(config, address);
   if (member !== undefined) return member;
   const { name, team } = splitAddress(address);
   const ended = config.former?.findLast((former) => sameName(former.name, name));
   if (ended !== undefined && (team === undefined || team === config.name)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${ended.name} has ended (${ended.how}); nothing was sent.`, {
-      hint: `A new one: teams spawn ${operand(ended.name)}`,
+      hint: `Spawn a new one: teams spawn ${operand(ended.name)}`,
     });
   }
   const names = config.members.map((other) => other.name);
@@ -258,7 +263,7 @@ export function recipientOf(config: TeamConfig, address: string): TeamMember {
   );
 }
 
-/** Only of who has our records can it be said that it is down. */
+/** True if a member is known to be down. A member without our records never is. */
 export function isDown(ref: TeamRef, agent: string, status = readStatus(ref, agent)): boolean {
   if (status === undefined) return false;
   if (livenessOf(status.process) === "dead") return true;

@@ -6,28 +6,28 @@ import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
 import { findMember } from "./members.ts";
 
-/** The mode that a member was given while it worked, by an approved plan or a request of the lead. */
+/** Returns the mode that a member received while it worked, from an approved plan or a request of the lead. */
 export function grantedMode(member: TeamMember): PermissionMode | undefined {
   return readMetadata(member, "grantedMode");
 }
 
-/** The mode that a member has as far as its team knows: given while it worked, else what it was spawned with. */
+/** Returns a member's mode according to its config entry: received while it worked, else the one it was spawned with. */
 export function currentMode(member: TeamMember): string | undefined {
   return grantedMode(member) ?? (member.planModeRequired === true ? "plan" : member.mode);
 }
 
-/** The mode that a lead's teammates have: its own, or from before it went over to coordinating alone. */
+/** Returns the mode that a lead's teammates inherit: its own or, in delegate mode, its mode before that. */
 export function modeToInherit(member: TeamMember): PermissionMode | undefined {
   if (member.mode === "delegate") return readMetadata(member, "modeBefore");
   return permissionMode.safeParse(member.mode).data;
 }
 
-/** The mode that a member had when it was told to plan: the approval of its plan gives that back. */
+/** Returns the mode that a member had before plan mode; approving its plan restores it. */
 export function modeBeforePlan(member: TeamMember): PermissionMode | undefined {
   return readMetadata(member, "modeBefore");
 }
 
-/** Gives a member a mode: the one that it goes on in when it is started again. @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND */
+/** Sets a member's mode, which it keeps after a restart. @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND */
 export async function setMode(ref: TeamRef, name: string, mode: PermissionMode): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
@@ -52,8 +52,8 @@ function beforePlan(member: TeamMember, mode: PermissionMode): PermissionMode | 
 }
 
 /**
- * Says that a member is in a turn, and in which mode.
- * @param mode one that it was given while it worked, in which it is to go on when it is started again
+ * Records that a member is in a turn, and its mode.
+ * @param mode mode that it received while it worked, to be kept after a restart
  * @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND
  */
 export async function recordTurnStart(
@@ -63,7 +63,7 @@ export async function recordTurnStart(
 ): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
-    // A lead's own field says it at once.
+    // A lead's mode is in its `mode` field already.
     const kept = member.name === LEAD_NAME ? undefined : (mode ?? grantedMode(member));
     if (member.isActive === true && grantedMode(member) === kept) return undefined;
     const next = withMetadata({ ...member, isActive: true }, { grantedMode: kept });

@@ -8,12 +8,12 @@ import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
 import { withoutHidden } from "./members.ts";
 
-/** Milliseconds after which a restart is anybody's: a start is given up after 30 s, and what it follows has 5 s to end. */
+/** A restart claim expires after this many milliseconds: a start fails after 30 s, and the previous instance has 5 s to end. */
 const CLAIM_TTL_MS = 60_000;
-/** The same of a first start, which may have a worktree to make: its set-up command has 10 minutes. */
+/** For a first start, which may create a worktree, whose set-up command has 10 minutes. */
 const FIRST_CLAIM_TTL_MS = 15 * 60_000;
 
-/** True if a living process is starting this member. */
+/** True if a process that is not known to be dead is starting this member. */
 export function hasStartClaim(member: TeamMember): boolean {
   const claim = readMetadata(member, "startClaim");
   if (claim === undefined) return false;
@@ -31,8 +31,8 @@ export function withStartClaim<T extends Pick<TeamMember, "metadata">>(joining: 
 
 /**
  * Claims members for a restart under the config's lock, all in one change, with a record that survives this process.
- * @param isDown whether this one may be started, and the conversation that it goes on with; asked again under the lock
- * @returns the claims by name; none of those that somebody else is at
+ * @param isDown returns the conversation to continue if the member may be started; called again under the lock
+ * @returns the claims by name, without members that another process is starting
  */
 export async function claimStarts(
   ref: TeamRef,
@@ -46,7 +46,7 @@ export async function claimStarts(
       if (found === undefined) return member;
       const claim = newClaim(readMetadata(member, "startClaim"), found.session);
       claims.set(member.name, claim);
-      // Whoever is down is in no turn; the new start says of itself when it is.
+      // A stopped member is not in a turn; the new process reports its own state.
       return withMetadata({ ...member, isActive: false }, { startClaim: claim });
     });
     return claims.size === 0 ? undefined : { ...config, members };
@@ -55,18 +55,18 @@ export async function claimStarts(
 }
 
 function newClaim(before: StartClaim | undefined, session: string | undefined): StartClaim {
-  const begun = before && { begun: before.instance, ...(before.first && { first: true }) };
-  const goesOn = session !== undefined && { session };
-  return { instance: randomUUID(), ...begun, ...goesOn, by: ownIdentity(), at: systemClock.now() };
+  const interrupted = before && { begun: before.instance, ...(before.first && { first: true }) };
+  const continued = session !== undefined && { session };
+  return { instance: randomUUID(), ...interrupted, ...continued, by: ownIdentity(), at: systemClock.now() };
 }
 
-/** Where a member lives from now on. */
+/** The new place of a member. */
 export type NewPlace = Pick<TeamMember, "tmuxPaneId"> & Partial<Pick<TeamMember, "backendType">>;
 
 /**
- * Ends claims, all in one change.
- * @param places of those that were started; the others failed and are as before
- * @returns the names whose claims still were these; the others left the team meanwhile, or are somebody else's
+ * Releases claims, all in one change.
+ * @param places places of the members that were started; the others failed and stay as they were
+ * @returns the names whose claims were still held; the others left the team meanwhile, or another process claimed them
  */
 export async function releaseStartClaims(
   ref: TeamRef,
@@ -96,12 +96,12 @@ export async function releaseStartClaims(
   return finished;
 }
 
-/** Whether a member was asked to end and yet to stay in the team (`down`). */
+/** True if a member stays in the team when it exits (`down`). */
 export function keepsOnExit(member: TeamMember): boolean {
   return readMetadata(member, "keepOnExit") === true;
 }
 
-/** Says of members whether they stay in the team at their end. */
+/** Sets whether members stay in the team when they exit. */
 export async function setKeepOnExit(ref: TeamRef, names: ReadonlySet<string>, stays: boolean): Promise<void> {
   await updateTeam(ref, (config) => {
     const isOther = (member: TeamMember): boolean => names.has(member.name) && keepsOnExit(member) !== stays;

@@ -19,20 +19,20 @@ import { readRecordFile } from "../../store/json-file.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { writeRecord } from "./write-records.ts";
 
-/** What an agent's own process last said of itself; undefined when it has said nothing (a foreign peer, one that is starting). */
+/** Returns the status that an agent's process last wrote; undefined before its first (a starting agent), and for another program's member. */
 export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
   return readRecord(ref, ref.paths.agent(agent).status, statusRecord);
 }
 
-/** Where an agent was put; by its own word where the one that started it was killed before it could write that down. */
+/** Returns an agent's place; taken from its status if the process that spawned it was killed before it wrote the record. */
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
   const paths = ref.paths.agent(agent);
-  return readRecord(ref, paths.place, placeRecord) ?? placeSaidBy(readStatus(ref, agent), paths);
+  return readRecord(ref, paths.place, placeRecord) ?? placeFromStatus(readStatus(ref, agent), paths);
 }
 
-function placeSaidBy(status: StatusRecord | undefined, paths: AgentPaths): PlaceRecord | undefined {
+function placeFromStatus(status: StatusRecord | undefined, paths: AgentPaths): PlaceRecord | undefined {
   if (status?.instance === undefined) return undefined;
-  if (status.shared) return placeWithin(status.process, status.instance, paths, status.startedAt);
+  if (status.shared) return inProcessPlace(status.process, status.instance, paths, status.startedAt);
   if (status.paneId === undefined || status.panePid === undefined) return undefined;
   const { instance, paneId, server, panePid, paneProcStart, startedAt } = status;
   const { pidSpace, bootId } = status.process;
@@ -40,8 +40,8 @@ function placeSaidBy(status: StatusRecord | undefined, paths: AgentPaths): Place
   return defined({ ...place, spawnedAt: startedAt });
 }
 
-/** The place of an agent that lives in another's process. */
-export function placeWithin(
+/** Returns the place of an agent that runs in another agent's process. */
+export function inProcessPlace(
   process: ProcessIdentity,
   instance: string,
   { log, endWanted, exit }: AgentPaths,
@@ -52,19 +52,19 @@ export function placeWithin(
 }
 
 /**
- * Says where an agent was put, and in which pid space unless the record has one. The one that spawned it writes it, and who
- * moves its pane.
+ * Writes an agent's place, with this pid space and boot id unless the record has its own. Called after a spawn, and when
+ * the agent's pane is moved.
  */
 export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): void {
   writeRecord(ref, ref.paths.agent(agent).place, { pidSpace: pidSpace(), bootId: bootId(), ...record });
 }
 
-/** How the agent's program ended, as its launch script wrote it down. */
+/** Returns how an agent's program ended, as recorded by its launch script. */
 export function readExit(ref: TeamRef, agent: string): ExitRecord | undefined {
   return readRecord(ref, ref.paths.agent(agent).exit, exitRecord);
 }
 
-/** How its program had ended when a person started it again in its pane. */
+/** Returns how an agent's program had ended before a person restarted it in its pane. */
 export function readCrash(ref: TeamRef, agent: string): ExitRecord | undefined {
   return readRecord(ref, ref.paths.agent(agent).crash, exitRecord);
 }
@@ -73,13 +73,13 @@ function readRecord<T>(ref: TeamRef, path: string, schema: z.core.$ZodType<T>): 
   return readCached(ref, path, () => readRecordFile(path, schema));
 }
 
-/** Forgets what an earlier start of this agent said, before the next one. */
+/** Removes the records of an agent's previous instance before the next start. */
 export function clearRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
   for (const path of [paths.status, paths.place, paths.exit, paths.crash]) removeFile(path);
 }
 
-/** Says again what was known of the last start of an agent, when the next one has failed and taken its records with it. */
+/** Restores the records of an agent's previous instance after the next start failed and cleared them. */
 export function restoreRun(
   ref: TeamRef,
   agent: string,
@@ -96,19 +96,19 @@ export function restoreRun(
   if (exit !== undefined) writeRecord(ref, paths.exit, exit);
 }
 
-/** Removes everything of an agent's run: records, launch script, log, bell and lifeline. */
+/** Removes all files of an agent's run: records, launch script, log, bell and lifeline. */
 export function removeRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
   const { bell, lifeline } = readStatus(ref, agent) ?? {};
-  const said = [bell, lifeline].flatMap((path) => (path === undefined ? [] : [dirname(path)]));
-  for (const directory of new Set([paths.runtime, ...said.filter((path) => isRuntimeOf(paths, path))]))
+  const recorded = [bell, lifeline].flatMap((path) => (path === undefined ? [] : [dirname(path)]));
+  for (const directory of new Set([paths.runtime, ...recorded.filter((path) => isRuntimeOf(paths, path))]))
     removeFifos(directory);
   removeTree(paths.run);
 }
 
 /**
- * Whether a directory that an agent's record names is laid out as its own: the start may have had another runtime directory
- * than this process, and a record may say anything.
+ * True if a directory named by an agent's record has the layout of the agent's runtime directory. The agent may have been
+ * started with another runtime directory than this process, but a record may contain any path.
  */
 function isRuntimeOf({ runtime }: AgentPaths, path: string): boolean {
   const layout = (of: string): string => of.split(sep).slice(-3).join(sep);
@@ -125,8 +125,8 @@ function removeFifos(directory: string): void {
 }
 
 /**
- * Whether an agent runs: its own process, or the one that it lives in, unless it has ended there. Undefined for one that
- * has said nothing.
+ * Returns whether an agent is running: its own process, or its host process unless the agent has ended there. Undefined
+ * for an agent without a status.
  */
 export function livenessOfAgent(
   ref: TeamRef,

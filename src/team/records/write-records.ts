@@ -3,7 +3,7 @@ import { processEnv } from "../../os/env.ts";
 import { ensureRuntimeDirectory, isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, removeTree } from "../../os/files/fs.ts";
-import { maskText, secretsOf } from "../../os/redact.ts";
+import { redactText, secretsOf } from "../../os/redact.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { makeFifos } from "../../wakeup/fifo-bell.ts";
@@ -11,17 +11,17 @@ import { teamNotFound } from "../config/team-not-found.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * Says what this agent is doing, in words without a secret in them. Its own process is the one writer.
- * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile
+ * Writes this agent's status, with secrets redacted. Only the agent's own process writes it.
+ * @throws TeamError TEAM_NOT_FOUND if the team was deleted meanwhile
  */
 export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): void {
-  const activity = maskText(record.activity, secretsOf(processEnv()));
+  const activity = redactText(record.activity, secretsOf(processEnv()));
   writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity });
 }
 
 /**
- * Makes the run directory and the FIFOs (bell, lifeline, readiness) of some agents, with one fork for all.
- * @throws TeamError PERMISSION_DENIED when the runtime directory is a link or somebody else's; TEAM_NOT_FOUND
+ * Creates the run directories and FIFOs (bell, lifeline, readiness) of agents, with one fork for all FIFOs.
+ * @throws TeamError PERMISSION_DENIED if the runtime directory is a link or belongs to another user; TEAM_NOT_FOUND
  */
 export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promise<void> {
   const paths = agents.map((agent) => ref.paths.agent(agent));
@@ -31,12 +31,12 @@ export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promi
   }
   await makeFifos(paths.flatMap(({ bell, lifeline, ready }) => [bell, lifeline, ready]));
   if (entryOf(ref.paths.config) !== undefined) return;
-  // Deleted at this very moment: what was made behind its end goes as well.
+  // The team was deleted at the same moment: remove the files that were created after that.
   if (isOwnRuntime(ref.paths.runtime, 2)) removeTree(ref.paths.runtime);
   throw teamNotFound(ref);
 }
 
-/** Without fsync: a record says what is so now, and a machine that went down has no agents. */
+/** Writes a record without fsync: it describes the present, and after a crash of the machine no agent is running. */
 export function writeRecord(ref: TeamRef, path: string, record: unknown): void {
   const content = formatJson(record);
   inTeamDir(ref, () => {

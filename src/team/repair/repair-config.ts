@@ -2,16 +2,16 @@ import { readText } from "../../os/files/fs.ts";
 import { type TeamConfig, teamConfig, teamMember } from "../../schema/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { foldName } from "../../schema/names.ts";
-import { setAside } from "../../store/quarantine.ts";
+import { quarantine } from "../../store/quarantine.ts";
 import { salvageJson } from "../../store/salvage-json.ts";
-import { hasRunOurs } from "../config/config.ts";
+import { hasOwnAgentRecords } from "../config/config.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { type JsonRepaired, repairJson } from "./repair-json.ts";
 
 /**
- * What is left of a config's text: the fields that can be read, and the members that have a name.
- * @returns undefined when it names nobody any more, or somebody twice
+ * Salvages a config's text: the readable fields, and the members that have a name.
+ * @returns undefined if no member is left, or a name occurs twice
  */
 export function salvageConfig(text: string, team: string): TeamConfig | undefined {
   const value = salvageJson(text);
@@ -26,14 +26,14 @@ export function salvageConfig(text: string, team: string): TeamConfig | undefine
   return new Set(names).size === names.length ? parsed.data : undefined;
 }
 
-/** Fields whose value is not what it must be are left out: the parse that fails names each of them. */
+/** Leaves out fields with an invalid value: a failed parse names each of them. */
 function withoutWrong(fields: object): object {
   const parsed = teamConfig.safeParse({ name: "x", ...fields });
   const wrong = new Set(parsed.error?.issues.map(({ path }) => path[0]));
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !wrong.has(key)));
 }
 
-/** The version that a config's text names, however broken it is: it tells whose the team is. */
+/** Returns the version in a config's text, even if that is broken: it shows which program created the team. */
 export function versionIn(text: string): string | undefined {
   const version = (salvageJson(text) as { readonly schemaVersion?: unknown } | undefined)?.schemaVersion;
   return typeof version === "string" ? version : undefined;
@@ -46,22 +46,21 @@ export function versionIn(text: string): string | undefined {
 export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {
   const salvage = (text: string): TeamConfig | undefined => {
     const saved = salvageConfig(text, ref.team);
-    if (saved === undefined || saved.schemaVersion !== undefined || !hasRunOurs(ref)) return saved;
+    if (saved === undefined || saved.schemaVersion !== undefined || !hasOwnAgentRecords(ref)) return saved;
     return teamConfig.parse({ ...saved, schemaVersion: SCHEMA_VERSION });
   };
   return repairJson(ref, { path: ref.paths.config, schema: teamConfig, salvage });
 }
 
 /**
- * Takes a config of which nothing can be saved out of the way, so that what is left of the team can be deleted or made
- * again by its name.
- * @returns where it is now
+ * Quarantines a config that cannot be salvaged, so that the rest of the team can be deleted, or its name used again.
+ * @returns its new path
  */
-export function setConfigAside(ref: TeamRef): Promise<string> {
-  return updateTeamFile(ref, ref.paths.config, { whileLocked: () => setAside(ref.paths.config) });
+export function quarantineConfig(ref: TeamRef): Promise<string> {
+  return updateTeamFile(ref, ref.paths.config, { whileLocked: () => quarantine(ref.paths.config) });
 }
 
-/** Whether anything can be saved of a config that cannot be read. */
+/** True if an unreadable config can be salvaged. */
 export function isConfigSalvageable(ref: TeamRef): boolean {
   return salvageConfig(readText(ref.paths.config) ?? "", ref.team) !== undefined;
 }

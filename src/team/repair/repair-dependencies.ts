@@ -1,21 +1,21 @@
 import type { Task } from "../../schema/task.ts";
 
-/** What the lists of one task become, and why. */
+/** The repaired links of one task, and the reasons. */
 export interface LinkRepair {
   readonly id: string;
   readonly blocks: readonly string[];
   readonly blockedBy: readonly string[];
-  /** One sentence for each flaw. */
-  readonly flaws: readonly string[];
+  /** One sentence for each problem. */
+  readonly problems: readonly string[];
 }
 
 /**
- * What brings both ends of all links in step again, after a writer that was killed between two files or a foreign one
- * that keeps one end only. A link that stands at one end gets the other, since the waiting task is written first; where
- * that would close a circle it goes. Links to what is not there, and to the task itself, go. Circles that stand at both
- * ends are left to a person: nothing here knows which link is wrong.
- * @param tasks all of them, internal ones too
- * @param isThere whether a task's file is on disk, also one that cannot be read: links to it stay
+ * Returns the repairs that make both ends of all links match, after a writer was killed between two files, or another
+ * program wrote one end only. A link at one end is added at the other, since the waiting task is written first; if that
+ * would close a cycle, the link is removed. Links to missing tasks and to the task itself are removed. Cycles at both
+ * ends are left to a person: the program cannot know which link is wrong.
+ * @param tasks all tasks, including internal ones
+ * @param isThere returns true if a task's file exists, even an unreadable one: links to it stay
  */
 export function repairLinks(
   tasks: readonly Task[],
@@ -28,14 +28,14 @@ export function repairLinks(
       const blocker = drafts.get(id);
       if (blocker === undefined || blocker.blocks.has(draft.id)) continue;
       blocker.blocks.add(draft.id);
-      blocker.flaws.push(`#${id} did not name #${draft.id}, which waits for it`);
+      blocker.problems.push(`#${id} did not name #${draft.id}, which waits for it`);
     }
   }
   for (const draft of drafts.values()) {
     for (const id of draft.blocks) completeBlock(draft, id, drafts);
   }
-  return [...drafts.values()].flatMap(({ id, blocks, blockedBy, flaws }) =>
-    flaws.length === 0 ? [] : [{ id, blocks: [...blocks], blockedBy: [...blockedBy], flaws }],
+  return [...drafts.values()].flatMap(({ id, blocks, blockedBy, problems }) =>
+    problems.length === 0 ? [] : [{ id, blocks: [...blocks], blockedBy: [...blockedBy], problems }],
   );
 }
 
@@ -43,37 +43,39 @@ interface Draft {
   readonly id: string;
   readonly blocks: Set<string>;
   readonly blockedBy: Set<string>;
-  readonly flaws: string[];
+  readonly problems: string[];
 }
 
 function draftOf({ id, blocks, blockedBy }: Task): Draft {
-  return { id, blocks: new Set(blocks), blockedBy: new Set(blockedBy), flaws: [] };
+  return { id, blocks: new Set(blocks), blockedBy: new Set(blockedBy), problems: [] };
 }
 
-function dropDead({ id, blocks, blockedBy, flaws }: Draft, isThere: (id: string) => boolean): void {
+function dropDead({ id, blocks, blockedBy, problems }: Draft, isThere: (id: string) => boolean): void {
   for (const list of [blocks, blockedBy]) {
     for (const other of list) {
       if (other !== id && isThere(other)) continue;
       list.delete(other);
-      flaws.push(other === id ? `#${id} was linked to itself` : `#${id} named #${other}, which is not there`);
+      problems.push(
+        other === id ? `#${id} was linked to itself` : `#${id} named #${other}, which is not there`,
+      );
     }
   }
 }
 
-/** A task that is named as blocked, but does not say that it waits. */
+/** Repairs a link that only the blocker names. */
 function completeBlock(draft: Draft, id: string, drafts: ReadonlyMap<string, Draft>): void {
   const waiting = drafts.get(id);
   if (waiting === undefined || waiting.blockedBy.has(draft.id)) return;
   if (waitsFor(draft, id, drafts)) {
     draft.blocks.delete(id);
-    draft.flaws.push(`#${draft.id} claimed to block #${id}, for which it waits itself`);
+    draft.problems.push(`#${draft.id} named #${id} as waiting, but waits for it itself`);
     return;
   }
   waiting.blockedBy.add(draft.id);
-  waiting.flaws.push(`#${id} did not say that it waits for #${draft.id}, which names it`);
+  waiting.problems.push(`#${id} did not name #${draft.id}, which blocks it`);
 }
 
-/** Whether a task waits for another, on whatever way. */
+/** True if a task waits for another, directly or through other tasks. */
 function waitsFor(from: Draft, id: string, drafts: ReadonlyMap<string, Draft>): boolean {
   const seen = new Set<string>();
   const open = [...from.blockedBy];

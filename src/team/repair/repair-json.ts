@@ -3,36 +3,36 @@ import { TeamError } from "../../errors.ts";
 import { readText } from "../../os/files/fs.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { readJsonFile } from "../../store/json-file.ts";
-import { keepBroken } from "../../store/quarantine.ts";
+import { copyAside } from "../../store/quarantine.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
 interface JsonRepair<T> {
   readonly path: string;
   readonly schema: z.core.$ZodType<T>;
-  /** What can be saved of a broken text; undefined when nothing can. */
+  /** Returns the value salvaged from a broken text; undefined if it cannot be salvaged. */
   readonly salvage: (text: string) => T | undefined;
 }
 
-/** What became of a file: it is whole, nothing of it can be saved (it stays as it is), or its original is beside it now. */
+/** The result: the file is fine, cannot be salvaged (and is unchanged), or was repaired, with a copy of the original. */
 export type JsonRepaired = "whole" | "lost" | { readonly original: string };
 
 /**
- * Puts in the place of a broken file of JSON what can be saved of it, with the original kept beside.
+ * Replaces a broken JSON file with the salvaged value, after copying the original aside.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export function repairJson<T>(ref: TeamRef, { path, schema, salvage }: JsonRepair<T>): Promise<JsonRepaired> {
   return updateTeamFile<JsonRepaired>(ref, path, (_text, isLocked) => {
-    if (parseProblem(path, schema) === undefined) return { value: "whole" };
+    if (jsonProblem(path, schema) === undefined) return { value: "whole" };
     if (!isLocked) throw new Error("A repair is made under the lock.");
     const saved = salvage(readText(path) ?? "");
     if (saved === undefined) return { value: "lost" };
-    return { value: { original: keepBroken(path) }, content: formatJson(saved) };
+    return { value: { original: copyAside(path) }, content: formatJson(saved) };
   });
 }
 
-/** Why a file of JSON cannot be read; undefined when it can, or is not there. */
-export function parseProblem(path: string, schema: z.core.$ZodType<unknown>): string | undefined {
+/** Returns why a JSON file cannot be read; undefined if it can, or is missing. */
+export function jsonProblem(path: string, schema: z.core.$ZodType<unknown>): string | undefined {
   try {
     readJsonFile(path, schema);
     return undefined;

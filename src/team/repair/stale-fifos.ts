@@ -11,21 +11,21 @@ import { launchScriptOf } from "../members/judge-liveness.ts";
 import { livenessOfAgent, readPlace } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** A FIFO that belongs to nobody any more. */
+/** A FIFO that no process uses any more. */
 interface StaleFifo {
   readonly path: string;
-  /** The member whose processes have ended; undefined when no member has this directory. */
+  /** The member whose processes have ended; undefined if the directory belongs to no member. */
   readonly member: string | undefined;
 }
 
 /**
- * The FIFOs of a team that no process has open and whose owner is known to be dead, or is no member. One of another pid
- * space is never known to be, nor one that is starting (its records are gone until it speaks) or held by its launch
- * script for a person who may start it again.
+ * Returns the FIFOs of a team that no process has open, and whose owner is known to be dead or is not a member. A member
+ * does not count as dead in another pid space, while it starts (it has no records yet), or while its launch script waits
+ * for a person to restart it.
  * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE
  */
 export function staleFifos(ref: TeamRef): StaleFifo[] {
-  // Before the config is read: who made one of these was a member by then.
+  // Before reading the config: the owner of a FIFO that exists now is already a member.
   const fifos = abandonedFifos(ref);
   const config = readTeam(ref);
   return fifos.flatMap(({ directory, path }) => {
@@ -35,10 +35,10 @@ export function staleFifos(ref: TeamRef): StaleFifo[] {
 }
 
 /**
- * Removes them, under the config's lock, so that nobody joins meanwhile. An owner that opens one at this very moment
- * makes it anew at its next slow check.
- * @param only a member's name; all without it
- * @returns what was removed
+ * Removes the stale FIFOs of a team, under the config's lock, so that no member joins meanwhile. An owner that is opening
+ * one at this moment creates it again at its next slow poll.
+ * @param only a member's name; default: all
+ * @returns the removed FIFOs
  * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE, LOCK_TIMEOUT
  */
 export async function removeStaleFifos(ref: TeamRef, only?: string): Promise<StaleFifo[]> {
@@ -66,7 +66,7 @@ function abandonedFifos({ paths }: TeamRef): { directory: string; path: string }
   });
 }
 
-/** Links are not followed: behind one is nothing of this team. */
+/** Links are not followed: a link never leads to files of this team. */
 function directoriesIn(path: string): string[] {
   const isOwn = (directory: string): boolean => entryOf(directory)?.isDirectory() ?? false;
   return isOwn(path) ? listDir(path).filter((name) => isOwn(join(path, name))) : [];
@@ -78,7 +78,7 @@ function memberOfDirectory(config: TeamConfig, directory: string): string | unde
 
 function hasEnded(ref: TeamRef, name: string): boolean {
   if (livenessOfAgent(ref, name) !== "dead") return false;
-  // Its launch script may start it once more.
+  // Its launch script may restart it.
   const script = launchScriptOf(readPlace(ref, name));
   return script === undefined || livenessOf(script) === "dead";
 }

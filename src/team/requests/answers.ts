@@ -1,21 +1,21 @@
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../../protocol/permission-messages.ts";
 import { LEAD_NAME, PERSON_NAME } from "../../schema/names.ts";
-import { eventId } from "../mailbox/event-message-id.ts";
+import { eventMessageId } from "../mailbox/event-message-id.ts";
 import { sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
 import { type AnswerRecord, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
 
-/** What is told of an answer. */
+/** The parts of an answer that the asker receives. */
 type DeliveredAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "always"> & {
-  /** Where the rules are kept that it makes; with the asker alone, for as long as it runs, if not given. */
+  /** Where its rules are stored; default: in the asker's process, until that ends. */
   readonly destination?: RuleDestination;
 };
 
 /**
- * Sends the one response, whoever finds that it has to be sent: a second time it is none. To the lead's own request there is
- * no protocol message: those go from the lead to others. The answer to a question is the person's words then, and that to a
- * permission is seen in its file.
+ * Sends the response to a request. Idempotent, so any process may send it. The lead's own requests get no protocol
+ * message, since those go only from the lead to others: the answer to its question is a message from the person, and it
+ * reads the answer to a permission request from the file.
  * @param now milliseconds since the epoch
  * @throws TeamError as {@link sendMessage} does
  */
@@ -26,7 +26,7 @@ export async function sendAnswer(
   now: number,
 ): Promise<void> {
   const { id, from: to } = request;
-  const messageId = eventId("answered", id);
+  const messageId = eventMessageId("answered", id);
   const response = responseTo(request, answer);
   if (to !== LEAD_NAME) {
     const text = formatProtocol(response, new Date(now));
@@ -37,11 +37,11 @@ export async function sendAnswer(
   }
 }
 
-/** Sends what was answered and perhaps never told, since whoever answered ended before that. @returns whether there is an answer */
-export async function sendGivenAnswer(ref: TeamRef, id: string, now: number): Promise<boolean> {
-  const given = readAnswer(ref, id);
-  if (given === undefined) return false;
-  await sendAnswer(ref, readRequest(ref, id), given, now);
+/** Sends an existing answer again, in case the process that answered ended before it sent it. @returns whether there is an answer */
+export async function resendAnswer(ref: TeamRef, id: string, now: number): Promise<boolean> {
+  const answer = readAnswer(ref, id);
+  if (answer === undefined) return false;
+  await sendAnswer(ref, readRequest(ref, id), answer, now);
   return true;
 }
 
@@ -69,12 +69,12 @@ function permissionResponse(
 ): Parameters<typeof formatProtocol>[0] {
   const updates = always === undefined ? [] : [addRules(always, destination)];
   const feedback = note === undefined ? {} : { feedback: note };
-  // A host of the network is answered in a form of its own; note and rules in it are ours, and a peer does without.
+  // Access to a network host has its own message; its note and rules are ours, and other programs ignore them.
   if (typeof access === "object" && access !== null && "kind" in access && access.kind === "host") {
     const rules = approve && updates.length > 0 ? { permission_updates: updates } : {};
     return { type: "sandbox_permission_response", requestId: id, allow: approve, ...feedback, ...rules };
   }
-  // The older of the two forms: every version of a real peer takes it (interop.md).
+  // The older of two forms: every version of Claude Code accepts it (interop.md).
   return approve
     ? {
         type: "permission_response",
@@ -91,15 +91,15 @@ function permissionResponse(
       };
 }
 
-/** The answers that a question offers; none of what is no question, or offers none. */
+/** Returns the choices of a question; none for other requests. */
 export function choicesOf({ kind, payload }: Pick<RequestRecord, "kind" | "payload">): readonly string[] {
   const given = kind === "question" && Array.isArray(payload.choices) ? payload.choices : [];
   return given.filter((choice): choice is string => typeof choice === "string");
 }
 
-/** What somebody answers to a question with these choices: one of them by its number, unless that is itself one of them. */
-export function chosen(choices: readonly string[], said: string): string {
-  const text = said.trim();
-  if (!/^[0-9]{1,2}$/.test(text) || choices.includes(text)) return said;
-  return choices[Number(text) - 1] ?? said;
+/** Returns the answer to a question: a number selects the choice at that position, unless the number is itself a choice. */
+export function resolveChoice(choices: readonly string[], input: string): string {
+  const text = input.trim();
+  if (!/^[0-9]{1,2}$/.test(text) || choices.includes(text)) return input;
+  return choices[Number(text) - 1] ?? input;
 }

@@ -1,17 +1,17 @@
 import { revealHidden, revealHiddenInCommand } from "../../text/terminal-text.ts";
 
-/** Longest text of a call that is shown, in characters: who allows more than that looks at the file of the request. */
+/** Maximum length of a previewed text, in characters; a longer one can be read in the file of the request. */
 const MAX_TEXT = 100_000;
-/** Characters of a command that its summary shows in one row of most terminals. */
+/** Length of a command that the summary shows in one row of most terminals. */
 const SHORT_COMMAND = 60;
 
 /**
- * What a call would do that its summary leaves out, for the person who allows it, line by line: of a file removed lines behind
- * `- ` and new ones behind `+ `, without what the two texts of an edit have in common at their ends; of a command of several
- * lines, or a long one, each line behind `$ `.
- * @returns none where the summary says it all, or the input is none of the tool
+ * Returns the lines that show what a tool call would do, for the person who allows it. For a file: removed lines with `- `
+ * and new lines with `+ `, without common lines at both ends of an edit. For a command with several lines, or a long
+ * one: each line with `$ `.
+ * @returns no lines if the summary is complete, or the input does not fit the tool
  */
-export function shownChange(tool: string, input: unknown): readonly string[] {
+export function changePreview(tool: string, input: unknown): readonly string[] {
   const { content, old_string, new_string, replace_all, command } = fieldsOf(input);
   if (tool === "Bash" && typeof command === "string") {
     const isShort = command.length <= SHORT_COMMAND && !command.trim().includes("\n");

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
 import { createWhole, makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { sameName } from "../../schema/names.ts";
 import { metadata } from "../../schema/zod-helpers.ts";
 import { formatJson } from "../../store/format-json.ts";
@@ -14,7 +14,7 @@ import { readCached, type TeamRef } from "../ref.ts";
 
 const REQUEST_KINDS = ["plan", "permission", "question"] as const;
 
-/** Something that waits for somebody's decision (protocol.md section 1, `requests/`). */
+/** A request that waits for a decision (protocol.md section 1, `requests/`). */
 const requestRecord = z.looseObject({
   id: z.string().check(z.minLength(1)),
   kind: z.enum(REQUEST_KINDS),
@@ -25,26 +25,26 @@ const requestRecord = z.looseObject({
 });
 export type RequestRecord = z.infer<typeof requestRecord>;
 
-/** The one answer of a request. */
+/** The only answer to a request. */
 const answerRecord = z.looseObject({
   approve: z.boolean(),
   by: z._default(z.string(), ""),
   note: z.optional(z.string()),
   mode: z.optional(z.string()),
-  /** Rules that the answer makes besides. */
+  /** Rules that the answer adds. */
   always: z.optional(z.array(z.string())),
   at: z.number(),
 });
 export type AnswerRecord = z.infer<typeof answerRecord>;
 
-/** What a file of `requests/` must hold; undefined for one that is none of these. */
+/** Returns the schema of a file in `requests/`; undefined for any other file. */
 export function requestSchemaOf(file: string): z.core.$ZodType<unknown> | undefined {
   if (file.endsWith(".answer")) return answerRecord;
   return file.endsWith(".json") ? requestRecord : undefined;
 }
 
 /**
- * Puts a request down; one with this id that is there stays as it is.
+ * Creates a request; an existing one with this id stays unchanged.
  * @throws TeamError TEAM_NOT_FOUND
  */
 export function openRequest(
@@ -53,40 +53,40 @@ export function openRequest(
 ): void {
   assertTeam(ref);
   const path = ref.paths.request(request.id).request;
-  // Who follows a team comes by at each change of its files: a look writes nothing that is there.
+  // A process that follows a team calls this after each change of its files, so do not write an existing request again.
   if (entryOf(path) !== undefined) return;
   try {
     makeDirBelow(ref.paths.dir, ref.paths.requests);
-    createWhole(path, formatJson(maskValue(request, ownSecrets())));
+    createWhole(path, formatJson(redactValue(request, ownSecrets())));
   } catch (error) {
     throw isMissing(error) ? teamNotFound(ref) : error;
   }
 }
 
 /**
- * Opens a request and tells whom it is for; where that fails there is none, so that asking again asks once.
- * @throws TeamError TEAM_NOT_FOUND, and whatever `tell` throws
+ * Opens a request and notifies its recipient. If that fails the request is closed again, so a retry asks only once.
+ * @throws TeamError TEAM_NOT_FOUND, and errors of `notify`
  */
-export async function openTold(
+export async function openAndNotify(
   ref: TeamRef,
   request: Parameters<typeof openRequest>[1],
-  tell: () => Promise<unknown>,
+  notify: () => Promise<unknown>,
 ): Promise<void> {
   openRequest(ref, request);
   try {
-    await tell();
+    await notify();
   } catch (error) {
     closeRequest(ref, request.id);
     throw error;
   }
 }
 
-/** What waits, oldest first; answered ones are not listed. */
+/** Returns the unanswered requests, oldest first. */
 export function listRequests(ref: TeamRef): RequestRecord[] {
   return recordsOf(ref, (name, all) => !all.has(name.replace(/\.json$/, ".answer")));
 }
 
-/** All that an agent has asked and that was not closed, answered or not, oldest first. */
+/** Returns an agent's open requests, answered or not, oldest first. */
 export function requestsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
   return recordsOf(ref, () => true).filter(({ from }) => from === agent);
 }
@@ -104,7 +104,7 @@ function recordsOf(
     .sort((a, b) => a.at - b.at);
 }
 
-/** @throws TeamError REQUEST_NOT_FOUND when there is none, or its asker has ended */
+/** @throws TeamError REQUEST_NOT_FOUND if it does not exist, or its asker has ended */
 export function readRequest(ref: TeamRef, id: string): RequestRecord {
   const request = readRecordFile(ref.paths.request(id).request, requestRecord);
   if (request === undefined) throw requestNotFound(ref, id);
@@ -112,7 +112,7 @@ export function readRequest(ref: TeamRef, id: string): RequestRecord {
 }
 
 /**
- * Answers a request. The first answer counts, and whoever gave it ("answered") sends the one response.
+ * Answers a request. Only the first answer counts; its caller receives "answered" and must send the response.
  * @throws TeamError REQUEST_NOT_FOUND
  */
 export async function answerRequest(
@@ -122,52 +122,52 @@ export async function answerRequest(
 ): Promise<"answered" | "already"> {
   readRequest(ref, id);
   const paths = ref.paths.request(id);
-  if (!createWhole(paths.answer, formatJson(maskValue(answer, ownSecrets())))) return "already";
+  if (!createWhole(paths.answer, formatJson(redactValue(answer, ownSecrets())))) return "already";
   if (entryOf(paths.request) !== undefined) return "answered";
-  // Its asker closed it at the same moment: the answer is nobody's.
+  // Its asker closed it at the same moment, so there is nothing to answer.
   removeFile(paths.answer);
   throw requestNotFound(ref, id);
 }
 
-/** Whether what this agent has asked for with this id still waits for its answer. */
+/** True if this agent's request with this id is unanswered. */
 export function isAwaitingAnswer(ref: TeamRef, wanted: string, asker: string): boolean {
   return listRequests(ref).some(({ id, from }) => id === wanted && sameName(from, asker));
 }
 
-/** The answer, if there is one. */
+/** Returns the answer to a request, if there is one. */
 export function readAnswer(ref: TeamRef, id: string): AnswerRecord | undefined {
   return readRecordFile(ref.paths.request(id).answer, answerRecord);
 }
 
-/** Takes an answer back that nobody could be told: the request waits again. */
+/** Removes an answer that could not be sent: the request is unanswered again. */
 export function withdrawAnswer(ref: TeamRef, id: string): void {
   removeFile(ref.paths.request(id).answer);
 }
 
-/** Ends a request: its asker has the answer, or has ended itself. */
+/** Closes a request: its asker has the answer, or has ended. */
 export function closeRequest(ref: TeamRef, id: string): void {
   const paths = ref.paths.request(id);
   removeFile(paths.request);
   removeFile(paths.answer);
 }
 
-/** Whether something of this kind, of this agent, waits for its answer. */
-export function hasOpen(ref: TeamRef, agent: string, wanted: RequestRecord["kind"]): boolean {
+/** True if this agent has an unanswered request of this kind. */
+export function hasOpenRequest(ref: TeamRef, agent: string, wanted: RequestRecord["kind"]): boolean {
   return listRequests(ref).some(({ from, kind }) => from === agent && kind === wanted);
 }
 
-/** What an agent has asked and nobody has answered, oldest first. */
-export function questionsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
+/** Returns an agent's unanswered questions, oldest first. */
+export function openQuestionsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
   return listRequests(ref).filter(({ from, kind }) => from === agent && kind === "question");
 }
 
-/** Nothing with this id waits. */
+/** Returns the error for a request that does not exist. */
 export function requestNotFound(ref: TeamRef, id: string): TeamError {
   return new TeamError(
     "REQUEST_NOT_FOUND",
-    `Nothing with the id ${JSON.stringify(id)} waits in ${ref.team}.`,
+    `There is no open request ${JSON.stringify(id)} in ${ref.team}.`,
     {
-      hint: "teams approvals lists what waits.",
+      hint: "teams approvals lists the open requests.",
     },
   );
 }

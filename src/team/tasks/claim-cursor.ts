@@ -6,53 +6,53 @@ import type { Held } from "../../store/lock.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** How far the mark is behind before somebody moves it: so many completed tasks are read in vain by a claim at most. */
+/** The cursor moves in steps of this many ids, so a claim reads at most this many completed tasks for nothing. */
 const STEP = 32;
 
 /**
- * The id below which every task was completed or gone when somebody looked: where a claim of the lowest free one begins.
- * A mark and no more: without it, or below it, everything is found by reading all.
+ * Returns the id at which a claim of the lowest free task starts: all tasks below it were completed or deleted when the
+ * cursor was last moved. It only saves time: a claim that finds nothing from there reads all tasks.
  */
-export function openFrom(ref: TeamRef): number {
-  const mark = Number.parseInt(readText(ref.paths.openFrom) ?? "", 10);
+export function claimCursor(ref: TeamRef): number {
+  const mark = Number.parseInt(readText(ref.paths.claimCursor) ?? "", 10);
   return mark > 0 ? mark : 1;
 }
 
 /**
- * Moves the mark up to an id, as far as no task below it is open: looked at once more under its lock, since one may have
- * been opened again. Where somebody else is at it, it is left to that one.
- * @param read a task by its id, undefined where there is none
+ * Moves the cursor up to an id, as far as no task below it is open. Checks the tasks again under the cursor's lock, since
+ * one may have been reopened. Does nothing if another process holds the lock.
+ * @param read returns a task by its id, or undefined if it is missing
  */
-export async function raiseOpenFrom(
+export async function raiseClaimCursor(
   ref: TeamRef,
   to: number,
   read: (id: number) => Task | undefined,
 ): Promise<void> {
-  if (to - openFrom(ref) < STEP) return;
+  if (to - claimCursor(ref) < STEP) return;
   const raise = (held: Held): void => {
-    const before = openFrom(ref);
+    const before = claimCursor(ref);
     let id = before;
     while (id < to && isDone(read(id))) id += 1;
     if (id === before) return;
-    // Not flushed: what a crash of the machine takes is found again by reading.
-    replaceFile(ref.paths.openFrom, String(id), { sync: false, beforeRename: () => held.assertOwned() });
+    // No fsync: if the machine crashes, the cursor is found again by reading the tasks.
+    replaceFile(ref.paths.claimCursor, String(id), { sync: false, beforeRename: () => held.assertOwned() });
   };
   try {
-    await updateTeamFile(ref, ref.paths.openFrom, { whileLocked: raise }, { waitMs: 0 });
+    await updateTeamFile(ref, ref.paths.claimCursor, { whileLocked: raise }, { waitMs: 0 });
   } catch (error) {
-    // Who claims waits for no mark, which nothing depends on.
+    // A claim does not wait for the cursor: nothing depends on it.
     if (!(error instanceof TeamError) || error.code !== "LOCK_TIMEOUT") throw error;
   }
 }
 
-/** Takes the mark back to a task that was opened again; to be called behind that change. */
-export async function lowerOpenFrom(ref: TeamRef, id: string): Promise<void> {
-  if (openFrom(ref) <= Number(id)) return;
+/** Moves the cursor back to a reopened task. Call it after that change. */
+export async function lowerClaimCursor(ref: TeamRef, id: string): Promise<void> {
+  if (claimCursor(ref) <= Number(id)) return;
   const lower = (held: Held): void => {
-    if (openFrom(ref) <= Number(id)) return;
-    replaceFile(ref.paths.openFrom, id, { sync: false, beforeRename: () => held.assertOwned() });
+    if (claimCursor(ref) <= Number(id)) return;
+    replaceFile(ref.paths.claimCursor, id, { sync: false, beforeRename: () => held.assertOwned() });
   };
-  await updateTeamFile(ref, ref.paths.openFrom, { whileLocked: lower });
+  await updateTeamFile(ref, ref.paths.claimCursor, { whileLocked: lower });
 }
 
 function isDone(task: Task | undefined): boolean {

@@ -2,8 +2,8 @@ import { TeamError } from "../../errors.ts";
 import type { Task } from "../../schema/task.ts";
 import type { LockOptions } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
-import { openFrom, raiseOpenFrom } from "./claim-cursor.ts";
-import { leaseLapsed, withLease } from "./lease.ts";
+import { claimCursor, raiseClaimCursor } from "./claim-cursor.ts";
+import { hasLeaseLapsed, withLease } from "./lease.ts";
 import { taskIds } from "./task-ids.ts";
 import { agentBusy, assertClaimable } from "./task-rules.ts";
 import {
@@ -17,13 +17,13 @@ import {
 } from "./tasks.ts";
 
 interface ClaimOptions {
-  /** Refuse when the claimer has something unfinished. */
+  /** Refuses the claim if the claimer has an unfinished task. */
   readonly exclusive?: boolean;
 }
 
 /**
- * Claims a task and starts it: the given one, or the lowest that is free.
- * @throws TeamError TASK_NOT_FOUND (also when none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, AGENT_BUSY
+ * Claims and starts a task: the given one, or the lowest free one.
+ * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, AGENT_BUSY
  */
 export function claimTask(
   ref: TeamRef,
@@ -53,24 +53,26 @@ function claimOne(ref: TeamRef, actor: string, id: string, options: LockOptions 
 async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
   const held: string[] = [];
   for await (const task of openTasks(ref)) {
-    if (task.metadata?._internal || !isOpenTo(task, actor)) continue;
+    if (task.metadata?._internal || !isClaimableBy(task, actor)) continue;
     if (task.status === "pending" && isBlockedNow(ref, task)) continue;
-    // What somebody is changing right now is being claimed: many that claim at once take one each, and wait for none.
-    const claimed = await unlessTaken(claimOne(ref, actor, task.id, { waitMs: 0 }), () => held.push(task.id));
+    // A locked task is probably being claimed: skip it, so concurrent claimers take one task each without waiting.
+    const claimed = await unlessNotFree(claimOne(ref, actor, task.id, { waitMs: 0 }), () =>
+      held.push(task.id),
+    );
     if (claimed !== undefined) return claimed;
   }
   for (const id of held) {
-    const claimed = await unlessTaken(claimOne(ref, actor, id));
+    const claimed = await unlessNotFree(claimOne(ref, actor, id));
     if (claimed !== undefined) return claimed;
   }
   throw new TeamError("TASK_NOT_FOUND", "No task is free; nothing was claimed.", {
-    hint: "teams task list shows who works on what, and what waits.",
+    hint: "teams task list shows the owner and the blockers of each task.",
     details: { reason: "task_not_found" },
   });
 }
 
-/** What a claim gave; undefined when the task is somebody else's, or not ready: the next one may be free. */
-async function unlessTaken(claim: Promise<Task>, onHeld?: () => void): Promise<Task | undefined> {
+/** Returns the claimed task; undefined if it is not free, since the next one may be. */
+async function unlessNotFree(claim: Promise<Task>, onHeld?: () => void): Promise<Task | undefined> {
   try {
     return await claim;
   } catch (error) {
@@ -81,19 +83,19 @@ async function unlessTaken(claim: Promise<Task>, onHeld?: () => void): Promise<T
   }
 }
 
-/** So many ids in a row that are not there mean that there are no more, or that it is better to look what is. */
-const MOST_MISSING = 16;
+/** After this many missing ids in a row, listing the directory is cheaper than trying more ids. */
+const MAX_MISSING = 16;
 
 /**
- * The unfinished tasks, lowest id first: from the mark on one by one, so that nothing else is read where one of the first
- * is free; then all that were not among them. A file that cannot be read hides no other.
+ * Yields the unfinished tasks: first by ascending id from the claim cursor, reading one at a time, since an early one is
+ * often free; then all others. Unreadable files are skipped.
  */
 async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
   const read = (id: number): Task | undefined => readableTask(ref, String(id));
-  const looked = new Set<string>();
-  let doneBelow: number | undefined = openFrom(ref);
-  for (let id = doneBelow, missing = 0; missing < MOST_MISSING; id += 1) {
-    looked.add(String(id));
+  const tried = new Set<string>();
+  let doneBelow: number | undefined = claimCursor(ref);
+  for (let id = doneBelow, missing = 0; missing < MAX_MISSING; id += 1) {
+    tried.add(String(id));
     const task = read(id);
     missing = task === undefined ? missing + 1 : 0;
     if (task === undefined) continue;
@@ -101,22 +103,22 @@ async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
       if (doneBelow !== undefined) doneBelow = id + 1;
       continue;
     }
-    if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+    if (doneBelow !== undefined) await raiseClaimCursor(ref, doneBelow, read);
     doneBelow = undefined;
     yield task;
   }
-  if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+  if (doneBelow !== undefined) await raiseClaimCursor(ref, doneBelow, read);
   for (const id of taskIds(ref)) {
-    const task = looked.has(id) ? undefined : readableTask(ref, id);
+    const task = tried.has(id) ? undefined : readableTask(ref, id);
     if (task !== undefined && task.status !== "completed") yield task;
   }
 }
 
-/** Nobody's, the actor's own that is not begun, or a dead agent's. */
-function isOpenTo(task: Task, actor: string): boolean {
+/** True if the task has no owner, is the actor's own and pending, or belongs to a dead agent. */
+function isClaimableBy(task: Task, actor: string): boolean {
   if (task.status === "completed") return false;
   const holder = ownerName(task);
-  return holder === undefined || (holder === actor ? task.status === "pending" : leaseLapsed(task));
+  return holder === undefined || (holder === actor ? task.status === "pending" : hasLeaseLapsed(task));
 }
 
 const NOT_FREE: ReadonlySet<string> = new Set([

@@ -1,26 +1,26 @@
 import type { Task } from "../../schema/task.ts";
 import { ownerName } from "./tasks.ts";
 
-/** Why nobody can go on, though there are tasks left. */
+/** Why no member can work, although there are unfinished tasks. */
 export type Deadlock =
-  /** Each of these waits for the next, the last for the first. */
+  /** Each of these tasks waits for the next one, the last for the first. */
   | { readonly kind: "cycle"; readonly tasks: readonly string[] }
-  /** These wait for nothing but an owner that will not come to them. */
+  /** These unblocked tasks belong to an owner that will not work on them. */
   | {
       readonly kind: "dead-owner";
       readonly owner: string;
       readonly tasks: readonly string[];
-      /** The team never had a member of that name. */
+      /** The team never had a member of this name. */
       readonly isStranger?: true;
     };
 
 /**
- * Tells what keeps a team from its unfinished tasks, when none of them can be worked on: none is free, and none is of
- * somebody who may still do it. Circles and links to missing tasks come from foreign peers; a missing task blocks nobody.
- * @param mayWork whether an owner may come to its tasks yet: everybody of whom it is not known that they are dead or gone
- * @returns undefined while anybody can go on, or everything is done
+ * Returns why no unfinished task can be worked on: none is free, and none has an owner that may still do it. Cycles and
+ * links to missing tasks come from other programs; a missing task blocks nothing.
+ * @param mayWork returns false if an owner is known to be dead or to have left
+ * @returns undefined if a task can be worked on, or all are completed
  */
-export function deadlockOf(
+export function findDeadlock(
   tasks: readonly Task[],
   mayWork: (owner: string) => boolean,
 ): Deadlock | undefined {
@@ -31,13 +31,13 @@ export function deadlockOf(
     const owner = ownerName(task);
     const isAttended = owner === undefined || mayWork(owner);
     const isReady = waitsFor(task).length === 0;
-    // Whoever has begun goes on, also behind a blocker that came later.
+    // A task in progress continues, even if a blocker was added later.
     if (isAttended && (isReady || (task.status === "in_progress" && owner !== undefined))) return undefined;
     if (isReady) stuck.push(task);
   }
   const [first] = stuck;
   if (first === undefined)
-    return open.size === 0 ? undefined : { kind: "cycle", tasks: cycleIn(open, waitsFor) };
+    return open.size === 0 ? undefined : { kind: "cycle", tasks: followToCycle(open, waitsFor) };
   const owner = ownerName(first) ?? "";
   return {
     kind: "dead-owner",
@@ -46,31 +46,31 @@ export function deadlockOf(
   };
 }
 
-/** Some unfinished tasks of which each waits for the next, and the last for the first; undefined where there are none. */
-export function circleIn(tasks: readonly Task[]): readonly string[] | undefined {
+/** Returns unfinished tasks that form a cycle: each waits for the next, the last for the first. Undefined without a cycle. */
+export function dependencyCycle(tasks: readonly Task[]): readonly string[] | undefined {
   const open = new Map(tasks.filter(({ status }) => status !== "completed").map((task) => [task.id, task]));
   const waitsFor = ({ blockedBy }: Task): string[] => blockedBy.filter((id) => open.has(id));
   for (let before = -1; before !== open.size; ) {
     before = open.size;
     for (const task of open.values()) if (waitsFor(task).length === 0) open.delete(task.id);
   }
-  return open.size === 0 ? undefined : cycleIn(open, waitsFor);
+  return open.size === 0 ? undefined : followToCycle(open, waitsFor);
 }
 
-/** Where every task waits for another, any way leads into a circle: it begins where the way meets itself. */
-function cycleIn(open: ReadonlyMap<string, Task>, waitsFor: (task: Task) => string[]): string[] {
-  const way = new Set<string>();
+/** Follows the blockers from any task until one repeats: if every task waits for another, this is a cycle. */
+function followToCycle(open: ReadonlyMap<string, Task>, waitsFor: (task: Task) => string[]): string[] {
+  const path = new Set<string>();
   let [next] = open.keys();
-  while (next !== undefined && !way.has(next)) {
-    way.add(next);
+  while (next !== undefined && !path.has(next)) {
+    path.add(next);
     const task = open.get(next);
     next = task === undefined ? undefined : waitsFor(task)[0];
   }
-  const passed = [...way];
-  return next === undefined ? passed : passed.slice(passed.indexOf(next));
+  const visited = [...path];
+  return next === undefined ? visited : visited.slice(visited.indexOf(next));
 }
 
-/** The report in one sentence, without its end: `#1 waits for #2, #2 for #1`. */
+/** Describes a deadlock in one sentence without a full stop: `#1 waits for #2, #2 for #1`. */
 export function deadlockSentence(deadlock: Deadlock): string {
   const { tasks } = deadlock;
   if (deadlock.kind === "dead-owner") {

@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import type { Task } from "../../schema/task.ts";
 import type { TeamRef } from "../ref.ts";
 import { changeLinks } from "./dependency-journal.ts";
-import { filesOf, findTask, getTask, lockTasks } from "./tasks.ts";
+import { findTask, getTask, lockTasks, taskFiles } from "./tasks.ts";
 
 interface TaskLinks {
   readonly id: string;
@@ -13,8 +13,8 @@ interface TaskLinks {
 }
 
 /**
- * Links tasks, both ends in step.
- * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; then nothing was linked
+ * Links tasks, in the files of both ends.
+ * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; nothing is linked in that case
  */
 export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] }: TaskLinks): Promise<Task> {
   return lockTasks(ref, async () => {
@@ -24,12 +24,12 @@ export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] 
       ...addBlocks.map((waiting): [string, string] => [waiting, id]),
       ...addBlockedBy.map((blocker): [string, string] => [id, blocker]),
     ];
-    await changeLinks(ref, { links }, filesOf(ref));
+    await changeLinks(ref, { links }, taskFiles(ref));
     return getTask(ref, id);
   });
 }
 
-/** A task must not wait for itself, on whatever way: no task that shall wait for this one may be among those that it waits for. */
+/** Refuses links that would make a task wait for itself, directly or through other tasks. */
 function assertNoCycle(
   ref: TeamRef,
   id: string,
@@ -43,17 +43,17 @@ function assertNoCycle(
   const open = [...before(id)];
   const ends = new Set([id, ...addBlocks]);
   for (let task = open.pop(); task !== undefined; task = open.pop()) {
-    if (ends.has(task)) throw cycle(id, task);
+    if (ends.has(task)) throw cycleError(id, task);
     if (seen.has(task)) continue;
     seen.add(task);
     open.push(...before(task));
   }
-  if (addBlocks.includes(id)) throw cycle(id, id);
+  if (addBlocks.includes(id)) throw cycleError(id, id);
 }
 
-function cycle(id: string, through: string): TeamError {
+function cycleError(id: string, through: string): TeamError {
   const what = through === id ? "wait for itself" : `wait for #${through}, which waits for it`;
   return new TeamError("CYCLE", `Task #${id} would ${what}; nothing was linked.`, {
-    hint: "teams task graph shows what waits for what.",
+    hint: "teams task graph shows all dependencies.",
   });
 }

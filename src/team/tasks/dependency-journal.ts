@@ -7,9 +7,8 @@ import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * One change of links, which stand in several files: links that are made, each as the task that waits and the one that it
- * waits for; a task that is made with the links that stand in its own file; the end of a task, together with those that
- * name it.
+ * One change of links, which spans several task files: new links, each as a waiting task and its blocker; a new task,
+ * with the links in its own file; or a deleted task, with the tasks that name it.
  */
 const linkChange = z.union([
   z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
@@ -18,18 +17,18 @@ const linkChange = z.union([
 ]);
 type LinkChange = z.infer<typeof linkChange>;
 
-/** The tasks' files, as far as links go. */
+/** Access to task files for a change of links. */
 export interface TaskFiles {
   isThere(id: string): boolean;
-  /** Undefined where there is none, or none that can be read. */
+  /** Returns undefined if the task is missing or unreadable. */
   read(id: string): Task | undefined;
   change(id: string, change: (task: Task) => Task | undefined): Promise<unknown>;
 }
 
 /**
- * Makes a change of links wholly, for the holder of the tasks' lock. It is written down first, so that whoever has the lock
- * next ends what a killed process has begun; not flushed, since `teams doctor` finds what a crash of the machine leaves.
- * @param first what has to happen before; when it throws nothing was changed, and the next holder finds nothing to end
+ * Applies a change of links. Call it under the tasks' lock. The change is recorded first, so that the next holder of the
+ * lock finishes what a killed process began. No fsync: `teams doctor` finds what a crash of the machine leaves.
+ * @param first runs before the change; if it throws, nothing was changed and the next holder has nothing to finish
  */
 export async function changeLinks(
   ref: TeamRef,
@@ -43,15 +42,15 @@ export async function changeLinks(
   removeFile(ref.paths.linkChange);
 }
 
-/** Ends what a killed process has begun, for the next holder of the lock. */
-export async function endLinkChange(ref: TeamRef, files: TaskFiles): Promise<void> {
+/** Finishes a change of links that a killed process began. Call it under the tasks' lock. */
+export async function finishLinkChange(ref: TeamRef, files: TaskFiles): Promise<void> {
   if (fileSize(ref.paths.linkChange) === undefined) return;
   const change = readRecordFile(ref.paths.linkChange, linkChange);
   if (change !== undefined) await applyLinkChange(change, files);
   removeFile(ref.paths.linkChange);
 }
 
-/** Each file once. Done twice it is done once. */
+/** Changes each file once. Idempotent. */
 async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<void> {
   if ("deleted" in change) {
     if (files.isThere(change.deleted)) return;
@@ -61,7 +60,7 @@ async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<vo
     return;
   }
   const links = linksOf(change, files).filter((ends) => ends.every((id) => files.read(id) !== undefined));
-  // The waiting ones first, since it is they that count.
+  // The waiting tasks first: `blockedBy` is the end that decides.
   const ids = new Set([...links.map(([waiting]) => waiting), ...links.map(([, blocker]) => blocker)]);
   for (const id of ids) await files.change(id, (task) => withLinks(task, links));
 }

@@ -5,20 +5,20 @@ import { livenessOfAgent, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * A task with its owner's lease: the identity of the owner's agent process, from its own status. An owner that has none (a
- * person, a script, a foreign peer) gets no lease, and its claim never lapses (protocol.md section 5).
+ * Returns a task with its owner's lease: the identity of the owner's agent process, from its status. An owner without a
+ * status (a person, a script, another program's member) gets no lease, and its claim never lapses (protocol.md section 5).
  */
 export function withLease(ref: TeamRef, task: Task, owner: string): Task {
   const status = readStatus(ref, owner);
   const process = status?.process;
   const bare = withoutLease(task);
-  // One that is down and will be started again gets its lease when it goes on with the task.
+  // A stopped member gets a lease when it resumes the task.
   return process === undefined || livenessOfAgent(ref, owner, status) === "dead"
     ? bare
     : { ...bare, metadata: { ...bare.metadata, _lease: process } };
 }
 
-/** The task without a lease; a metadata that held nothing else goes too. */
+/** Returns a task without its lease, and without metadata if it has no other key. */
 export function withoutLease(task: Task): Task {
   const { metadata, ...rest } = task;
   if (metadata === undefined) return task;
@@ -26,17 +26,17 @@ export function withoutLease(task: Task): Task {
   return Object.keys(others).length === 0 && _lease !== undefined ? rest : { ...rest, metadata: others };
 }
 
-/** Whether the agent that claimed the task is known to be dead, so that the task is free for anybody. */
-export function leaseLapsed(task: Task): boolean {
+/** True if the agent that claimed the task is known to be dead, so any member may claim it. */
+export function hasLeaseLapsed(task: Task): boolean {
   const lease = leaseOf(task);
   return lease !== undefined && livenessOf(lease) === "dead";
 }
 
 /**
- * Tasks as they count now: what a dead agent had claimed is nobody's and pending, before somebody has written that down.
- * Each agent is looked at once.
+ * Returns tasks as they count now: a dead agent's unfinished tasks appear unassigned and pending, even if the files do
+ * not say so yet. Checks each agent once.
  */
-export function withLapsedFree(tasks: readonly Task[]): Task[] {
+export function withLapsedUnassigned(tasks: readonly Task[]): Task[] {
   const dead = new Map<string, boolean>();
   const hasLapsed = (task: Task): boolean => {
     const lease = leaseOf(task);
@@ -53,13 +53,13 @@ export function withLapsedFree(tasks: readonly Task[]): Task[] {
   });
 }
 
-/** Whether the agent that claimed the task is known to live. */
+/** True if the agent that claimed the task is known to be alive. */
 export function isLeaseAlive(task: Task): boolean {
   const lease = leaseOf(task);
   return lease !== undefined && livenessOf(lease) === "alive";
 }
 
-/** Whether the task was claimed by this very process. */
+/** True if the task was claimed by this process. */
 export function isLeasedTo(task: Task, process: ProcessIdentity | undefined): boolean {
   const lease = leaseOf(task);
   return lease !== undefined && lease.pid === process?.pid && lease.procStart === process.procStart;

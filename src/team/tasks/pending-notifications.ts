@@ -3,72 +3,74 @@ import * as z from "zod/mini";
 import type { Task } from "../../schema/task.ts";
 
 /**
- * What a task's file says of the news that follows from its changes, in its metadata, which foreign peers keep: so that
- * what its changer could not tell any more is told by whoever looks next, and what was told is not told again.
+ * Pending notifications about a task, kept in the metadata of its file, which other programs preserve. If the process
+ * that changed the task is killed, the next process that reads the task sends them; sent ones are never repeated.
+ * `told` (a key in existing files) and `reopened` are numbers of completions: the last notified one, and the last one undone by reopening the task.
  */
 const assignment = z.object({ id: z.string(), to: z.string(), by: z.string() });
 const completion = z.object({ told: z.number(), reopened: z.number(), by: z.optional(z.string()) });
 
-/** A new owner that has not been told yet; `id` is the message's. */
+/** A new owner that has not been notified yet; `id` is the id of the message. */
 type Assignment = z.infer<typeof assignment>;
 
-/** The keys of a task's metadata that nobody sets but us. */
-export const OWN_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);
+/** Keys of a task's metadata that only `teams` sets, never a user. */
+export const PRIVATE_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);
 
-/** The news of its owner that waits to be told. */
-export function assignmentOf({ metadata }: Task): Assignment | undefined {
+/** Returns the assignment that the owner has not been notified of. */
+export function pendingAssignment({ metadata }: Task): Assignment | undefined {
   if (metadata?._assigned === undefined) return undefined;
   const parsed = assignment.safeParse(metadata._assigned);
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Notes in the very change that gives a task to somebody else that this is to be told. */
-export function withAssignment(task: Task, to: string, by: string): Task {
+/** Marks the notification of a new owner as pending, in the same change that assigns the task. */
+export function withPendingAssignment(task: Task, to: string, by: string): Task {
   return { ...task, metadata: { ...task.metadata, _assigned: { id: randomUUID(), to, by } } };
 }
 
-export function withoutAssignment(task: Task): Task {
+export function withoutPendingAssignment(task: Task): Task {
   if (task.metadata?._assigned === undefined) return task;
   const { metadata: _old, ...rest } = task;
   const { _assigned, ...others } = task.metadata;
   return Object.keys(others).length === 0 ? rest : { ...rest, metadata: others };
 }
 
-/** How often a task has been completed by now, where it is: which completion it is that the news are about. */
-export function completionOf(task: Task): number {
+/** Returns the number of the current completion: 1 for the first, one more after each reopening. */
+export function completionNumber(task: Task): number {
   return marks(task).reopened + 1;
 }
 
-/** Whether a task is completed and nobody has told, or noted down, what follows from it. */
-export function isUnnoted(task: Task): boolean {
-  const { told, by } = marks(task);
-  return task.status === "completed" && by === undefined && told < completionOf(task);
+/** True if a task is completed, and this completion is neither notified nor marked as pending. */
+export function isCompletionUnrecorded(task: Task): boolean {
+  const { told: notified, by } = marks(task);
+  return task.status === "completed" && by === undefined && notified < completionNumber(task);
 }
 
-/** Notes in the change that completes a task, or once it is seen that a peer did, that this is to be told. */
-export function withCompletion(task: Task, by: string): Task {
+/** Marks the notification of a completion as pending: in the change that completes the task, or when another program did. */
+export function withPendingCompletion(task: Task, by: string): Task {
   return marked(task, { ...marks(task), by });
 }
 
-/** Who completed a task of which that is to be told. */
-export function completedBy(task: Task): string | undefined {
+/** Returns who completed a task, if that notification is pending. */
+export function pendingCompletionBy(task: Task): string | undefined {
   return task.status === "completed" ? marks(task).by : undefined;
 }
 
-export function withTold(task: Task): Task {
-  const { by: _told, ...others } = marks(task);
-  return marked(task, { ...others, told: completionOf(task) });
+/** Marks the notification of the current completion as sent. */
+export function withCompletionNotified(task: Task): Task {
+  const { by: _notified, ...others } = marks(task);
+  return marked(task, { ...others, told: completionNumber(task) });
 }
 
-/** Whether a peer that knows nothing of these marks opened the task again. */
+/** True if another program, which does not know these marks, reopened the task. */
 export function isReopened(task: Task): boolean {
-  return task.status !== "completed" && marks(task).told >= completionOf(task);
+  return task.status !== "completed" && marks(task).told >= completionNumber(task);
 }
 
-/** Its next completion is another one. */
+/** Counts a reopening, so that the next completion has another number. */
 export function withReopened(task: Task): Task {
-  const { by: _untold, ...others } = marks(task);
-  return marked(task, { ...others, reopened: completionOf(task) });
+  const { by: _pending, ...others } = marks(task);
+  return marked(task, { ...others, reopened: completionNumber(task) });
 }
 
 function marked(task: Task, value: z.infer<typeof completion>): Task {

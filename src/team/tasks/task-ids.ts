@@ -3,7 +3,7 @@ import { listDir, readText } from "../../os/files/fs.ts";
 import type { Held } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** The ids on disk, ascending. */
+/** Returns the ids of the task files, ascending. */
 export function taskIds(ref: TeamRef): string[] {
   return idsIn(ref)
     .sort((a, b) => a - b)
@@ -17,24 +17,24 @@ function idsIn(ref: TeamRef): number[] {
   });
 }
 
-/** Of all that were ever issued, as far as it is known: no file and no mark is higher. */
-export function highestId(ref: TeamRef): number {
+/** Returns the highest task id ever used, according to the files and the watermark. */
+export function highestTaskId(ref: TeamRef): number {
   let highest = highWaterMark(ref);
   for (const id of idsIn(ref)) highest = Math.max(highest, id);
   return highest;
 }
 
-/** Sees to it that the number of a task that goes is never used again; for the holder of the tasks' lock. */
+/** Raises the watermark, so that the id of a removed task is never used again. Call it under the tasks' lock. */
 export function raiseWatermark(ref: TeamRef, id: string, held: Held): void {
   if (highWaterMark(ref) >= Number(id)) return;
   replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
 }
 
-/** Of a longer mark the next number would have more digits than the name of a task's file may have, and nobody would see it. */
-const MOST_DIGITS = 14;
+/** After a longer watermark, the next id would have more digits than a task's file name may have, and would not be listed. */
+const MAX_DIGITS = 14;
 
-/** What a broken one begins with counts too, since a number too high harms nobody as long as it can be one. */
+/** Reads the leading digits even of a broken watermark: too high an id is harmless if it is valid. */
 function highWaterMark(ref: TeamRef): number {
   const digits = /^\s*0*([0-9]+)/.exec(readText(ref.paths.highWaterMark) ?? "")?.[1] ?? "0";
-  return digits.length > MOST_DIGITS ? 0 : Number(digits);
+  return digits.length > MAX_DIGITS ? 0 : Number(digits);
 }

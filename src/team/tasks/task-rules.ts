@@ -1,28 +1,28 @@
 import { TeamError } from "../../errors.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
-import { leaseLapsed } from "./lease.ts";
+import { hasLeaseLapsed } from "./lease.ts";
 import { isBlocked, ownerName } from "./tasks.ts";
 
-/** What somebody asks of a task. */
+/** A requested change of a task. */
 export interface TaskUpdate {
   readonly status?: "pending" | "in_progress" | "completed" | "deleted";
-  /** A member's name; empty takes the owner away. */
+  /** A member's name; empty unassigns the task. */
   readonly owner?: string;
   readonly subject?: string;
   readonly description?: string;
   readonly activeForm?: string;
   readonly addBlocks?: readonly string[];
   readonly addBlockedBy?: readonly string[];
-  /** Merged into what is there; null takes a key away. */
+  /** Merged into the existing metadata; null removes a key. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 type GetTask = (id: string) => Task | undefined;
 
 /**
- * Refuses what the rules of protocol.md section 5 forbid this actor. The lead may do everything but start what is blocked;
- * texts and facts are anybody's.
+ * Refuses changes that protocol.md section 5 forbids this actor. The lead may do everything except start a blocked task;
+ * every member may change texts and metadata.
  * @param actor a member's name
  * @throws TeamError TASK_RESOLVED, TASK_CLAIMED, TASK_BLOCKED
  */
@@ -44,7 +44,7 @@ export function assertAllowed(task: Task, actor: string, update: TaskUpdate, get
 }
 
 /**
- * Refuses a claim; who has the task already may claim it again.
+ * Refuses a claim of a task that is not free; its owner may claim it again.
  * @throws TeamError TASK_RESOLVED, TASK_CLAIMED, TASK_BLOCKED
  */
 export function assertClaimable(task: Task, actor: string, get: GetTask): void {
@@ -53,12 +53,12 @@ export function assertClaimable(task: Task, actor: string, get: GetTask): void {
   if (task.status === "pending") assertUnblocked(task, get);
 }
 
-/** A task belongs to whoever claimed it, as long as that agent lives. */
+/** Refuses a task of another owner, unless that owner's lease has lapsed. */
 function assertFree(task: Task, actor: string): void {
   const holder = ownerName(task);
-  if (holder === undefined || holder === actor || leaseLapsed(task)) return;
+  if (holder === undefined || holder === actor || hasLeaseLapsed(task)) return;
   throw refusal("TASK_CLAIMED", "already_claimed", task, `belongs to ${holder}`, {
-    hint: "teams task list shows what is free.",
+    hint: "teams task list shows the free tasks.",
     details: { owner: holder },
   });
 }
@@ -67,14 +67,14 @@ function assertUnblocked(task: Task, get: GetTask): void {
   if (!isBlocked(task, get)) return;
   const open = task.blockedBy.filter((id) => get(id)?.status !== "completed" && get(id) !== undefined);
   throw refusal("TASK_BLOCKED", "blocked", task, `waits for ${open.map((id) => `#${id}`).join(", ")}`, {
-    hint: "It can start when those are completed.",
+    hint: "Complete its blockers first.",
     details: { blockedBy: open },
   });
 }
 
 function resolved(task: Task): TeamError {
   return refusal("TASK_RESOLVED", "already_resolved", task, "is completed", {
-    hint: `Only ${LEAD_NAME} reopens a completed task.`,
+    hint: `Ask ${LEAD_NAME} to reopen it.`,
   });
 }
 
@@ -82,7 +82,7 @@ function resolved(task: Task): TeamError {
 export function agentBusy(actor: string, busyWith: readonly string[]): TeamError {
   const list = busyWith.map((id) => `#${id}`).join(", ");
   return new TeamError("AGENT_BUSY", `${actor} has ${list} to finish first; nothing was claimed.`, {
-    hint: "Complete those, or claim without --exclusive.",
+    hint: "Complete those tasks, or claim without --exclusive.",
     details: { reason: "agent_busy", busyWithTasks: busyWith },
   });
 }

@@ -1,62 +1,62 @@
 import { TeamError } from "../../errors.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, readText, removeFile } from "../../os/files/fs.ts";
-import { maskValue, ownSecrets } from "../../os/redact.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { isPlainTask, type Task, taskNumbered, withNumber } from "../../schema/task.ts";
 import { formatJson } from "../../store/format-json.ts";
-import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
+import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { assertTeam, updateTeamFile } from "../config/team-lock.ts";
-import { eventOfNow } from "../members/members.ts";
+import { currentEventSubject } from "../members/members.ts";
 import { readCached, type TeamRef } from "../ref.ts";
-import { changeLinks, endLinkChange, type TaskFiles } from "./dependency-journal.ts";
-import { withAssignment } from "./pending-notifications.ts";
-import { highestId, raiseWatermark, taskIds } from "./task-ids.ts";
+import { changeLinks, finishLinkChange, type TaskFiles } from "./dependency-journal.ts";
+import { withPendingAssignment } from "./pending-notifications.ts";
+import { highestTaskId, raiseWatermark, taskIds } from "./task-ids.ts";
 
 export interface NewTask {
   readonly subject: string;
   readonly description?: string;
   readonly activeForm?: string;
   readonly owner?: string;
-  /** Who gives it to its owner: noted in it until that one is told. */
+  /** The member that assigns it; kept in the task until its owner is notified. */
   readonly assignedBy?: string;
-  /** Tasks that are there; both ends are linked. */
+  /** Ids of existing tasks; both ends are linked. */
   readonly blockedBy?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Adds a task under the next id that was never used.
- * @param reserved the id, if {@link reserveTaskId} gave one for it
- * @throws TeamError TASK_NOT_FOUND when a task that it waits for is not there; then nothing was added
+ * Adds a task under the next unused id.
+ * @param reserved its id, if {@link reserveTaskId} has returned one
+ * @throws TeamError TASK_NOT_FOUND if a blocker does not exist; nothing is added in that case
  */
 export async function createTask(ref: TeamRef, input: NewTask, reserved?: string): Promise<Task> {
   const created = await lockTasks(ref, async (held) => {
     const blockedBy = [...new Set(input.blockedBy ?? [])];
     for (const blocker of blockedBy) getTask(ref, blocker);
-    const id = reserved ?? String(highestId(ref) + 1);
+    const id = reserved ?? String(highestTaskId(ref) + 1);
     const task = newTask(id, input, blockedBy);
     const write = (): void =>
       replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
     if (blockedBy.length === 0) write();
-    else await changeLinks(ref, { created: id }, filesOf(ref), write);
+    else await changeLinks(ref, { created: id }, taskFiles(ref), write);
     return task;
   });
   recordTask(ref, "created", created);
   return created;
 }
 
-/** @param before as a change found it */
+/** @param before the task before a change */
 function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task: Task, before?: Task): void {
   const owner = ownerName(task);
-  const whose = owner ?? (before && ownerName(before));
+  const subjectName = owner ?? (before && ownerName(before));
   recordEvent(ref, {
     type: "task",
     what,
-    ...eventOfNow(ref, whose),
+    ...currentEventSubject(ref, subjectName),
     taskId: task.id,
     status: task.status,
     owner,
@@ -64,10 +64,10 @@ function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task:
   });
 }
 
-/** Takes the next id for a task that may come to be, or not: nobody else is given it. */
+/** Reserves the next id for a task that may not be created in the end. No other task gets this id. */
 export function reserveTaskId(ref: TeamRef): Promise<string> {
   return lockTasks(ref, (held) => {
-    const id = String(highestId(ref) + 1);
+    const id = String(highestTaskId(ref) + 1);
     raiseWatermark(ref, id, held);
     return id;
   });
@@ -87,25 +87,23 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
     ...(Object.keys(input.metadata ?? {}).length === 0 ? {} : { metadata: { ...input.metadata } }),
   };
   const isGiven = owner !== undefined && assignedBy !== undefined && owner !== assignedBy;
-  return withoutSecrets(isGiven ? withAssignment(task, owner, assignedBy) : task);
+  return withoutSecrets(isGiven ? withPendingAssignment(task, owner, assignedBy) : task);
 }
 
-/** With none in what somebody has written into it; what it holds for us alone tells of processes. */
+/** Redacts secrets in texts and metadata, except in our own keys, which only identify processes and messages. */
 function withoutSecrets(task: Task): Task {
   const { subject, description, activeForm, metadata } = task;
-  const said = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));
-  const words = defined({ subject, description, activeForm });
+  const userEntries = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));
+  const texts = defined({ subject, description, activeForm });
   const secrets = ownSecrets();
   return {
     ...task,
-    ...maskValue(words, secrets),
-    ...(metadata && { metadata: { ...metadata, ...maskValue(Object.fromEntries(said), secrets) } }),
+    ...redactValue(texts, secrets),
+    ...(metadata && { metadata: { ...metadata, ...redactValue(Object.fromEntries(userEntries), secrets) } }),
   };
 }
 
-/**
- * @throws TeamError TASK_NOT_FOUND, CORRUPT_FILE, TEAM_NOT_FOUND
- */
+/** Returns a task. @throws TeamError TASK_NOT_FOUND, CORRUPT_FILE, TEAM_NOT_FOUND */
 export function getTask(ref: TeamRef, id: string): Task {
   const task = findTask(ref, id);
   if (task !== undefined) return task;
@@ -113,40 +111,40 @@ export function getTask(ref: TeamRef, id: string): Task {
   throw taskNotFound(ref, id);
 }
 
-/** The same, undefined when there is none. */
+/** Returns a task; undefined if it is missing. @throws TeamError CORRUPT_FILE */
 export function findTask(ref: TeamRef, id: string): Task | undefined {
   return readJsonFile(ref.paths.task(id), taskNumbered(id));
 }
 
-/** Hears of a task whose file cannot be read. */
+/** Called for each task whose file cannot be read. */
 type OnProblem = (error: TeamError, id: string) => void;
 
 /**
- * All tasks by their number, without internal ones. A file that cannot be read is left out and told to `onFlaw`.
+ * Returns all tasks except internal ones, by ascending id. Unreadable files are left out and reported to `onProblem`.
  * @throws TeamError TEAM_NOT_FOUND
  */
-export function listTasks(ref: TeamRef, onFlaw?: OnProblem): Task[] {
+export function listTasks(ref: TeamRef, onProblem?: OnProblem): Task[] {
   assertTeam(ref);
-  return readTasks(ref, onFlaw).filter((task) => !task.metadata?._internal);
+  return readTasks(ref, onProblem).filter((task) => !task.metadata?._internal);
 }
 
-/** The same with internal ones. */
-export function readTasks(ref: TeamRef, onFlaw?: OnProblem): Task[] {
-  return taskIds(ref).flatMap((id) => readableTask(ref, id, onFlaw) ?? []);
+/** Returns all tasks like {@link listTasks}, including internal ones. */
+export function readTasks(ref: TeamRef, onProblem?: OnProblem): Task[] {
+  return taskIds(ref).flatMap((id) => readableTask(ref, id, onProblem) ?? []);
 }
 
-/** One of them; undefined when it is not there, or cannot be read. */
-export function readableTask(ref: TeamRef, id: string, onFlaw?: OnProblem): Task | undefined {
+/** Returns one task; undefined if it is missing or unreadable. */
+export function readableTask(ref: TeamRef, id: string, onProblem?: OnProblem): Task | undefined {
   return (
     readCached(ref, ref.paths.task(id), () => plainTask(ref, id)) ??
-    tolerant(
+    skipCorrupt(
       () => findTask(ref, id),
-      (error) => onFlaw?.(error, id),
+      (error) => onProblem?.(error, id),
     )
   );
 }
 
-/** A task that needs no leniency; undefined when it has to be read by the schema, which also says what is wrong with it. */
+/** Reads a task without the schema, for speed; undefined if only the schema can read it, or tell what is wrong with it. */
 function plainTask(ref: TeamRef, id: string): Task | undefined {
   try {
     const value: unknown = JSON.parse(readText(ref.paths.task(id)) ?? "");
@@ -156,21 +154,21 @@ function plainTask(ref: TeamRef, id: string): Task | undefined {
   }
 }
 
-function tolerant<T>(read: () => T, onFlaw: (error: TeamError) => void): T | undefined {
+function skipCorrupt<T>(read: () => T, onProblem: (error: TeamError) => void): T | undefined {
   try {
     return read();
   } catch (error) {
-    // One bad file never hides the others; whoever repairs asks to be told.
+    // One bad file must not hide the others; a repair passes a callback.
     if (!(error instanceof TeamError) || error.code !== "CORRUPT_FILE") throw error;
-    onFlaw(error);
+    onProblem(error);
     return undefined;
   }
 }
 
 /**
  * Changes one task under its lock.
- * @param change gets the newest content, may run more than once; undefined means no change
- * @returns what the file holds now
+ * @param change receives the newest content and may run more than once; it returns undefined for no change
+ * @returns the task as it is in the file afterwards
  * @throws TeamError TASK_NOT_FOUND, and what `change` throws
  */
 export async function changeTask(
@@ -183,21 +181,21 @@ export async function changeTask(
   const path = ref.paths.task(id);
   const missing = (): TeamError => taskNotFound(ref, id);
   let before: Task | undefined;
-  const noting = (task: Task): Task | undefined => {
+  const changeAndRemember = (task: Task): Task | undefined => {
     before = task;
     const next = change(task);
     return next && withoutSecrets(next);
   };
-  const plan = jsonPlan({ path, schema: taskNumbered(id), missing, change: noting });
+  const plan = jsonUpdate({ path, schema: taskNumbered(id), missing, change: changeAndRemember });
   const after = await updateTeamFile(ref, path, plan, options);
-  // What was only noted in it (a lease, a link, who was told) is no event.
+  // A change of a lease, a link or a notification mark is no event.
   if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))
     recordTask(ref, "changed", after, before);
   return after;
 }
 
-/** How a change of links reaches the tasks' files. */
-export function filesOf(ref: TeamRef): TaskFiles {
+/** Returns access to the task files for a change of links. */
+export function taskFiles(ref: TeamRef): TaskFiles {
   return {
     isThere: (id) => entryOf(ref.paths.task(id)) !== undefined,
     read: (id) => readableTask(ref, id),
@@ -206,9 +204,9 @@ export function filesOf(ref: TeamRef): TaskFiles {
 }
 
 /**
- * Removes a task: its id is never used again, and leaves the lists of the others.
- * @param assertMay gets the newest content under the task's lock, where nobody can claim it meanwhile
- * @throws TeamError TASK_NOT_FOUND, and what `assertMay` throws; then the task is there as before
+ * Deletes a task and all links to it. Its id is never used again.
+ * @param assertMay receives the newest content under the task's lock, so no process can claim it meanwhile
+ * @throws TeamError TASK_NOT_FOUND, and errors of `assertMay`; the task is unchanged in that case
  */
 export async function deleteTask(
   ref: TeamRef,
@@ -219,7 +217,7 @@ export async function deleteTask(
     const task = getTask(ref, id);
     const { blocks, blockedBy } = task;
     const namedBy = [...new Set([...blocks, ...blockedBy])];
-    await changeLinks(ref, { deleted: id, namedBy }, filesOf(ref), async () => {
+    await changeLinks(ref, { deleted: id, namedBy }, taskFiles(ref), async () => {
       raiseWatermark(ref, id, held);
       const whileLocked = (own: Held): void => {
         assertMay(getTask(ref, id));
@@ -233,7 +231,7 @@ export async function deleteTask(
   recordTask(ref, "deleted", deleted);
 }
 
-/** Whether some task that it waits for is not completed; one that was deleted blocks nobody. */
+/** True if a blocker of the task is not completed; a deleted blocker does not count. */
 export function isBlocked(task: Task, get: (id: string) => Task | undefined): boolean {
   return task.blockedBy.some((id) => {
     const blocker = get(id);
@@ -241,7 +239,7 @@ export function isBlocked(task: Task, get: (id: string) => Task | undefined): bo
   });
 }
 
-/** The same by the files as they are now; a task that cannot be read may not be completed, so that it blocks. */
+/** Checks {@link isBlocked} in the files. An unreadable blocker may be incomplete, so it blocks. */
 export function isBlockedNow(ref: TeamRef, task: Task): boolean {
   let isUnsure = false;
   const get = (id: string): Task | undefined =>
@@ -251,15 +249,15 @@ export function isBlockedNow(ref: TeamRef, task: Task): boolean {
   return isBlocked(task, get) || isUnsure;
 }
 
-/** The owner's name; a peer may have written an agent id. */
+/** Returns the owner's name, also if another program wrote an agent id. */
 export function ownerName(task: Task): string | undefined {
   return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
 }
 
-/** The team's lock over its tasks: to create, delete, link, and to claim when the claimer must not be busy. */
+/** Runs `work` under the team's task lock: to create, delete or link tasks, and for exclusive claims. */
 export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>): Promise<T> {
   const whileLocked = async (held: Held): Promise<T> => {
-    await endLinkChange(ref, filesOf(ref));
+    await finishLinkChange(ref, taskFiles(ref));
     return work(held);
   };
   return updateTeamFile(ref, ref.paths.taskLock, { whileLocked });
@@ -267,7 +265,7 @@ export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>)
 
 function taskNotFound(ref: TeamRef, id: string): TeamError {
   return new TeamError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(id)} in ${ref.team}.`, {
-    hint: "teams task list shows them.",
+    hint: "teams task list shows all tasks.",
     details: { reason: "task_not_found", taskId: id },
   });
 }

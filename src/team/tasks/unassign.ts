@@ -4,7 +4,7 @@ import type { TeamRef } from "../ref.ts";
 import { isLeaseAlive, isLeasedTo, withoutLease } from "./lease.ts";
 import { changeTask, ownerName, readableTask, readTasks } from "./tasks.ts";
 
-/** The ids of what each owner has not finished, internal tasks too, by the owner's name. */
+/** Returns the ids of unfinished tasks, including internal ones, by the owner's name. */
 export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly string[]> {
   const unfinished = new Map<string, string[]>();
   for (const task of readTasks(ref)) {
@@ -18,10 +18,10 @@ export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly stri
 }
 
 /**
- * Gives an ended agent's unfinished tasks back: pending, without an owner. Done twice it is done once.
- * @param ended.tasks what it had not finished when its end was noticed
- * @param ended.process its own; a task that another living process holds under the same name stays
- * @returns those of them that are nobody's now
+ * Unassigns an ended agent's unfinished tasks: pending, without an owner. Idempotent.
+ * @param ended.tasks ids of its unfinished tasks when its end was noticed
+ * @param ended.process its process; a task leased to another living process of the same name stays assigned
+ * @returns the tasks among them that have no owner afterwards
  */
 export async function unassignTasks(
   ref: TeamRef,
@@ -31,17 +31,17 @@ export async function unassignTasks(
     readonly process?: ProcessIdentity | undefined;
   },
 ): Promise<Task[]> {
-  const isHis = (task: Task): boolean =>
+  const isHeldByEnded = (task: Task): boolean =>
     task.status !== "completed" &&
     ownerName(task) === ended.name &&
     (isLeasedTo(task, ended.process) || !isLeaseAlive(task));
   const free: Task[] = [];
   for (const id of ended.tasks) {
-    // One that was deleted, or that cannot be read, is nobody's.
+    // Deleted or unreadable tasks cannot be unassigned.
     if (readableTask(ref, id) === undefined) continue;
     const task = await changeTask(ref, id, (current) => {
-      if (!isHis(current)) return undefined;
-      const { owner: _gone, ...rest } = current;
+      if (!isHeldByEnded(current)) return undefined;
+      const { owner: _ended, ...rest } = current;
       return withoutLease({ ...rest, status: "pending" });
     });
     if (task.status !== "completed" && ownerName(task) === undefined) free.push(task);

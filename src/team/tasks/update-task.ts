@@ -4,11 +4,16 @@ import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../config/config.ts";
 import { findMember } from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
-import { lowerOpenFrom } from "./claim-cursor.ts";
+import { lowerClaimCursor } from "./claim-cursor.ts";
 import { linkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
 import { notifyPending } from "./notify-owners.ts";
-import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./pending-notifications.ts";
+import {
+  PRIVATE_KEYS,
+  withPendingAssignment,
+  withPendingCompletion,
+  withReopened,
+} from "./pending-notifications.ts";
 import { assertAllowed, type TaskUpdate } from "./task-rules.ts";
 import {
   changeTask,
@@ -21,47 +26,48 @@ import {
   reserveTaskId,
 } from "./tasks.ts";
 
-/** Asked before a task is there, or completed; what it throws refuses that (protocol.md section 5, Hooks). */
-export interface TaskGate {
+/** Hooks that run before a task is created or completed; an error of a hook refuses that (protocol.md section 5, Hooks). */
+export interface TaskHooks {
   readonly created?: ((task: TaskFacts) => Promise<void>) | undefined;
   readonly completed?: ((task: TaskFacts) => Promise<void>) | undefined;
 }
 
-/** What it is told of the task, as it is to be. */
+/** The task that a hook receives, with the requested values. */
 type TaskFacts = Pick<Task, "id" | "subject" | "description">;
 
 /**
- * Adds a task; an owner other than the actor is told.
- * @param actor the member who does it, by name
- * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker, and what the gate throws; nothing was added then
+ * Adds a task and notifies its owner, unless that is the actor.
+ * @param actor name of the acting member
+ * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker, and errors of the hooks; nothing is added in that case
  */
 export async function addTask(
   ref: TeamRef,
   actor: string,
   input: NewTask,
   clock: Clock = systemClock,
-  gate?: TaskGate,
+  hooks?: TaskHooks,
 ): Promise<Task> {
   const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
   const { owner: _given, metadata, ...rest } = input;
-  const reserved = gate?.created === undefined ? undefined : await admitted(ref, input, gate.created);
+  const reserved =
+    hooks?.created === undefined ? undefined : await reserveIfAllowed(ref, input, hooks.created);
   const task = await createTask(
     ref,
     {
       ...rest,
       ...(owner === undefined ? {} : { owner, assignedBy: actor }),
-      ...(metadata === undefined ? {} : { metadata: merged(undefined, metadata) }),
+      ...(metadata === undefined ? {} : { metadata: mergedMetadata(undefined, metadata) }),
     },
     reserved,
   );
   return notifyPending(ref, task, clock);
 }
 
-/** Asks for a task that nobody can see yet; what else would refuse it is looked at before. @returns its id */
-async function admitted(
+/** Runs the hook for a task that does not exist yet, after all other checks. @returns the reserved id */
+async function reserveIfAllowed(
   ref: TeamRef,
   { subject, description = "", blockedBy = [] }: NewTask,
-  created: NonNullable<TaskGate["created"]>,
+  created: NonNullable<TaskHooks["created"]>,
 ): Promise<string> {
   for (const blocker of blockedBy) getTask(ref, blocker);
   const id = await reserveTaskId(ref);
@@ -70,11 +76,11 @@ async function admitted(
 }
 
 /**
- * Changes a task, and tells whom it concerns: a new owner; on completion the lead, and each owner whose task has become
- * free by it.
- * @returns the task as it is now; undefined when it was deleted
- * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, and what the gate throws;
- * nothing was changed then
+ * Changes a task and notifies the members concerned: a new owner; on completion the lead, and each owner whose task it
+ * unblocks.
+ * @returns the task as it is afterwards; undefined if it was deleted
+ * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, and errors of the
+ *   hooks; nothing is changed in that case
  */
 export async function updateTask(
   ref: TeamRef,
@@ -82,7 +88,7 @@ export async function updateTask(
   id: string,
   update: TaskUpdate,
   clock: Clock = systemClock,
-  gate?: TaskGate,
+  hooks?: TaskHooks,
 ): Promise<Task | undefined> {
   const get = (other: string): Task | undefined => findTask(ref, other);
   const owner = update.owner ? findMember(readTeam(ref), update.owner).name : update.owner;
@@ -91,7 +97,7 @@ export async function updateTask(
   assertAllowed(before, actor, wanted, get);
   if (update.status === "completed" && before.status !== "completed") {
     const { subject = before.subject, description = before.description } = update;
-    await gate?.completed?.({ id, subject, description });
+    await hooks?.completed?.({ id, subject, description });
   }
   if (update.status === "deleted") {
     await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get));
@@ -102,13 +108,13 @@ export async function updateTask(
   }
   const task = await changeTask(ref, id, (current) => {
     assertAllowed(current, actor, wanted, get);
-    return noted(current, applied(ref, current, actor, wanted), actor);
+    return withNotifications(current, applied(ref, current, actor, wanted), actor);
   });
-  if (task.status !== "completed") await lowerOpenFrom(ref, id);
+  if (task.status !== "completed") await lowerClaimCursor(ref, id);
   return notifyPending(ref, task, clock);
 }
 
-/** The task as the update makes it. */
+/** Returns the task with the update applied. */
 function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
   const { subject = task.subject, description = task.description } = update;
   const owner = nextOwner(task, actor, update);
@@ -120,23 +126,23 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
     ...(update.activeForm === undefined ? {} : { activeForm: update.activeForm }),
     status: nextStatus(task, update),
     ...(owner === undefined ? {} : { owner }),
-    ...(update.metadata === undefined ? {} : { metadata: merged(task.metadata, update.metadata) }),
+    ...(update.metadata === undefined ? {} : { metadata: mergedMetadata(task.metadata, update.metadata) }),
   };
-  return leased(ref, task, next, actor);
+  return withCurrentLease(ref, task, next, actor);
 }
 
-/** The change together with what is to be told of it. */
-function noted(before: Task, next: Task, actor: string): Task {
+/** Adds the pending notifications that follow from a change. */
+function withNotifications(before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
   const isOthers = owner !== undefined && owner !== actor && owner !== ownerName(before);
-  const told = isOthers ? withAssignment(next, owner, actor) : next;
-  if (before.status === next.status) return told;
-  if (next.status === "completed") return withCompletion(told, actor);
-  return before.status === "completed" ? withReopened(told) : told;
+  const task = isOthers ? withPendingAssignment(next, owner, actor) : next;
+  if (before.status === next.status) return task;
+  if (next.status === "completed") return withPendingCompletion(task, actor);
+  return before.status === "completed" ? withReopened(task) : task;
 }
 
-/** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */
-function leased(ref: TeamRef, before: Task, next: Task, actor: string): Task {
+/** Updates the lease: none without an owner or when completed; the owner's current one for a new claim or the owner's own change. */
+function withCurrentLease(ref: TeamRef, before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
   if (owner === undefined || next.status === "completed") return withoutLease(next);
   const isSame = owner === ownerName(before) && next.status === before.status && owner !== actor;
@@ -149,7 +155,7 @@ function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {
   return owner === "" && task.status === "in_progress" ? "pending" : task.status;
 }
 
-/** Starting a task makes it the starter's, unless the lead starts what somebody else has. */
+/** A member that starts a task becomes its owner, unless the lead starts another member's task. */
 function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): string | undefined {
   if (owner !== undefined) return owner === "" ? undefined : owner;
   const holder = ownerName(task);
@@ -157,12 +163,12 @@ function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): st
   return actor === LEAD_NAME ? (holder ?? actor) : actor;
 }
 
-function merged(
+function mergedMetadata(
   current: Readonly<Record<string, unknown>> | undefined,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  // A lease comes from the owner's status, the marks of what was told from who told it; nobody sets them by hand.
-  const given = Object.entries(change).filter(([key]) => !OWN_KEYS.has(key));
+  // Leases and notification marks are set by `teams` alone, never by hand.
+  const given = Object.entries(change).filter(([key]) => !PRIVATE_KEYS.has(key));
   const all = Object.entries({ ...current, ...Object.fromEntries(given) });
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }

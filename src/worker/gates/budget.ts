@@ -1,6 +1,6 @@
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, SYSTEM_NAME } from "../../schema/names.ts";
-import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../team/mailbox/event-message-id.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import {
   type Budget,
@@ -58,7 +58,7 @@ class BudgetLimit {
    * turn.
    */
   async #notifyOnce({ member, limits }: Budget, level: BudgetLevel, text: string): Promise<void> {
-    const event = eventId("budget", member ?? "", level, JSON.stringify(defined(limits)));
+    const event = eventMessageId("budget", member ?? "", level, JSON.stringify(defined(limits)));
     if (this.#shown.has(event)) return;
     const isStopped = level === "spent" && member !== undefined && member !== LEAD_NAME;
     await sendMessage(this.#ref, {

@@ -6,7 +6,7 @@ import { permissionRequestId } from "../../protocol/request-ids.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import { shownChange } from "../../team/requests/change-preview.ts";
+import { changePreview } from "../../team/requests/change-preview.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
 import type { WorkerContext } from "../context.ts";
 import type { PermissionPrompt } from "../view.ts";
@@ -232,7 +232,7 @@ function promptOf(
     subagent: whose?.slice(0, MAX_SUBAGENT),
     reason,
     rules,
-    change: shownChange(tool, input),
+    change: changePreview(tool, input),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   answerRequest,
   closeRequest,
   isAwaitingAnswer,
-  openTold,
+  openAndNotify,
   type RequestRecord,
   readAnswer,
   requestsOf,
@@ -109,7 +109,7 @@ export class PlanApproval {
     // Set before sending: the verdict may arrive immediately.
     this.#request = requestId;
     try {
-      await openTold(
+      await openAndNotify(
         ref,
         { id: requestId, kind: "plan", from: name, summary: planTitle(plan), payload, at: now },
         () => sendMessage(ref, defined({ from: name, to: LEAD_NAME, text, color })),

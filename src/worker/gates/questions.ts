@@ -1,5 +1,5 @@
-import { choicesOf, chosen, sendGivenAnswer } from "../../team/requests/answers.ts";
-import { closeRequest, hasOpen, questionsOf } from "../../team/requests/requests.ts";
+import { choicesOf, resendAnswer, resolveChoice } from "../../team/requests/answers.ts";
+import { closeRequest, hasOpenRequest, openQuestionsOf } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerContext } from "../context.ts";
 import type { PlanApproval } from "./plan-approval.ts";
@@ -30,9 +30,9 @@ export class UndeliveredAnswers {
   async deliver(): Promise<void> {
     const { ref, clock } = this.#context;
     const { request } = this.#planApproval;
-    if (request !== undefined) await sendGivenAnswer(ref, request, clock.now());
+    if (request !== undefined) await resendAnswer(ref, request, clock.now());
     for (const id of [...this.#questions]) {
-      if (await sendGivenAnswer(ref, id, clock.now())) this.#questions.delete(id);
+      if (await resendAnswer(ref, id, clock.now())) this.#questions.delete(id);
     }
   }
 }
@@ -48,7 +48,7 @@ export class Questions {
   }
 
   get isOpen(): boolean {
-    return hasOpen(this.#context.ref, this.#context.name, "question");
+    return hasOpenRequest(this.#context.ref, this.#context.name, "question");
   }
 
   show(question: string, choices: readonly string[], requestId: string): void {
@@ -66,10 +66,10 @@ export class Questions {
    */
   answerFromLine(line: string): { readonly text: string; close(): void } {
     const { ref, name } = this.#context;
-    const open = questionsOf(ref, name);
+    const open = openQuestionsOf(ref, name);
     const newest = open.at(-1);
     return {
-      text: newest === undefined ? line : chosen(choicesOf(newest), line),
+      text: newest === undefined ? line : resolveChoice(choicesOf(newest), line),
       close: () => {
         for (const { id } of open) {
           closeRequest(ref, id);

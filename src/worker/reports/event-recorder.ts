@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../agent/events.ts";
-import type { EventFacts, EventOf } from "../../schema/event.ts";
-import { eventOfNow } from "../../team/members/members.ts";
+import type { EventFacts, EventSubject } from "../../schema/event.ts";
+import { currentEventSubject } from "../../team/members/members.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 
@@ -8,7 +8,7 @@ import { recordEvent } from "../../telemetry/event-log.ts";
 export class EventRecorder {
   readonly #ref: TeamRef;
   readonly #name: string;
-  #subject: EventOf | undefined;
+  #subject: EventSubject | undefined;
 
   constructor(ref: TeamRef, name: string) {
     this.#ref = ref;
@@ -22,7 +22,7 @@ export class EventRecorder {
   }
 
   record(facts: EventFacts): void {
-    this.#subject ??= eventOfNow(this.#ref, this.#name);
+    this.#subject ??= currentEventSubject(this.#ref, this.#name);
     recordEvent(this.#ref, { ...this.#subject, ...facts });
   }
 }

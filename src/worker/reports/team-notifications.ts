@@ -4,7 +4,7 @@ import { formatProtocol } from "../../protocol/messages.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { eventId } from "../../team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../team/mailbox/event-message-id.ts";
 import { recordProgress } from "../../team/mailbox/receive.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { patchMember } from "../../team/members/members.ts";
@@ -64,7 +64,7 @@ export class TeamNotifications {
   notifyIdle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<void> {
     const { name: from, clock } = this.#options;
     const text = formatProtocol({ type: "idle_notification", from, ...notice }, new Date(clock.now()));
-    const messageId = keys.length === 0 ? undefined : eventId("idle", from, ...keys);
+    const messageId = keys.length === 0 ? undefined : eventMessageId("idle", from, ...keys);
     return this.#notifyLead({ text, messageId });
   }
 

@@ -36,7 +36,7 @@ export function interruptedTurn(
       : undefined;
   }
   if (turns.isOver) return undefined;
-  return turns.begun < MAX_STARTS ? "again" : "given-up";
+  return turns.started < MAX_STARTS ? "again" : "given-up";
 }
 
 /** Whether a conversation ends with a plan that was sent: the next turn would have been its verdict. */

@@ -78,8 +78,8 @@ it("process mode › truncates a log that grows too large, and keeps its last li
   const { ref, spawn } = await ledTeam({ "*": [{ say }] });
   await spawn({ name: "dev" });
   const { log } = ref.paths.agent("dev");
-  appendFileSync(log, "an old line\n".repeat(LOG_BOUNDS.most / 10));
+  appendFileSync(log, "an old line\n".repeat(LOG_BOUNDS.max / 10));
   await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "Tell me all." });
-  await eventually("the cut", () => statSync(log).size < LOG_BOUNDS.most);
+  await eventually("the cut", () => statSync(log).size < LOG_BOUNDS.max);
   await eventually("its last words", () => readFileSync(log, "utf8").includes("And ends."));
 });

@@ -4,7 +4,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Task } from "../../../src/schema/task.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { withLapsedFree } from "../../../src/team/tasks/lease.ts";
+import { withLapsedUnassigned } from "../../../src/team/tasks/lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { lookingContext } from "../../support/team/reconcile-context.ts";
 import { retireMember } from "../../support/team/retire-member.ts";
@@ -63,7 +63,7 @@ test("teamStatus › shows a dead owner's task as free before it is unassigned (
   await begin(statusOf().process)(await createTask(ref, { subject: "living" }));
   await begin({ ...deadProcess(), pidSpace: "elsewhere#1" })(await createTask(ref, { subject: "unknown" }));
   await begin()(await createTask(ref, { subject: "a person's" }));
-  const seen = withLapsedFree(["1", "2", "3", "4"].map((id) => getTask(ref, id)));
+  const seen = withLapsedUnassigned(["1", "2", "3", "4"].map((id) => getTask(ref, id)));
   expect(seen.map(({ owner, status }) => [owner, status])).toEqual([
     [undefined, "pending"],
     ["a", "in_progress"],

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { jsonPlan, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
+import { jsonUpdate, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
 import { updateFile } from "../../../src/store/lock.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
@@ -46,7 +46,7 @@ test("readJsonFile › reads again if another program is writing the file (S24)"
 /** Applies a change. @returns the content of the file afterwards */
 function changed(path: string, change: (value: { n: number }) => { n: number } | undefined) {
   const missing = (): Error => new Error("missing");
-  return updateFile(path, jsonPlan({ path, schema: shape, missing, change }));
+  return updateFile(path, jsonUpdate({ path, schema: shape, missing, change }));
 }
 
 test("a JSON change › keeps unknown fields, and writes with two spaces and mode 0600", async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Remembered } from "../../../src/store/read-cache.ts";
+import { ReadCache } from "../../../src/store/read-cache.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const LATER_MS = 60_000;
@@ -10,14 +10,14 @@ const LATER_MS = 60_000;
 function watched(text: string, laterMs = LATER_MS) {
   const path = join(temporaryDirectory(), "f");
   writeFileSync(path, text);
-  const remembered = new Remembered({ now: () => Date.now() + laterMs });
+  const cache = new ReadCache({ now: () => Date.now() + laterMs });
   let reads = 0;
   const get = (): { readonly text: string | undefined; readonly reads: number } => {
     const read = (): string => {
       reads += 1;
       return readFileSync(path, "utf8");
     };
-    return { text: remembered.of(path, read), reads };
+    return { text: cache.get(path, read), reads };
   };
   return { path, get };
 }

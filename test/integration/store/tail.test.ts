@@ -20,7 +20,7 @@ function log() {
 
 test("line feed › returns each line once, and a half-written line when it is complete", () => {
   const { path, feed, add } = log();
-  const { look } = feed();
+  const { poll: look } = feed();
   expect(look()).toEqual([]);
   add(1, "no json", 2);
   expect(look()).toEqual([1, 2]);
@@ -34,7 +34,7 @@ test("line feed › returns each line once, and a half-written line when it is c
 test("line feed › finishes a rotated file before it continues with the new one", () => {
   const { feed, add, turnOver } = log();
   add(1);
-  const { look } = feed();
+  const { poll: look } = feed();
   expect(look()).toEqual([1]);
   add(2);
   turnOver();
@@ -50,5 +50,5 @@ test("line feed › starts with the rotated file", () => {
   add(1, 2);
   turnOver();
   add(3);
-  expect(feed().look()).toEqual([1, 2, 3]);
+  expect(feed().poll()).toEqual([1, 2, 3]);
 });

@@ -7,7 +7,7 @@ import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { claimEnding, type NewEnding } from "../../../src/team/members/ending-claims.ts";
-import { addMembers, patchMember, removeMember, toFormer } from "../../../src/team/members/members.ts";
+import { addMembers, moveToFormer, patchMember, removeMember } from "../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
@@ -114,7 +114,7 @@ describe("events of a team", () => {
     await claimTask(ref, "dev", id);
     await removeMember(ref, "rev");
     const end: NewEnding = { id: "left/dev/1", name: "dev", how: "killed", news: "", tasks: [] };
-    await claimEnding(ref, end, (config) => toFormer(config, "dev", "killed", 1));
+    await claimEnding(ref, end, (config) => moveToFormer(config, "dev", "killed", 1));
     const [, , ...events] = eventsOf(ref);
     expect(events.map(({ what, agentId, agentType }) => [what, agentId, agentType])).toEqual([
       [undefined, "dev@crew", "type of dev"],
@@ -130,7 +130,7 @@ describe("events of a team", () => {
   it("record a member's end and its cause, once", async () => {
     const ref = await testTeam(["dev"]);
     const end: NewEnding = { id: "left/dev/1", name: "dev", how: "killed", news: "", tasks: [] };
-    const leave = (config: TeamConfig) => toFormer(config, "dev", "killed", 1);
+    const leave = (config: TeamConfig) => moveToFormer(config, "dev", "killed", 1);
     await claimEnding(ref, end, leave);
     await claimEnding(ref, end, leave);
     expect(eventsOf(ref).filter(({ what }) => what === "ended")).toMatchObject([

@@ -1,5 +1,5 @@
 import { updateTeam } from "../../../src/team/config/config.ts";
-import { toFormer } from "../../../src/team/members/members.ts";
+import { moveToFormer } from "../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
 /** Moves a member to `former`, without the other steps of an ending. @returns false if it was gone already */
@@ -11,7 +11,7 @@ export async function retireMember(
 ): Promise<boolean> {
   let retired = false;
   await updateTeam(ref, (config) => {
-    const next = toFormer(config, name, how, now);
+    const next = moveToFormer(config, name, how, now);
     retired = next !== undefined;
     return next;
   });

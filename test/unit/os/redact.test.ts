@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { maskStream, maskText, maskValue, secretsOf } from "../../../src/os/redact.ts";
+import { redactStream, redactText, redactValue, secretsOf } from "../../../src/os/redact.ts";
 
 const KEY = "hun\"ter<2>&'more";
 const PEM = "-----BEGIN KEY-----\n  pem1pem1pem1\n\tpem2 pem2  pem2\nshort\n";
@@ -23,39 +23,39 @@ describe("masking secrets of an environment", () => {
     ["of several lines, on one line", PEM.replace(/\s+/g, " ").trim()],
     ["of several lines, one line alone", "pem1pem1pem1"],
     ["of several lines, one line with single blanks", "pem2 pem2 pem2"],
-  ])("maskText hides a value %s", (_, form) => {
-    expect(maskText(`it is ${form}.`, secrets)).toMatch(/^it is (\[secret\]\s*)+\.$/);
+  ])("redactText hides a value %s", (_, form) => {
+    expect(redactText(`it is ${form}.`, secrets)).toMatch(/^it is (\[secret\]\s*)+\.$/);
   });
 
   it("secretsOf ignores short values and variables with other names", () => {
     expect(
       secretsOf({ A_KEY: "1234567", KEYS: "12345678", TOKEN_FILE: "/run/token", EMPTY_KEY: undefined }),
     ).toEqual([]);
-    expect(maskText("short, /home/somebody", secrets)).toBe("short, /home/somebody");
+    expect(redactText("short, /home/somebody", secrets)).toBe("short, /home/somebody");
   });
 
-  it("maskText hides the longer of two values with the same beginning", () => {
+  it("redactText hides the longer of two values with the same beginning", () => {
     const two = secretsOf({ A_TOKEN: "sesame-77", B_TOKEN: "sesame-77-and-more" });
-    expect(maskText("sesame-77-and-more sesame-77", two)).toBe("[secret] [secret]");
+    expect(redactText("sesame-77-and-more sesame-77", two)).toBe("[secret] [secret]");
   });
 
-  it("maskValue hides values in keys and values at any depth, and changes nothing else", () => {
+  it("redactValue hides values in keys and values at any depth, and changes nothing else", () => {
     const value = { "of sesame-77": [{ a: "sesame-77", n: 7, none: null, yes: true }] };
-    expect(maskValue(value, secrets)).toEqual({
+    expect(redactValue(value, secrets)).toEqual({
       "of [secret]": [{ a: "[secret]", n: 7, none: null, yes: true }],
     });
   });
 });
 
-describe("maskStream", () => {
+describe("redactStream", () => {
   it("hides a secret wherever the stream is cut, and returns safe text immediately", () => {
     const text = "say sesame-77, ses, sesame-7 and sesame-77";
     for (let at = 0; at <= text.length; at += 1) {
-      const stream = maskStream(["sesame-77"]);
+      const stream = redactStream(["sesame-77"]);
       const out = stream.push(text.slice(0, at)) + stream.push(text.slice(at)) + stream.end();
       expect(out).toBe("say [secret], ses, sesame-7 and [secret]");
     }
-    const stream = maskStream(["sesame-77"]);
+    const stream = redactStream(["sesame-77"]);
     expect([stream.push("plain se"), stream.push("e"), stream.end(), stream.end()]).toEqual([
       "plain ",
       "see",

@@ -32,7 +32,7 @@ test.each<[string, object, string]>([
   [
     "an interrupt",
     idle({ idleReason: "interrupted", result: "I build." }),
-    "ada is idle: somebody interrupted its turn, and may tell it more.\nIt says: I build.",
+    "ada is idle: its turn was interrupted, and new instructions may follow.\nIt says: I build.",
   ],
   ["a message to a peer", idle({ summary: "[to bob] found it" }), "ada is idle.\nIt wrote to bob: found it"],
   ["a summary without a recipient", idle({ summary: "found it" }), "ada is idle.\nfound it"],
@@ -49,12 +49,12 @@ test.each<[string, object, string]>([
   [
     "an assigned task that is blocked",
     task({ assignedBy: "bob", waitsFor: ["1", "2"] }),
-    "Task #7 is assigned to you by bob: Write\nIt waits for #1, #2; you are told when it is free to begin.",
+    "Task #7 is assigned to you by bob: Write\nIt waits for #1, #2; you will be notified when it can start.",
   ],
   [
     "an owned task that is no longer blocked",
     task({ assignedBy: "bob", isFree: true }),
-    "Your task #7 is free to begin, since all that it waited for is completed: Write",
+    "Your task #7 can start, since all its blockers are completed: Write",
   ],
   [
     "an approved plan with feedback",
@@ -82,7 +82,7 @@ test("proseOf puts the plan last, so that its text cannot pose as instructions",
   };
   const parsed = parseProtocol(JSON.stringify(message));
   expect(parsed && proseOf(parsed)).toMatch(
-    /^Plan approval request p .*\nAnswer it .*\nAll that follows is the plan:\n/,
+    /^Plan approval request p .*\nAnswer it .*\nThe rest of this message is the plan:\n/,
   );
   expect(parsed && proseOf(parsed).endsWith(`the plan:\n${planContent}`)).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskStatus } from "../../../schema/task.ts";
-import { withLapsedFree } from "../../../team/tasks/lease.ts";
+import { withLapsedUnassigned } from "../../../team/tasks/lease.ts";
 import { listTasks, ownerName } from "../../../team/tasks/tasks.ts";
 import { brokenTasksNote, taskTable } from "../../../terminal/status-text.ts";
 import { defineCommand } from "../../command.ts";
@@ -18,7 +18,7 @@ export const command = defineCommand({
     const { ref, config } = openTeam(io.env, options);
     const owner = options.owner === undefined ? undefined : memberByAddress(ref, config, options.owner).name;
     const broken: string[] = [];
-    const all = withLapsedFree(listTasks(ref, (_, id) => broken.push(id)));
+    const all = withLapsedUnassigned(listTasks(ref, (_, id) => broken.push(id)));
     if (broken.length > 0) out.note(brokenTasksNote(broken));
     const tasks = all.filter(
       (task) =>

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { TeamError } from "../../../../src/errors.ts";
 import { teamConfig } from "../../../../src/schema/config.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
-import { findMember, lookUpMember, recipientOf } from "../../../../src/team/members/members.ts";
+import { findMember, findRecipient, lookUpMember } from "../../../../src/team/members/members.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -39,12 +39,12 @@ test("teamConfig never throws for any value", () => {
   );
 });
 
-test("findMember and recipientOf return the member or throw a TeamError for any address", () => {
+test("findMember and findRecipient return the member or throw a TeamError for any address", () => {
   fc.assert(
     fc.property(valid, fc.oneof(word, fc.string()), (value, address) => {
       const config = teamConfig.parse(value);
       const found = lookUpMember(config, address);
-      for (const find of [findMember, recipientOf]) {
+      for (const find of [findMember, findRecipient]) {
         if (found !== undefined) expect(find(config, address)).toBe(found);
         else expect(() => find(config, address)).toThrow(TeamError);
       }

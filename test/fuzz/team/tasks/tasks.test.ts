@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { TeamError } from "../../../../src/errors.ts";
 import { isPlainTask, type Task, task as taskSchema } from "../../../../src/schema/task.ts";
 import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts";
-import { leaseLapsed } from "../../../../src/team/tasks/lease.ts";
+import { hasLeaseLapsed } from "../../../../src/team/tasks/lease.ts";
 import { assertAllowed, assertClaimable } from "../../../../src/team/tasks/task-rules.ts";
 import {
   changeTask,
@@ -63,7 +63,7 @@ test("the task schema keeps all fields of any valid task and never throws", () =
       const given = Object.entries(value as object).filter(([, one]) => one !== null);
       expect(parsed.data).toMatchObject(Object.fromEntries(given));
       isBlocked(parsed.data, () => parsed.data);
-      leaseLapsed(parsed.data);
+      hasLeaseLapsed(parsed.data);
       ownerName(parsed.data);
     }),
     cases(15_000),
@@ -102,7 +102,7 @@ test("assertAllowed and assertClaimable throw only TeamErrors, and a claimable t
         answers(() => assertAllowed(task, actor, wanted, get));
         if (!answers(() => assertClaimable(task, actor, get))) continue;
         expect(task.status).not.toBe("completed");
-        expect([undefined, actor]).toContain(leaseLapsed(task) ? actor : ownerName(task));
+        expect([undefined, actor]).toContain(hasLeaseLapsed(task) ? actor : ownerName(task));
       }
     }),
     cases(8_000),

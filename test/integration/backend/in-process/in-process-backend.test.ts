@@ -6,7 +6,7 @@ import {
 } from "../../../../src/backend/in-process/in-process-backend.ts";
 import type { RunWorker, WorkerStart } from "../../../../src/backend/in-process/resident-agent.ts";
 import { announceReady } from "../../../../src/launch/announce-ready.ts";
-import { asAgent, containErrors, currentAgent, processEnv } from "../../../../src/os/env.ts";
+import { containErrors, currentAgent, processEnv, runAsAgent } from "../../../../src/os/env.ts";
 import { replaceFile } from "../../../../src/os/files/atomic-write.ts";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
 import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
@@ -99,13 +99,13 @@ it("containErrors › rethrows an error that belongs to no agent", () => {
   expect(process.listeners("uncaughtException")).not.toContain(listener);
 });
 
-it("asAgent › runs code, and its later callbacks, with the agent's name and environment", async () => {
+it("runAsAgent › runs code, and its later callbacks, with the agent's name and environment", async () => {
   const names: (string | undefined)[] = [];
   const note = (): void => void names.push(`${currentAgent()?.agentId} ${processEnv().MARK}`);
   const agent = (agentId: string) => ({ agentId, env: { MARK: agentId }, failed: () => undefined });
   await Promise.all(
     ["a@x", "b@x"].map((id) =>
-      asAgent(agent(id), () => new Promise<void>((resolve) => setTimeout(resolve, 1)).then(note)),
+      runAsAgent(agent(id), () => new Promise<void>((resolve) => setTimeout(resolve, 1)).then(note)),
     ),
   );
   expect(names.toSorted()).toEqual(["a@x a@x", "b@x b@x"]);

@@ -10,7 +10,7 @@ import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
 import { createTeamFiles, readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
-import { addMembers, patchMember, toFormer } from "../../../../src/team/members/members.ts";
+import { addMembers, moveToFormer, patchMember } from "../../../../src/team/members/members.ts";
 import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
@@ -108,7 +108,7 @@ async function claimedByAnother(): Promise<{ ref: TeamRef; end: () => Promise<un
     tries: 1,
   };
   await updateTeam(ref, (config) => {
-    const left = toFormer(config, "dev", "shutdown", 5);
+    const left = moveToFormer(config, "dev", "shutdown", 5);
     return left && { ...left, metadata: { _endings: [ending] } };
   });
   const end = (): Promise<unknown> => {

@@ -14,7 +14,7 @@ import type { Ending } from "../../../../src/schema/ending.ts";
 import { worktreeOf } from "../../../../src/schema/member-metadata.ts";
 import { importedConfig } from "../../../../src/team/archive/rewrite-imported.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
-import { addMembers, findMember, patchMember, toFormer } from "../../../../src/team/members/members.ts";
+import { addMembers, findMember, moveToFormer, patchMember } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
@@ -60,7 +60,7 @@ test("worktree › is removed by the process that takes over a dead process's en
   };
   const ending: Ending = { ...left, worktree, by, at: Date.now(), tries: 1 };
   await updateTeam(ref, (config) => {
-    const next = toFormer(config, "dev", "shutdown", 5);
+    const next = moveToFormer(config, "dev", "shutdown", 5);
     return next && { ...next, metadata: { _endings: [ending] } };
   });
   await reconcile(ctx);

@@ -13,19 +13,19 @@ import { expect, onTestFinished, test } from "vitest";
 import { cutLog } from "../../../../src/os/files/capped-log.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
-const BOUNDS = { most: 1_000, kept: 100 };
+const BOUNDS = { max: 1_000, kept: 100 };
 
 test("cutLog › keeps the last lines of a large log, and other writers append after them", () => {
   const { path, fd } = log();
   const other = openSync(path, "a");
   onTestFinished(() => closeSync(other));
   let line = 0;
-  while (statSync(path).size <= BOUNDS.most) writeSync(fd, `line ${line++}\n`);
+  while (statSync(path).size <= BOUNDS.max) writeSync(fd, `line ${line++}\n`);
   expect(cutLog(fd, path, BOUNDS)).toBe(true);
   writeSync(other, "from another\n");
   writeSync(fd, "and on\n");
   const lines = readFileSync(path, "utf8").split("\n");
-  expect(statSync(path).size).toBeLessThan(BOUNDS.most / 2);
+  expect(statSync(path).size).toBeLessThan(BOUNDS.max / 2);
   expect(lines[0]).toMatch(/^line \d+$/);
   expect(lines.slice(-4)).toEqual([`line ${line - 1}`, "from another", "and on", ""]);
   expect(cutLog(fd, path, BOUNDS)).toBe(false);

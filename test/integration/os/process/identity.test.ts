@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   bootId,
-  isOfHere,
+  isLocalProcess,
   livenessOf,
   ownIdentity,
   pidSpace,
@@ -17,7 +17,7 @@ const UNUSED_PID = 999_999_999;
 const OTHER_BOOT = "00000000-0000-4000-8000-000000000000";
 const own = ownIdentity();
 
-describe("livenessOf and isOfHere, for the record of a process,", () => {
+describe("livenessOf and isLocalProcess, for the record of a process,", () => {
   test.each<[string, Partial<RecordedProcess>, ReturnType<typeof livenessOf>, boolean]>([
     ["report this process as alive", {}, "alive", true],
     [
@@ -68,7 +68,7 @@ describe("livenessOf and isOfHere, for the record of a process,", () => {
   ])("%s (S77)", (_what, fields, liveness, ofHere) => {
     const record = { ...own, ...fields };
     expect(livenessOf(record)).toBe(liveness);
-    expect(isOfHere(record)).toBe(ofHere);
+    expect(isLocalProcess(record)).toBe(ofHere);
   });
 
   test.runIf(process.platform === "linux")("ownIdentity contains the pid namespace and the boot id", () => {

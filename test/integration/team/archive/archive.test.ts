@@ -314,10 +314,10 @@ const STATUS = JSON.stringify(statusOf({ sessionId: "mine" }));
 
 describe("an invalid archive is refused, and creates nothing", () => {
   const refused: Record<string, readonly [reason: string, archive: () => Promise<Buffer>]> = {
-    "an uncompressed file": ["not a whole .tar.gz", async () => Buffer.from("hello")],
+    "an uncompressed file": ["not a complete .tar.gz", async () => Buffer.from("hello")],
     "an empty archive": ["is empty", () => packed([])],
     "a truncated file": [
-      "not a whole .tar.gz",
+      "not a complete .tar.gz",
       async () => (await described("crew", WHOLE)).subarray(0, -20),
     ],
     "a missing manifest": [
@@ -476,7 +476,7 @@ describe("an invalid archive is refused, and creates nothing", () => {
     const result = importTeam(home, stream(await archive()), { now: 5 });
     await expect(result).rejects.toMatchObject({ code: "CORRUPT_FILE" });
     await expect(result).rejects.toThrow(reason);
-    await expect(result).rejects.toThrow("Nothing was made.");
+    await expect(result).rejects.toThrow("Nothing was created.");
     expect(filesIn(home.root)).toEqual({});
     expect(readdirSync(join(home.root, "teams"))).toEqual([]);
     expect(readdirSync(join(home.root, "tasks"))).toEqual([]);

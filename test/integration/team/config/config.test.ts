@@ -211,7 +211,7 @@ test.skipIf(process.getuid?.() === 0)(
     expect(refused).toMatchObject({
       code: "PERMISSION_DENIED",
       message: expect.stringContaining(
-        `The team crew is deleted, but what was put away of it stays: ${path}`,
+        `The team crew is deleted, but some of its files could not be removed: ${path}`,
       ),
       hint: expect.stringContaining(`rm -r ${path}`),
     });

@@ -57,7 +57,7 @@ async function expectToldOnce(ref: TeamRef, agent: string): Promise<void> {
 }
 
 /** Repairs the links as the doctor does, and checks that both ends agree. */
-async function mendLinks(ref: TeamRef): Promise<void> {
+async function repairTaskLinks(ref: TeamRef): Promise<void> {
   for (const { id, blocks, blockedBy } of repairLinks(listTasks(ref))) {
     await changeTask(ref, id, (task) => ({ ...task, blocks: [...blocks], blockedBy: [...blockedBy] }));
   }
@@ -161,7 +161,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       const before = subjects(ref);
       await addTask(ref, "b", { subject: "next" });
       expect(subjects(ref)).toEqual([...before, "next"]);
-      await mendLinks(ref);
+      await repairTaskLinks(ref);
       if (before.includes("new")) expect(getTask(ref, "1").blocks).toEqual(["4"]);
     },
   },
@@ -200,9 +200,9 @@ export const CASES: Readonly<Record<string, Case>> = {
     operation: "link",
     holds: (ref) => expect(subjects(ref)).toEqual(["one", "two", "three"]),
     recovers: async (ref) => {
-      await mendLinks(ref);
+      await repairTaskLinks(ref);
       await updateTask(ref, "a", "3", { addBlocks: ["1"], addBlockedBy: ["2"] });
-      await mendLinks(ref);
+      await repairTaskLinks(ref);
       expect(getTask(ref, "3")).toMatchObject({ blocks: ["1"], blockedBy: ["2"] });
     },
   },
@@ -213,7 +213,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     recovers: async (ref) => {
       if (findTask(ref, "3") !== undefined) await updateTask(ref, "team-lead", "3", { status: "deleted" });
       expect((await addTask(ref, "b", { subject: "next" })).id).toBe("4");
-      await mendLinks(ref);
+      await repairTaskLinks(ref);
       expect([getTask(ref, "1").blockedBy, getTask(ref, "2").blocks]).toEqual([[], []]);
     },
   },

@@ -10,20 +10,20 @@ import { testTeam } from "../../../support/team/test-team.ts";
 
 const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") =>
   sendMessage(ref, { from, to, text });
-const textsOf = (feed: MailFeed) => feed.look().map(({ text }) => text);
+const textsOf = (feed: MailFeed) => feed.poll().map(({ text }) => text);
 
 test("mail feed › returns each message once, in order, with its state", async () => {
   const ref = await testTeam(["a", "b"]);
   const feed = openMailFeed(ref, "a", {});
   await send(ref, "one");
   await send(ref, "to another", "b");
-  expect(feed.look()).toMatchObject([{ text: "one", state: "queued", read: false }]);
+  expect(feed.poll()).toMatchObject([{ text: "one", state: "queued", read: false }]);
   const { messageId } = await send(ref, "two");
   await markAsRead(ref, "a", [messageId]);
   await recordProgress(ref, "a", [messageId], "turn_started");
-  expect(feed.look()).toMatchObject([{ text: "two", state: "turn_started", read: true }]);
+  expect(feed.poll()).toMatchObject([{ text: "two", state: "turn_started", read: true }]);
   await recordProgress(ref, "a", [messageId], "done");
-  expect(feed.look()).toEqual([]);
+  expect(feed.poll()).toEqual([]);
 });
 
 test("mail feed › returns a message that its reader removed between two calls", async () => {
@@ -31,8 +31,8 @@ test("mail feed › returns a message that its reader removed between two calls"
   const feed = openMailFeed(ref, "foreign", {});
   await send(ref, "quick", "foreign");
   writeFileSync(ref.paths.inbox("foreign"), "[]");
-  expect(feed.look()).toMatchObject([{ text: "quick", state: "delivered", read: true }]);
-  expect(feed.look()).toEqual([]);
+  expect(feed.poll()).toMatchObject([{ text: "quick", state: "delivered", read: true }]);
+  expect(feed.poll()).toEqual([]);
 });
 
 test("mail feed › returns another program's message once, even if it is journalled later", async () => {
@@ -46,7 +46,7 @@ test("mail feed › returns another program's message once, even if it is journa
     (await unreadMessages(ref, "a")).map(({ key }) => key),
   );
   expect(readFileSync(ref.paths.journal, "utf8")).toContain("peer");
-  expect(feed.look()).toEqual([]);
+  expect(feed.poll()).toEqual([]);
 });
 
 test("mail feed › leaves out skipped messages, other senders and read messages", async () => {

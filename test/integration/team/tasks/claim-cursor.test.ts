@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { expect, test } from "vitest";
 import { formatJson } from "../../../../src/store/format-json.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { raiseOpenFrom } from "../../../../src/team/tasks/claim-cursor.ts";
+import { raiseClaimCursor } from "../../../../src/team/tasks/claim-cursor.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask, readableTask } from "../../../../src/team/tasks/tasks.ts";
 import { unassignTasks } from "../../../../src/team/tasks/unassign.ts";
@@ -75,7 +75,7 @@ test("task operations › read only the files they need, in a list of any length
 test("claim cursor › a reopened task below the cursor is claimed first", async () => {
   const ref = await teamWith(100, 90);
   expect((await claimTask(ref, "a", undefined)).id).toBe("91");
-  expect(fs.readFileSync(ref.paths.openFrom, "utf8")).toBe("91");
+  expect(fs.readFileSync(ref.paths.claimCursor, "utf8")).toBe("91");
   await updateTask(ref, LEAD, "7", { status: "pending" });
   expect((await claimTask(ref, "a", undefined)).id).toBe("7");
   expect((await claimTask(ref, "a", undefined)).id).toBe("92");
@@ -84,13 +84,13 @@ test("claim cursor › a reopened task below the cursor is claimed first", async
 test("claim cursor › stops at a task that was reopened during the scan", async () => {
   const ref = await teamWith(100, 90);
   await updateTask(ref, LEAD, "50", { status: "pending" });
-  await raiseOpenFrom(ref, 91, (id) => readableTask(ref, String(id)));
-  expect(fs.readFileSync(ref.paths.openFrom, "utf8")).toBe("50");
+  await raiseClaimCursor(ref, 91, (id) => readableTask(ref, String(id)));
+  expect(fs.readFileSync(ref.paths.claimCursor, "utf8")).toBe("50");
 });
 
 test("claim cursor › a claim does not wait for its lock", async () => {
   const ref = await teamWith(100, 90);
-  const holder = holdLock(ref.paths.openFrom);
+  const holder = holdLock(ref.paths.claimCursor);
   expect(await holder.line()).toBe("held 1");
   expect((await claimTask(ref, "a", undefined)).id).toBe("91");
   holder.say("go on");
@@ -118,7 +118,7 @@ test.each(["", "no number", "-3", "1e9", "4000"])(
   "claim cursor › a cursor file with %j does no harm",
   async (mark) => {
     const ref = await teamWith(5, 2);
-    writeFileSync(ref.paths.openFrom, mark);
+    writeFileSync(ref.paths.claimCursor, mark);
     expect((await claimTask(ref, "a", undefined)).id).toBe("3");
   },
 );

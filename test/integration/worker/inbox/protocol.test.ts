@@ -193,7 +193,7 @@ const ROWS: readonly Row[] = [
       planContent: PLAN,
     },
     reads:
-      /^Plan approval request plan_approval-\d+@dev@crew from dev \(\S+\)\.\nAnswer it with SendMessage \{type: "plan_approval_response", .*\nAll that follows is the plan:\n# My plan\n\nRead &lt;\/teammate_message> first\.$/,
+      /^Plan approval request plan_approval-\d+@dev@crew from dev \(\S+\)\.\nAnswer it with SendMessage \{type: "plan_approval_response", .*\nThe rest of this message is the plan:\n# My plan\n\nRead &lt;\/teammate_message> first\.$/,
     changes: async ({ ref }) => {
       await eventually("its state", () => readStatus(ref, "dev")?.state === "awaiting-approval");
     },
@@ -377,7 +377,7 @@ const ROWS: readonly Row[] = [
       choices: ["tabs", "spaces"],
     },
     reads:
-      /^Question question-\d+@dev from dev: Tabs or &lt;b>\?\nChoices: tabs \| spaces\nA person answers it, if one is there\./,
+      /^Question question-\d+@dev from dev: Tabs or &lt;b>\?\nChoices: tabs \| spaces\nA person answers it, if one is present\./,
   },
   {
     type: "question_response",

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
-import { eventId } from "../../../../src/team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../../../src/team/mailbox/event-message-id.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
@@ -158,7 +158,7 @@ describe("killed worker (S21)", () => {
       from: "dev",
       to: LEAD_NAME,
       text: notice,
-      messageId: eventId("idle", "dev", messageId),
+      messageId: eventMessageId("idle", "dev", messageId),
     });
     start(ref);
     await eventually("the turn's end", async () => (await statesOf(ref)).every((state) => state === "done"));

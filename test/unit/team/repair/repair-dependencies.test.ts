@@ -24,7 +24,7 @@ test("repairLinks adds the missing other end of a link", () => {
   expect(repaired([task("1"), task("2", ["1"])])).toEqual(["1 > 2", "2 < 1"]);
   expect(repaired([task("1", [], ["2"]), task("2")])).toEqual(["1 > 2", "2 < 1"]);
   expect(repairLinks([task("1"), task("2", ["1"])])).toMatchObject([
-    { id: "1", flaws: ["#1 did not name #2, which waits for it"] },
+    { id: "1", problems: ["#1 did not name #2, which waits for it"] },
   ]);
 });
 

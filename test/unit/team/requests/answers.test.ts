@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chosen } from "../../../../src/team/requests/answers.ts";
+import { resolveChoice } from "../../../../src/team/requests/answers.ts";
 
 test.each([
   [["80", "8080"], "2", "8080"],
@@ -11,5 +11,5 @@ test.each([
   [["80", "8080"], "the second", "the second"],
   [[], "1", "1"],
 ] as const)("chosen: of %j, the answer %j means %j", (choices, said, meant) => {
-  expect(chosen(choices, said)).toBe(meant);
+  expect(resolveChoice(choices, said)).toBe(meant);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../../src/schema/task.ts";
-import { deadlockOf, deadlockSentence } from "../../../../src/team/tasks/deadlock.ts";
+import { deadlockSentence, findDeadlock } from "../../../../src/team/tasks/deadlock.ts";
 
 function task(id: string, blockedBy: string[] = [], more: Partial<Task> = {}): Task {
   return { id, subject: id, description: "", status: "pending", blocks: [], blockedBy, ...more };
 }
 
 const living = (owner: string): boolean => owner !== "dead";
-const found = (...tasks: Task[]): unknown => deadlockOf(tasks, living) ?? "can continue";
+const found = (...tasks: Task[]): unknown => findDeadlock(tasks, living) ?? "can continue";
 const active = { status: "in_progress", owner: "ada" } as const;
 
 test.each<[string, Task[]]>([
@@ -18,11 +18,11 @@ test.each<[string, Task[]]>([
   ["a living owner has an unblocked task", [task("1", [], { owner: "ada" })]],
   ["a blocker is missing", [task("1", ["9"])]],
   ["the blocker is completed", [task("1", ["2"]), task("2", [], { status: "completed" })]],
-])("deadlockOf reports nothing if %s", (_title, tasks) => {
+])("findDeadlock reports nothing if %s", (_title, tasks) => {
   expect(found(...tasks)).toBe("can continue");
 });
 
-test("deadlockOf names the tasks of a cycle in order, without tasks that only wait for it", () => {
+test("findDeadlock names the tasks of a cycle in order, without tasks that only wait for it", () => {
   const hanging = task("1", ["2"]);
   expect(found(hanging, task("2", ["4"]), task("4", ["3"]), task("3", ["2"]))).toEqual({
     kind: "cycle",
@@ -31,7 +31,7 @@ test("deadlockOf names the tasks of a cycle in order, without tasks that only wa
   expect(found(task("1", ["1"]))).toEqual({ kind: "cycle", tasks: ["1"] });
 });
 
-test("deadlockOf names a dead owner and all its unblocked tasks", () => {
+test("findDeadlock names a dead owner and all its unblocked tasks", () => {
   const deadOwner = { owner: "dead" };
   const tasks = [
     task("1", [], deadOwner),
@@ -45,7 +45,7 @@ test("deadlockOf names a dead owner and all its unblocked tasks", () => {
   });
 });
 
-test("deadlockOf recognises an owner by the name in its agent id", () => {
+test("findDeadlock recognises an owner by the name in its agent id", () => {
   expect(found(task("1", [], { owner: "dead@crew" }))).toMatchObject({ owner: "dead" });
 });
 
@@ -61,7 +61,7 @@ test("deadlockSentence describes the deadlock", () => {
   );
 });
 
-test("deadlockOf handles ten thousand tasks that wait for a cycle", () => {
+test("findDeadlock handles ten thousand tasks that wait for a cycle", () => {
   const row = Array.from({ length: 10_000 }, (_, i) => task(String(i + 1), [String(i + 2)]));
   expect(found(...row, task("10001", ["10001"]))).toEqual({ kind: "cycle", tasks: ["10001"] });
 });
