@@ -18,7 +18,7 @@ it("iterm2 mode › runs a teammate in an iTerm2 window that every command finds
   expect(ada).toMatchObject({
     backend: "iterm2",
     paneId: window,
-    why: expect.stringMatching(/iterm2 was asked/),
+    why: expect.stringContaining("teammate mode iterm2"),
   });
   const member = async () => (await done("status", "--json")).json<TeamStatus>().members[1];
   expect(await member()).toMatchObject({ backend: "iterm2", paneId: window, alive: true });

@@ -62,7 +62,7 @@ it("spawn --here › says where it put the teammate instead, and why", async () 
   const { t, pane, teams } = await inThree();
   t.tmux("resize-pane", "-Z", "-t", pane);
   const ada = await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
-  expect(ada.out).toContain("It is in the team's own window: a pane of this window is zoomed");
+  expect(ada.out).toContain("Its pane is in the team's own window: a pane of this window is zoomed");
   t.tmux("resize-pane", "-Z", "-t", pane);
   t.tmux("resize-pane", "-t", pane, "-x", "60");
   const bob = await teams("spawn", "bob", "--here", "--model", "scripted:play.json", "--json");

@@ -235,7 +235,7 @@ test("checkIterm2 › reports only inside iTerm2, and not inside tmux", async ()
   expect(await checkIterm2({ PATH: t.env.PATH })).toEqual([]);
   expect(await checkIterm2({ ...terminal.env, TMUX: "/tmp/x,1,0" })).toEqual([]);
   expect(await checkIterm2(terminal.env)).toMatchObject([
-    { level: "ok", text: expect.stringContaining("it2 0.2.3 drives it") },
+    { level: "ok", text: expect.stringContaining("it2 0.2.3 works") },
   ]);
   expect(await checkIterm2({ ...terminal.env, PATH: "/nowhere" })).toMatchObject([{ level: "ok" }]);
 });
