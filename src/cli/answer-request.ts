@@ -10,7 +10,7 @@ import { loadSettings } from "../settings/settings.ts";
 import type { SettingsScope } from "../settings/settings-files.ts";
 import { type RequestRecord, readRequest } from "../team/requests/requests.ts";
 import type { AnyCall } from "../terminal/call.ts";
-import { line } from "../terminal/paint.ts";
+import { line } from "../terminal/output.ts";
 import { textOption } from "./option-values.ts";
 
 /** Options of `approve` that also allow further calls. */

@@ -1,14 +1,9 @@
 import { parseArgs } from "node:util";
 import { TeamError } from "../errors.ts";
-import {
-  type ArgumentSpec,
-  type Call,
-  COMMON_OPTIONS,
-  longName,
-  type OptionSpecs,
-} from "../terminal/call.ts";
+import { type ArgumentSpec, type Call, COMMON_OPTIONS, type OptionSpecs } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
+import { longName } from "../text/terminal-text.ts";
 
 interface Declaration<A extends readonly ArgumentSpec[], O extends OptionSpecs> {
   /** As the user types it: `send`, `task add`. */

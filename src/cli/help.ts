@@ -1,7 +1,8 @@
 import { Command as Commander, CommanderError, Option } from "commander";
 import type { TeamError } from "../errors.ts";
 import { nearestNames } from "../schema/did-you-mean.ts";
-import { COMMON_OPTIONS, longName, type OptionSpec } from "../terminal/call.ts";
+import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
+import { longName } from "../text/terminal-text.ts";
 import { type Command, optionsOf, type ParsedLine, usageError, usageOf } from "./command.ts";
 
 /** Columns of the help if stdout is not a terminal, as in commander. */

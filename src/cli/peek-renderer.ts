@@ -1,8 +1,7 @@
 import type { ScreenChanges, VisibleRows } from "../backend/visible-rows.ts";
 import { onSuspend } from "../os/process/suspend.ts";
 import type { Io } from "../terminal/io.ts";
-import type { Output } from "../terminal/output.ts";
-import { line, visible } from "../terminal/paint.ts";
+import { line, type Output, visible } from "../terminal/output.ts";
 import { cutToWidth, displayWidth, stripControls } from "../text/terminal-text.ts";
 
 /** Shows an agent's screen to the user of `peek --follow`. */

@@ -2,10 +2,11 @@ import { dirname, join } from "node:path";
 import { EXIT, TeamError } from "../errors.ts";
 import { readText } from "../os/files/fs.ts";
 import { didYouMean, nearestNames } from "../schema/did-you-mean.ts";
-import { COMMON_OPTIONS, longName, type OptionSpec } from "../terminal/call.ts";
+import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
 import { report } from "../terminal/report-error.ts";
+import { longName } from "../text/terminal-text.ts";
 import { bind, type Command, type ParsedLine, parseQuickly } from "./command.ts";
 
 interface Entry {

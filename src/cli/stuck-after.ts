@@ -1,7 +1,7 @@
 import { TeamError } from "../errors.ts";
 import type { Home } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
-import { line } from "../terminal/paint.ts";
+import { line } from "../terminal/output.ts";
 
 /** Returns `teams.stuckAfter` of the settings in milliseconds; notes broken settings and uses the default, so that the status is still shown. */
 export async function readStuckAfterMs({ io, out }: AnyCall, { root }: Home): Promise<number> {

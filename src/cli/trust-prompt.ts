@@ -3,7 +3,7 @@ import { loadSettings } from "../settings/settings.ts";
 import { setTrust, trustDecision } from "../settings/trust.ts";
 import { teamsHome } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
-import { line } from "../terminal/paint.ts";
+import { line } from "../terminal/output.ts";
 
 /**
  * Asks the user, once for each repository, whether to trust this directory's files (protocol.md section 1, Trust). Does not

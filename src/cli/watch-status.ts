@@ -9,7 +9,7 @@ import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { hasPendingNotifications } from "../team/tasks/notify-owners.ts";
 import type { AnyCall } from "../terminal/call.ts";
-import { line } from "../terminal/paint.ts";
+import { line } from "../terminal/output.ts";
 import { statusText } from "../terminal/status-text.ts";
 import { follow } from "./follow-team.ts";
 import { readStuckAfterMs } from "./stuck-after.ts";

@@ -11,7 +11,7 @@ import { readStatus } from "../team/records/read-records.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
 import { recordEvent } from "../telemetry/event-log.ts";
 import type { AnyCall } from "../terminal/call.ts";
-import { line } from "../terminal/paint.ts";
+import { line } from "../terminal/output.ts";
 import type { OpenTeam } from "./select-team.ts";
 
 /**

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import * as z from "zod/mini";
 import { repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
+import { formatJson } from "../os/files/atomic-write.ts";
 import { ensureDir } from "../os/files/fs.ts";
-import { formatJson } from "../store/format-json.ts";
 import { jsonUpdate, readJsonFile, readRecordFile } from "../store/json-file.ts";
 import { updateFile } from "../store/lock.ts";
 

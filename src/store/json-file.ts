@@ -1,9 +1,9 @@
 import type * as z from "zod/mini";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { pauseSync } from "../os/clock.ts";
+import { formatJson } from "../os/files/atomic-write.ts";
 import { readText } from "../os/files/fs.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
-import { formatJson } from "./format-json.ts";
 import type { Update } from "./lock.ts";
 
 /** Milliseconds to wait for another program that writes a file in place, before the file is read again. */

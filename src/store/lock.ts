@@ -4,14 +4,13 @@ import { type StagedFile, stageFile } from "../os/files/atomic-write.ts";
 import { readText } from "../os/files/fs.ts";
 import { type LockDirectory, lockDirectoryId } from "../os/files/lock-directory.ts";
 import { readRecordLink } from "../os/files/symlink-record.ts";
-import { awaitLock, type LockWait } from "./await-lock.ts";
-import { type OwnerLock, seekOwnerLock, takeOwnedDirectory } from "./owner-lock.ts";
+import { awaitLock, type LockWait, type OwnerLock, seekOwnerLock, takeOwnedDirectory } from "./owner-lock.ts";
 
 // How a file is locked, from the outside in; this file has the steps in this order:
 //   1. update: `updateFile` replaces one file, `withLock` runs any work
 //   2. queue: `inQueue` lets in one of our calls at a time, in order within a process, by `<path>.q` between processes
 //   3. shared lock: `holdShared` takes the directory `<path>.lock`, which foreign writers take too
-// Details: await-lock.ts (retries), owner-lock.ts (the two locks, and which process holds them), os/files/lock-directory.ts.
+// Details: owner-lock.ts (retries, the two locks, and which process holds them), os/files/lock-directory.ts.
 
 /** Longer than the 10 s after which a stale lock is removed (product.md, Commands). */
 const WAIT_MS = 15_000;

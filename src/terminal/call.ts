@@ -74,8 +74,3 @@ export interface Call<
 
 /** The parts of a call that all commands have. */
 export type AnyCall = Pick<Call, "io" | "out"> & { readonly options: CommonOptions };
-
-/** The long name of an option: `teammateMode` → `teammate-mode`. */
-export function longName(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}

@@ -4,8 +4,7 @@ import { EVENT_TYPES, type EventType, type TeamEvent } from "../schema/event.ts"
 import { splitAddress } from "../schema/names.ts";
 import { tokenCount } from "../schema/status.ts";
 import { sumOf } from "../schema/tokens.ts";
-import type { Output } from "./output.ts";
-import { line } from "./paint.ts";
+import { line, type Output } from "./output.ts";
 import { compact } from "./status-text.ts";
 
 type Facts = Readonly<Record<string, unknown>>;

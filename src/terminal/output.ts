@@ -1,5 +1,78 @@
+import type { Env } from "../os/env.ts";
+import type { AgentState } from "../schema/status.ts";
+import type { TaskStatus } from "../schema/task.ts";
+import { memberColor, type Style, styled, TONE } from "../text/style.ts";
+import { displayWidth, stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
-import { type Paint, painter, wantsColors } from "./paint.ts";
+
+/** The meaning of a word, or the member that it belongs to, by the name of its colour (protocol.md section 2). */
+export type Tint = keyof typeof TONE | "bold" | { readonly member: string | undefined };
+
+/** Styled text that is safe to print. */
+export interface Painted {
+  readonly painted: string;
+  /** In cells. */
+  readonly width: number;
+}
+
+export type Paint = (text: string, ...tints: readonly Tint[]) => Painted;
+
+/** Returns the painter for a stream; without colours it only makes text safe. */
+export function painter(colors: boolean): Paint {
+  return (text, ...tints) => {
+    const safe = visible(text);
+    const painted = colors && safe !== "" ? styled(safe, tints.map(toStyle)) : safe;
+    return { painted, width: displayWidth(safe) };
+  };
+}
+
+function toStyle(tint: Tint): Style {
+  if (tint === "bold") return tint;
+  return typeof tint === "string" ? TONE[tint] : memberColor(tint.member);
+}
+
+/** Returns whether output to a stream has colours (https://no-color.org; `FORCE_COLOR` for recordings of a pipe). */
+export function wantsColors(env: Env, isTerminal: boolean): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR && env.FORCE_COLOR !== "0") return true;
+  return isTerminal && env.TERM !== "dumb";
+}
+
+/** The tints of each state: states that wait for a person are bold, inactive ones quiet. */
+export const STATE_TINTS: Readonly<Record<AgentState, readonly Tint[]>> = {
+  starting: ["busy"],
+  running: ["good"],
+  idle: ["quiet"],
+  "awaiting-approval": ["bold", "attention"],
+  "needs-input": ["bold", "attention"],
+  throttled: ["attention"],
+  paused: ["attention"],
+  stopping: ["quiet"],
+  exited: ["quiet"],
+  crashed: ["bold", "bad"],
+  unknown: ["quiet"],
+};
+
+export const TASK_TINTS: Readonly<Record<TaskStatus, readonly Tint[]>> = {
+  pending: [],
+  in_progress: ["good"],
+  completed: ["quiet"],
+};
+
+/** Returns foreign text as one line without control sequences. */
+export function visible(text: string): string {
+  return stripControls(text).replace(/[\n\t]+/g, " ");
+}
+
+/** Builds a line from a template and makes each value safe; painted values are safe already. */
+export function line(parts: TemplateStringsArray, ...values: readonly (string | number | Painted)[]): string {
+  return parts.reduce((text, part, i) => `${text}${shown(values[i - 1] ?? "")}${part}`);
+}
+
+export function shown(value: string | number | Painted): string {
+  if (typeof value === "object") return value.painted;
+  return typeof value === "number" ? String(value) : visible(value);
+}
 
 /** The output of a command. Foreign text must go through `line`, `table` or `visibleBlock` first. */
 export interface Output {

@@ -2,7 +2,7 @@ import { EXIT, messageOf, systemCode, systemErrorHint, TeamError } from "../erro
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
 import { stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
-import { painter, wantsColors } from "./paint.ts";
+import { painter, wantsColors } from "./output.ts";
 
 /** A failure as it is reported to a user or script. */
 interface Failure {

@@ -4,8 +4,7 @@ import type { Task } from "../schema/task.ts";
 import { budgetText } from "../team/members/budget.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
 import { operand } from "../text/shell-quote.ts";
-import type { Output } from "./output.ts";
-import { line, STATE_TINTS, TASK_TINTS } from "./paint.ts";
+import { line, type Output, STATE_TINTS, TASK_TINTS } from "./output.ts";
 import { type Cell, table } from "./table.ts";
 
 /** Returns a team's status as text: members, tasks and what waits for the user. */

@@ -1,5 +1,5 @@
 import { cutToWidth, displayWidth } from "../text/terminal-text.ts";
-import { type Painted, shown } from "./paint.ts";
+import { type Painted, shown } from "./output.ts";
 
 export type Cell = string | number | Painted;
 

@@ -1,6 +1,6 @@
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
 import { shellWord } from "../text/shell-quote.ts";
-import { line } from "./paint.ts";
+import { line } from "./output.ts";
 
 /**
  * Returns a line for each worktree that was not removed, with the reason and the command to remove it, and for each that

@@ -180,3 +180,8 @@ export function cutToWidth(text: string, width: number): string {
   }
   return width < 1 ? "" : `${out.trimEnd()}…`;
 }
+
+/** The long name of an option: `teammateMode` → `teammate-mode`. */
+export function longName(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

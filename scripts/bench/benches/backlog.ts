@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { formatJson } from "../../../src/store/format-json.ts";
+import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { atMost, type Bench, type Figure } from "../figure.ts";
 import { markAll, sendOne, takeUpResidence } from "../support/life.ts";

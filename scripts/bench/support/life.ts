@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { systemClock } from "../../../src/os/clock.ts";
+import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
-import { formatJson } from "../../../src/store/format-json.ts";
 import { appendJournal } from "../../../src/team/inbox/journal.ts";
 import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";

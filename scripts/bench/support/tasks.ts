@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import type { Task } from "../../../src/schema/task.ts";
-import { formatJson } from "../../../src/store/format-json.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
 /** Writes a task list as a team would have it; the first `done` tasks are completed. */

@@ -1,9 +1,8 @@
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { type LogFile, openLogFile } from "../../os/files/capped-log.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import type { AgentState, ExitRecord } from "../../schema/status.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { ring } from "../../wakeup/fifo-bell.ts";
 import type { SpawnRequest } from "../backend.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { openTeam } from "../../runtime/select-team.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { gridText, stripControls } from "../../text/terminal-text.ts";

@@ -2,7 +2,7 @@ import { systemClock } from "../../os/clock.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { broadcast } from "../../team/mailbox/send.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 import { noteRedacted, textArgument } from "../option-values.ts";
 

@@ -3,7 +3,7 @@ import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, resolveTarget } from "../../runtime/select-team.ts";
 import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 import { BUDGET_OPTIONS, budgetLimits } from "../option-values.ts";
 

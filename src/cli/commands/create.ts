@@ -4,7 +4,7 @@ import { refuseSecondTeam } from "../../runtime/operation-context.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
 

@@ -4,7 +4,7 @@ import { operationContext, refuseForeignTeam } from "../../runtime/operation-con
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
 import type { SavedArchive } from "../archive-file.ts";

@@ -6,8 +6,7 @@ import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.
 import { listTeams } from "../../team/config/config.ts";
 import { assertTeam } from "../../team/config/team-lock.ts";
 import { type Home, teamRef, teamsHome } from "../../team/ref.ts";
-import type { Output } from "../../terminal/output.ts";
-import { line } from "../../terminal/paint.ts";
+import { line, type Output } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";

@@ -2,7 +2,7 @@ import { SHUTDOWN_TIMEOUT, type ShutdownReport } from "../../operations/ending/s
 import { type DownOptions, downTeam } from "../../operations/resume/down.ts";
 import { openOwnTeam, operationContext } from "../../runtime/operation-context.ts";
 import { defined } from "../../schema/defined.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { exitOfShutdowns } from "../../terminal/report-error.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";

@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { openTeam } from "../../runtime/select-team.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 import { formatBytes } from "../option-values.ts";
 

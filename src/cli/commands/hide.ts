@@ -2,7 +2,7 @@ import { EXIT } from "../../errors.ts";
 import { setHidden } from "../../operations/hide-pane.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({

@@ -8,7 +8,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/archive/import-team.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
 import { pluralized } from "../option-values.ts";

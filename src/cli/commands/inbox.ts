@@ -11,7 +11,7 @@ import { history, type MailFeed, type MessageView, openMailFeed } from "../../te
 import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { line, type Tint } from "../../terminal/paint.ts";
+import { line, type Tint } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";

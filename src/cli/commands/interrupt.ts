@@ -2,7 +2,7 @@ import { type InterruptReport, interruptAgent } from "../../operations/interrupt
 import { filesContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({

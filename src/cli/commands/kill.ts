@@ -8,7 +8,7 @@ import {
 } from "../../operations/ending/kill.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-team.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { secondsOption } from "../option-values.ts";

@@ -7,7 +7,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
 import { pluralized } from "../option-values.ts";

@@ -12,7 +12,7 @@ import { readStatus } from "../../team/records/read-records.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
-import { wantsColors } from "../../terminal/paint.ts";
+import { wantsColors } from "../../terminal/output.ts";
 import { createPaneView } from "../../terminal/pane-view.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";

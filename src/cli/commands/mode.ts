@@ -3,7 +3,7 @@ import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { bypassForbiddenBy, loadSettings } from "../../settings/settings.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
   name: "mode",

@@ -4,8 +4,7 @@ import { type ResumedMember, type ResumeReport, resumeTeam } from "../../operati
 import { openOwnTeam, operationContext } from "../../runtime/operation-context.ts";
 import { defined } from "../../schema/defined.ts";
 import { loadSettings } from "../../settings/settings.ts";
-import type { Output } from "../../terminal/output.ts";
-import { line } from "../../terminal/paint.ts";
+import { line, type Output } from "../../terminal/output.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
 

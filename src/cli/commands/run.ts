@@ -26,7 +26,7 @@ import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import type { Call } from "../../terminal/call.ts";
 import type { Io } from "../../terminal/io.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { checkAudit, reportCheck } from "../audit-report.ts";
 import { defineCommand, usageError } from "../command.ts";

@@ -3,7 +3,7 @@ import { plainText } from "../../protocol/messages.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
 import { noteRedacted, textArgument } from "../option-values.ts";
 

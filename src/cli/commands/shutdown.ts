@@ -7,7 +7,7 @@ import { withWorktreeEnds } from "../../operations/ending/worktree-report.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { exitOfShutdowns } from "../../terminal/report-error.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand } from "../../text/shell-quote.ts";

@@ -12,7 +12,7 @@ import { closeSidebar, openSidebar, widthKeeper } from "../../runtime/sidebar-pa
 import type { Answer } from "../../sidebar/state.ts";
 import { ReadCache } from "../../store/read-cache.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { line, wantsColors } from "../../terminal/paint.ts";
+import { line, wantsColors } from "../../terminal/output.ts";
 import { withStuck } from "../../terminal/status-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { anyBell } from "../../wakeup/bell.ts";

@@ -28,7 +28,7 @@ import {
 } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { BUDGET_OPTIONS, budgetLimits, textOption } from "../option-values.ts";

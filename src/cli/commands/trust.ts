@@ -6,7 +6,7 @@ import { deciderOf } from "../../runtime/select-team.ts";
 import { listTrust, setTrust } from "../../settings/trust.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { line } from "../../terminal/paint.ts";
+import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({

@@ -4,8 +4,7 @@ import { type MemberStatus, type TeamStatus, teamStatus } from "../../operations
 import { filesContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import type { Output } from "../../terminal/output.ts";
-import { line } from "../../terminal/paint.ts";
+import { line, type Output } from "../../terminal/output.ts";
 import { brokenTasksNote } from "../../terminal/status-text.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";

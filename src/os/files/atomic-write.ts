@@ -183,3 +183,8 @@ export function createTemporaryDirectory(prefix: string): string {
   chmodSync(path, PRIVATE_DIR);
   return path;
 }
+
+/** Formats JSON as other programs do: two spaces, no newline at the end. Loads no zod. */
+export function formatJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 2);
+}

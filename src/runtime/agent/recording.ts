@@ -4,14 +4,12 @@ import type { Model } from "../../agent/model/model.ts";
 import type { RecordingContext } from "../../agent/playbook/record-turn.ts";
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
-import { createWhole } from "../../os/files/atomic-write.ts";
+import { createWhole, formatJson } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, isDirectory, listDir, removeTree } from "../../os/files/fs.ts";
 import { redactValue, secretsOf } from "../../os/redact.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { type Playbook, type PlaybookTurn, playbook, turn } from "../../schema/playbook.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { appendJsonLines, readJsonLines } from "../../store/jsonl.ts";
-
 /** Names the directory into which each agent of a recorded run writes its turns. */
 export const RECORDING_VARIABLE = "TEAMS_RECORDING";
 

@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { ERROR_EXIT, type ErrorCode, TeamError } from "../../errors.ts";
 import type { WorktreeEnd } from "../../operations/worktrees/remove-worktree.ts";
 import type { Env } from "../../os/env.ts";
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir, isMissing, readText } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { failureOf } from "../../terminal/report-error.ts";
 
 /** The result of a run, as `teams run --json` prints it. */

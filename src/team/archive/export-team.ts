@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
+import { formatJson } from "../../os/files/atomic-write.ts";
 import { entryOf, listDir, readFrom } from "../../os/files/fs.ts";
 import { type FileToPack, packArchive, packedSize, wholeLinesOf } from "../../os/files/tar.ts";
 import { agentFileName, planPath, transcriptPath } from "../../protocol/paths.ts";
 import { ARCHIVE_VERSION, type ArchiveManifest } from "../../schema/archive.ts";
 import { task, watermarkOf } from "../../schema/task.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { corruptFile, readJsonFile } from "../../store/json-file.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import { readTeam } from "../config/config.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import {
   ensureDir,
   entryOf,
@@ -13,7 +13,6 @@ import {
 import { readArchive } from "../../os/files/tar.ts";
 import { agentFileName, planPath, transcriptPath } from "../../protocol/paths.ts";
 import type { StatusRecord } from "../../schema/status.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { moveOntoFree, placeTeam } from "../config/config.ts";
 import { endingId } from "../members/ending-claims.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import type * as z from "zod/mini";
 import { messageOf, TeamError } from "../../errors.ts";
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { type PackedFile, saveBytes } from "../../os/files/tar.ts";
 import { agentFileName } from "../../protocol/paths.ts";
@@ -12,7 +12,6 @@ import { agentName, foldName, isTeamDir } from "../../schema/names.ts";
 import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../../schema/status.ts";
 import { taskNumbered, watermarkOf } from "../../schema/task.ts";
 import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
 import { importedConversation, importedTask } from "./rewrite-imported.ts";
 

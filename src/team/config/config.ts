@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import {
   ensureDir,
   entryOf,
@@ -16,7 +16,6 @@ import { type TeamConfig, teamConfig } from "../../schema/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand } from "../../text/shell-quote.ts";

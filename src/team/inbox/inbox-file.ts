@@ -1,7 +1,7 @@
 import { pauseSync, systemClock } from "../../os/clock.ts";
+import { formatJson } from "../../os/files/atomic-write.ts";
 import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
 import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { REREAD_MS } from "../../store/json-file.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
 import type { FileUpdate, Held } from "../../store/lock.ts";

@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
+import { newUuid } from "../../os/process/identity.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
-import { newUuid } from "../../os/uuid.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import type { EventSubject } from "../../schema/event.ts";
 import { type InboxMessage, type JournalLine, TYPED } from "../../schema/inbox.ts";
@@ -270,4 +271,21 @@ function broadcastFailed(failed: string, reached: readonly string[], error: unkn
       cause: error,
     },
   );
+}
+
+/**
+ * Derives the `msg_id` of a message about an event. Every process derives the same id for the same event, so a second
+ * notification is dropped (protocol.md section 4). Returns a version 8 UUID of RFC 9562, made from a hash.
+ * @param parts identify the event; their order matters
+ */
+export function eventMessageId(...parts: readonly string[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+  const variant = ((Number.parseInt(hash.charAt(16), 16) & 3) | 8).toString(16);
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `${variant}${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join("-");
 }

@@ -1,13 +1,12 @@
 import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import type { EventSubject } from "../../schema/event.ts";
 import { worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
-import { formatJson } from "../../store/format-json.ts";
 import type { Held } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { operand } from "../../text/shell-quote.ts";

@@ -1,11 +1,10 @@
 import { dirname } from "node:path";
 import { processEnv } from "../../os/env.ts";
 import { ensureRuntimeDirectory, isOwnRuntime } from "../../os/files/app-directories.ts";
-import { makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, removeTree } from "../../os/files/fs.ts";
 import { redactText, secretsOf } from "../../os/redact.ts";
 import type { StatusRecord } from "../../schema/status.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { makeFifos } from "../../wakeup/fifo-bell.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import type { TeamRef } from "../ref.ts";

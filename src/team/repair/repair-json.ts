@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
+import { formatJson } from "../../os/files/atomic-write.ts";
 import { readText } from "../../os/files/fs.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { readJsonFile } from "../../store/json-file.ts";
 import { copyAside } from "../../store/quarantine.ts";
 import { updateTeamFile } from "../config/team-lock.ts";

@@ -1,8 +1,7 @@
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../../protocol/permission-messages.ts";
 import { LEAD_NAME, PERSON_NAME } from "../../schema/names.ts";
-import { eventMessageId } from "../mailbox/event-message-id.ts";
-import { sendMessage } from "../mailbox/send.ts";
+import { eventMessageId, sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
 import { type AnswerRecord, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
 

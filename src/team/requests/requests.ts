@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
-import { createWhole, makeDirBelow } from "../../os/files/atomic-write.ts";
+import { createWhole, formatJson, makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { sameName } from "../../schema/names.ts";
 import { metadata } from "../../schema/zod-helpers.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import { assertTeam } from "../config/team-lock.ts";
 import { teamNotFound } from "../config/team-not-found.ts";

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { fileSize, removeFile } from "../../os/files/fs.ts";
 import type { Task } from "../../schema/task.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 

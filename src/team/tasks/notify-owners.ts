@@ -3,8 +3,7 @@ import type { Clock } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
-import { eventMessageId } from "../mailbox/event-message-id.ts";
-import { type OutgoingMessage, sendMessage } from "../mailbox/send.ts";
+import { eventMessageId, type OutgoingMessage, sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
 import {

@@ -1,11 +1,10 @@
 import { TeamError } from "../../errors.ts";
-import { replaceFile } from "../../os/files/atomic-write.ts";
+import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, readText, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { isPlainTask, type Task, taskNumbered, withNumber } from "../../schema/task.ts";
-import { formatJson } from "../../store/format-json.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";

@@ -1,7 +1,6 @@
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, SYSTEM_NAME } from "../../schema/names.ts";
-import { eventMessageId } from "../../team/mailbox/event-message-id.ts";
-import { sendMessage } from "../../team/mailbox/send.ts";
+import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import {
   type Budget,
   type BudgetLevel,

@@ -1,5 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { newUuid } from "../../os/uuid.ts";
+import { newUuid } from "../../os/process/identity.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { TYPED } from "../../schema/inbox.ts";
 import { PERSON_NAME } from "../../schema/names.ts";

@@ -1,5 +1,5 @@
 import { steadyNow } from "../../os/clock.ts";
-import { newUuid } from "../../os/uuid.ts";
+import { newUuid } from "../../os/process/identity.ts";
 import { shownProse } from "../../protocol/render.ts";
 import { isTyped } from "../../schema/inbox.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";

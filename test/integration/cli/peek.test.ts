@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { formatJson } from "../../../src/store/format-json.ts";
+import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import { readPlace, writePlace } from "../../../src/team/records/read-records.ts";
 import { cliIn, type Ended } from "../../support/processes/in-process-cli.ts";
 import { eventually } from "../../support/timing/eventually.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newUuid } from "../../../src/os/uuid.ts";
+import { newUuid } from "../../../src/os/process/identity.ts";
 
 test("newUuid returns different random UUIDs", () => {
   const made = Array.from({ length: 50 }, newUuid);

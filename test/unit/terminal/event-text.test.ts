@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EVENT_TYPES } from "../../../src/schema/event.ts";
 import { eventText } from "../../../src/terminal/event-text.ts";
-import { painter } from "../../../src/terminal/paint.ts";
+import { painter } from "../../../src/terminal/output.ts";
 
 const tokens = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0 };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { countOption, listOption, secondsOption, timeOption } from "../../../src/cli/option-values.ts";
 import { TeamError } from "../../../src/errors.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import { line, painter, visible } from "../../../src/terminal/paint.ts";
+import { line, painter, visible } from "../../../src/terminal/output.ts";
 import { failureOf, report } from "../../../src/terminal/report-error.ts";
 import { compact, statusLine, statusText, taskTable } from "../../../src/terminal/status-text.ts";
 import { table } from "../../../src/terminal/table.ts";

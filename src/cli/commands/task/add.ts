@@ -2,7 +2,7 @@ import { systemClock } from "../../../os/clock.ts";
 import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { addTask } from "../../../team/tasks/update-task.ts";
-import { line } from "../../../terminal/paint.ts";
+import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
 import { listOption, textArgument, textOption } from "../../option-values.ts";
 

@@ -1,6 +1,6 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import { claimTask } from "../../../team/tasks/claim-task.ts";
-import { line } from "../../../terminal/paint.ts";
+import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
 

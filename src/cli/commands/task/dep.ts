@@ -1,6 +1,6 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
-import { line } from "../../../terminal/paint.ts";
+import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
 

@@ -3,7 +3,7 @@ import { openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { readableTask } from "../../../team/tasks/tasks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
-import { line } from "../../../terminal/paint.ts";
+import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
 

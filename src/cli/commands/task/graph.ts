@@ -1,8 +1,7 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import type { Task } from "../../../schema/task.ts";
 import { listTasks } from "../../../team/tasks/tasks.ts";
-import type { Output } from "../../../terminal/output.ts";
-import { line, TASK_TINTS, visible } from "../../../terminal/paint.ts";
+import { line, type Output, TASK_TINTS, visible } from "../../../terminal/output.ts";
 import { brokenTasksNote } from "../../../terminal/status-text.ts";
 import { defineCommand } from "../../command.ts";
 

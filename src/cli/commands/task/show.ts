@@ -1,6 +1,6 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import { getTask } from "../../../team/tasks/tasks.ts";
-import { line, TASK_TINTS } from "../../../terminal/paint.ts";
+import { line, TASK_TINTS } from "../../../terminal/output.ts";
 import { stripControls } from "../../../text/terminal-text.ts";
 import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";

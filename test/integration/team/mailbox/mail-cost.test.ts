@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { formatJson } from "../../../../src/store/format-json.ts";
+import { formatJson } from "../../../../src/os/files/atomic-write.ts";
 import { appendJournal } from "../../../../src/team/inbox/journal.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";

@@ -1,7 +1,7 @@
 import fs, { writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { expect, test } from "vitest";
-import { formatJson } from "../../../../src/store/format-json.ts";
+import { formatJson } from "../../../../src/os/files/atomic-write.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { raiseClaimCursor } from "../../../../src/team/tasks/claim-cursor.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";

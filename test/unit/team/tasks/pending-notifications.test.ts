@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../../src/schema/task.ts";
-import { eventMessageId } from "../../../../src/team/mailbox/event-message-id.ts";
+import { eventMessageId } from "../../../../src/team/mailbox/send.ts";
 import {
   completionNumber,
   isCompletionUnrecorded,
