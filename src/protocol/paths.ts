@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { sha256 as digest } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
 
 /**
@@ -8,7 +7,7 @@ import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
  * `node:crypto` costs a cold `teams send` 5 %. Code that runs later uses `node:crypto`.
  */
 export function sha256(text: string): string {
-  return bytesToHex(digest(utf8ToBytes(text)));
+  return Buffer.from(digest(Buffer.from(text, "utf8"))).toString("hex");
 }
 
 /** Maximum bytes of an encoded file name: 255, less room for the longest suffix (`.json.lock`, …). */
