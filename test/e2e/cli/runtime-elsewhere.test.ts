@@ -57,7 +57,7 @@ describe("a runtime directory that is a file", () => {
     const refused = await run(["spawn", "ada", "--teammate-mode", "process", "--json"]);
     expect(refused.error()).toMatchObject({
       code: "PERMISSION_DENIED",
-      hint: expect.stringContaining("set XDG_RUNTIME_DIR"),
+      hint: expect.stringContaining("Set XDG_RUNTIME_DIR"),
     });
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
     expect((await run(["delete", ref.team])).code).toBe(0);

@@ -92,7 +92,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     expect(json()).toMatchObject({ team: "crew", outcome: "completed", result: "It has 3 words." });
     const [first] = requests.slice(asked);
     const read = JSON.stringify(first?.body.messages);
-    expect(read).toContain("you are its lead now");
+    expect(read).toContain("you are its lead from now on");
     expect(read).toContain("- ann (general-purpose, idle)");
     expect(read).toContain("#1 (pending; free): count them");
     expect(read.includes("Count the words")).toBe(goesOn);

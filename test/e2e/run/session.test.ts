@@ -95,7 +95,7 @@ describe("run --detach", () => {
     process.kill(lead, "SIGSTOP");
     child.kill("SIGINT");
     expect(await ended).toBe(130);
-    const [, words = ""] = /Go there: (tmux .*)/.exec(said) ?? [];
+    const [, words = ""] = /Attach to it: (tmux .*)/.exec(said) ?? [];
     const shown = words.replace("attach-session", "list-panes -F '#{pane_pid}'");
     expect(execFileSync("sh", ["-c", shown], { env: t.env, encoding: "utf8" })).toBe(`${lead}\n`);
   });
