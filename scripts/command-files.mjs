@@ -1,5 +1,5 @@
 /**
- * Lists the source files of which a command runs functions: a measure of how much a reader opens to follow it.
+ * Lists the source files whose functions a command runs: a measure of how much a reader opens to follow it.
  *
  *   node scripts/command-files.mjs            (counts for send and spawn)
  *   node scripts/command-files.mjs --list     (and the files)
