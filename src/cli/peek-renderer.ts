@@ -2,7 +2,8 @@ import type { ScreenChanges, VisibleRows } from "../backend/visible-rows.ts";
 import { onSuspend } from "../os/process/suspend.ts";
 import type { Io } from "../terminal/io.ts";
 import { line, type Output, visible } from "../terminal/output.ts";
-import { cutToWidth, displayWidth, stripControls } from "../text/terminal-text.ts";
+import { cutToWidth, displayWidth } from "../text/cell-width.ts";
+import { stripControls } from "../text/terminal-text.ts";
 
 /** Shows an agent's screen to the user of `peek --follow`. */
 export interface PeekRenderer {

@@ -1,8 +1,9 @@
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TokenCount } from "../schema/tokens.ts";
+import { cells, displayWidth } from "../text/cell-width.ts";
 import { TONE } from "../text/style.ts";
-import { cells, displayWidth, gridText } from "../text/terminal-text.ts";
+import { gridText } from "../text/terminal-text.ts";
 import type { SidebarMember, SidebarTask, SidebarTeam } from "./data.ts";
 
 interface StateLook {

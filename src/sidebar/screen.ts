@@ -1,5 +1,5 @@
 import type { Widgets } from "blessed";
-import { cells } from "../text/terminal-text.ts";
+import { cells } from "../text/cell-width.ts";
 import type { Line, SpanStyle } from "./spans.ts";
 
 /** A full-screen grid of cells with a keyboard and a mouse. */

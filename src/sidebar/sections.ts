@@ -1,8 +1,9 @@
 import { headlineOf } from "../protocol/render.ts";
 import { sameName } from "../schema/names.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
+import { displayWidth } from "../text/cell-width.ts";
 import { memberColor, TONE } from "../text/style.ts";
-import { displayWidth, gridText } from "../text/terminal-text.ts";
+import { gridText } from "../text/terminal-text.ts";
 import type { MessageLine, SidebarApproval, SidebarData, SidebarMember, SidebarTask } from "./data.ts";
 import { KEYS } from "./keys.ts";
 import {

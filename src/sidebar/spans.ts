@@ -1,4 +1,4 @@
-import { cutToWidth, displayWidth } from "../text/terminal-text.ts";
+import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import type { SidebarTarget } from "./state.ts";
 
 export interface SpanStyle {

@@ -1,5 +1,6 @@
+import { displayWidth } from "../text/cell-width.ts";
 import { styler, TONE } from "../text/style.ts";
-import { displayWidth, gridText } from "../text/terminal-text.ts";
+import { gridText } from "../text/terminal-text.ts";
 import { type LineEditor, lineEditor, PASTES_OFF, PASTES_ON } from "./line-editor.ts";
 
 /**

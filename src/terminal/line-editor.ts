@@ -1,5 +1,4 @@
-import { displayWidth } from "../text/terminal-text.ts";
-
+import { displayWidth } from "../text/cell-width.ts";
 /** The result of typed keys. */
 export type Typed =
   /** Text to write to the terminal, which does not echo. */

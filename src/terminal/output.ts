@@ -2,7 +2,7 @@ import type { Env } from "../os/env.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TaskStatus } from "../schema/task.ts";
 import { memberColor, type Style, styled, TONE } from "../text/style.ts";
-import { displayWidth, stripControls } from "../text/terminal-text.ts";
+import { stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
 
 /** The meaning of a word, or the member that it belongs to, by the name of its colour (protocol.md section 2). */
@@ -11,8 +11,8 @@ export type Tint = keyof typeof TONE | "bold" | { readonly member: string | unde
 /** Styled text that is safe to print. */
 export interface Painted {
   readonly painted: string;
-  /** In cells. */
-  readonly width: number;
+  /** The same text without styles. */
+  readonly plain: string;
 }
 
 export type Paint = (text: string, ...tints: readonly Tint[]) => Painted;
@@ -22,7 +22,7 @@ export function painter(colors: boolean): Paint {
   return (text, ...tints) => {
     const safe = visible(text);
     const painted = colors && safe !== "" ? styled(safe, tints.map(toStyle)) : safe;
-    return { painted, width: displayWidth(safe) };
+    return { painted, plain: safe };
   };
 }
 

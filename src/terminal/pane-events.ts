@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../agent/events.ts";
+import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import { TONE } from "../text/style.ts";
-import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
+import { gridText } from "../text/terminal-text.ts";
 import { excerpt, type Page } from "./pane-writer.ts";
 
 /** Columns around a call's name: its sign, the parentheses, and a minimum for its summary. */

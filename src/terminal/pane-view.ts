@@ -1,7 +1,8 @@
 import { MESSAGE_SIGN } from "../operations/ending/last-lines.ts";
+import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import { operand } from "../text/shell-quote.ts";
 import { memberColor, TONE } from "../text/style.ts";
-import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
+import { gridText } from "../text/terminal-text.ts";
 import { wrapRow } from "../text/word-wrap.ts";
 import type { PermissionPrompt, WorkerView } from "../worker/view.ts";
 import type { TypingRow } from "./input-row.ts";

@@ -1,11 +1,6 @@
+import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import { memberColor, type Style, type Styler, styler, TONE } from "../text/style.ts";
-import {
-  type ControlStripper,
-  controlStripper,
-  cutToWidth,
-  displayWidth,
-  stripControls,
-} from "../text/terminal-text.ts";
+import { type ControlStripper, controlStripper, stripControls } from "../text/terminal-text.ts";
 import { wordFlow, wrapRow } from "../text/word-wrap.ts";
 
 /** The kind of a row; an empty row separates different kinds. */

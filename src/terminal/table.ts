@@ -1,4 +1,4 @@
-import { cutToWidth, displayWidth } from "../text/terminal-text.ts";
+import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import { type Painted, shown } from "./output.ts";
 
 export type Cell = string | number | Painted;
@@ -25,14 +25,18 @@ export function table(
   return all.map((row) => rowText(row, widths, options)).join("\n");
 }
 
-interface Measured extends Painted {
+interface Measured {
+  readonly painted: string;
+  /** In cells. */
+  readonly width: number;
   /** A painted cell is never cut: the end of its style would be lost. */
   readonly whole: boolean;
 }
 
 /** Measures a cell; call it once per cell, since this is the main cost of a long table. */
 function measured(cell: Cell): Measured {
-  if (typeof cell === "object") return { ...cell, whole: true };
+  if (typeof cell === "object")
+    return { painted: cell.painted, width: displayWidth(cell.plain), whole: true };
   const text = shown(cell);
   return { painted: text, width: displayWidth(text), whole: false };
 }

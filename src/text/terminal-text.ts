@@ -1,11 +1,5 @@
-/** Prepares foreign text for a terminal: removes control sequences and measures the rest in cells, as tmux does. */
-import { eastAsianWidth } from "get-east-asian-width";
-
 /** Characters after which a control string without an end becomes text again, so that it cannot swallow the rest. */
 const MAX_SEQUENCE = 256;
-/** Combining marks kept on one character; more would overwrite the rows above. */
-const MAX_MARKS = 3;
-
 type State = "text" | "return" | "escape" | "sequence" | "string" | "string-escape";
 
 /** Removes control sequences from a stream, even if a sequence is split between two pieces. */
@@ -100,7 +94,7 @@ function follow(state: State, char: string): State | undefined {
 
 const EMOJI_PARTS = /[\u200d\u20e3\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e0fff}]/gu;
 const REGIONAL = /[\u{1f1e6}-\u{1f1ff}]/gu;
-const REGIONAL_A = 0x1f1e6;
+export const REGIONAL_A = 0x1f1e6;
 
 /**
  * Returns one line for a grid of cells, without control characters and with single spaces. Emoji get the form that all
@@ -126,60 +120,6 @@ export function gridText(text: string): string {
 
 const HIDDEN = "(?![\\n\\t])[\\p{Cc}\\p{Cf}\\u2028\\u2029]";
 const UNASSIGNED = "[\\p{Cn}\\p{Cs}]";
-/** Marks, format characters, and the vowels and final consonants of Hangul, which join the character before them. */
-const ZERO_WIDTH = "[\\p{Mn}\\p{Me}\\p{Cf}\\u1160-\\u11ff]";
-
-let zeroWidth: RegExp | undefined;
-
-/** Splits a text into characters with their combining marks; each takes 0, 1 or 2 cells. */
-export function cells(text: string): { readonly char: string; readonly width: number }[] {
-  const out: { char: string; width: number }[] = [];
-  let marks = 0;
-  for (const char of text) {
-    const width = widthOf(char);
-    const last = out.at(-1);
-    if (width > 0 || last === undefined) {
-      out.push({ char, width });
-      marks = 0;
-    } else if (marks < MAX_MARKS) {
-      last.char += char;
-      marks += 1;
-    }
-  }
-  return out;
-}
-
-function widthOf(char: string): number {
-  const code = char.charCodeAt(0);
-  if (code >= 0x20 && code < 0x7f) return 1;
-  zeroWidth ??= new RegExp(ZERO_WIDTH, "u");
-  if (zeroWidth.test(char)) return 0;
-  const point = char.codePointAt(0) ?? code;
-  // Half of a flag has no East Asian width, but terminals show it as an emoji.
-  return isRegional(point) ? 2 : eastAsianWidth(point);
-}
-
-function isRegional(point: number): boolean {
-  return point >= REGIONAL_A && point < REGIONAL_A + 26;
-}
-
-/** Returns the cells that a line of {@link gridText} takes. */
-export function displayWidth(text: string): number {
-  return /^[\x20-\x7e]*$/.test(text) ? text.length : cells(text).reduce((sum, cell) => sum + cell.width, 0);
-}
-
-/** Cuts a line to a width in cells and ends it in `…` if it was longer. */
-export function cutToWidth(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
-  let used = 0;
-  let out = "";
-  for (const cell of cells(text)) {
-    if (used + cell.width > width - 1) break;
-    out += cell.char;
-    used += cell.width;
-  }
-  return width < 1 ? "" : `${out.trimEnd()}…`;
-}
 
 /** The long name of an option: `teammateMode` → `teammate-mode`. */
 export function longName(key: string): string {

@@ -1,5 +1,4 @@
-import { displayWidth } from "./terminal-text.ts";
-
+import { displayWidth } from "./cell-width.ts";
 /** Breaks a row at blanks into parts of at most `width` cells; a longer single word is left to the terminal. */
 export function wrapRow(row: string, width: number): string[] {
   const flow = wordFlow(() => width);

@@ -4,8 +4,9 @@ import type { ProtocolMessage } from "../../protocol/messages.ts";
 import { additionalDirectories } from "../../settings/settings.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { listRequests } from "../../team/requests/requests.ts";
+import { cutToWidth } from "../../text/cell-width.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { cutToWidth, gridText } from "../../text/terminal-text.ts";
+import { gridText } from "../../text/terminal-text.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 

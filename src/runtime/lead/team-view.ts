@@ -4,8 +4,9 @@ import { TASK_LOOKS, taskState } from "../../sidebar/labels.ts";
 import { lineEnd } from "../../terminal/input-row.ts";
 import type { ViewKey } from "../../terminal/line-editor.ts";
 import { cutPainted } from "../../terminal/pane-writer.ts";
+import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
 import { memberColor, type Style, type Styler, TONE } from "../../text/style.ts";
-import { cutToWidth, displayWidth, gridText } from "../../text/terminal-text.ts";
+import { gridText } from "../../text/terminal-text.ts";
 
 /** The view of a lead's pane: the lead's output, the list of teammates, one teammate, or the tasks. */
 export interface TeamView {

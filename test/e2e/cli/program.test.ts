@@ -57,8 +57,8 @@ const LATE = [
   "perf_hooks",
   "assert",
 ];
-/** Bytes of code that a fast command may load: `send` has 287 KB, the largest command 352 KB today. */
-const MOST_BYTES = 360_000;
+/** Bytes of code that a fast command may load: `send` has 287 KB; `task claim` and `status --line` have 360 KB. */
+const MOST_BYTES = 362_000;
 /**
  * The entry, the bundler's runtime, the chunk shared by all fast commands, the chunk of those that read a
  * team, the chunk of those that know messages, and the command's own.

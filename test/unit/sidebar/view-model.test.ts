@@ -5,7 +5,7 @@ import type { SidebarData } from "../../../src/sidebar/data.ts";
 import type { Line } from "../../../src/sidebar/spans.ts";
 import { type SidebarState, START } from "../../../src/sidebar/state.ts";
 import { frame } from "../../../src/sidebar/view-model.ts";
-import { displayWidth } from "../../../src/text/terminal-text.ts";
+import { displayWidth } from "../../../src/text/cell-width.ts";
 import { AUDIT, member, task } from "../../support/sidebar/sidebar-data.ts";
 
 const text = (line: Line): string =>

@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  cells,
-  controlStripper,
-  cutToWidth,
-  displayWidth,
-  gridText,
-  stripControls,
-} from "../../../src/text/terminal-text.ts";
+import { cells, cutToWidth, displayWidth } from "../../../src/text/cell-width.ts";
+import { controlStripper, gridText, stripControls } from "../../../src/text/terminal-text.ts";
 
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 
