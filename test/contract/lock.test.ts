@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../support/files/temporary-directory.ts";
 import { script } from "../support/processes/script-process.ts";
 import { eventually } from "../support/timing/eventually.ts";
 
-const holdLock = script("hold-lock");
+const holdLock = script("store/hold-lock");
 const SHORT = { waitMs: 60 };
 const THEIRS = { realpath: false };
 const AN_HOUR_MS = 3_600_000;

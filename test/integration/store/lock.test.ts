@@ -20,8 +20,8 @@ import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { script } from "../../support/processes/script-process.ts";
 
-const holdLock = script("hold-lock");
-const countUp = script("count-up");
+const holdLock = script("store/hold-lock");
+const countUp = script("store/increment-file");
 const SHORT = { waitMs: 60 };
 
 /** Gives the queue lock to another holder. @returns 0, so that the retry follows at once */
