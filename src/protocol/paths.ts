@@ -1,14 +1,6 @@
 import { join } from "node:path";
-import { sha256 as digest } from "@noble/hashes/sha2.js";
 import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
-
-/**
- * Returns the SHA-256 of a text in UTF-8 as hexadecimal digits. For texts that every command hashes at its start: loading
- * `node:crypto` costs a cold `teams send` 5 %. Code that runs later uses `node:crypto`.
- */
-export function sha256(text: string): string {
-  return Buffer.from(digest(Buffer.from(text, "utf8"))).toString("hex");
-}
+import { sha256 } from "./sha256.ts";
 
 /** Maximum bytes of an encoded file name: 255, less room for the longest suffix (`.json.lock`, …). */
 const MAX_ENCODED = 200;

@@ -11,7 +11,7 @@ import {
 } from "../os/files/lock-directory.ts";
 import { createRecordLink, readRecordLink } from "../os/files/symlink-record.ts";
 import { type Liveness, newUuid, ownIdentity, startTimeOf } from "../os/process/identity.ts";
-import { sha256 } from "../protocol/paths.ts";
+import { sha256 } from "../protocol/sha256.ts";
 
 /**
  * The holder of a lock. Its record is one line of less than 60 characters, which a file system keeps inside the link: the

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { sha256 } from "../../../src/protocol/paths.ts";
+import { sha256 } from "../../../src/protocol/sha256.ts";
 
 test("sha256 equals the hash of node:crypto for a text of any length", () => {
   const text = fc.oneof(
