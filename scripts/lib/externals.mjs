@@ -1,5 +1,5 @@
 /**
- * Packages that are not bundled: blessed reads files of its own package, and the MCP client would pull parts of zod into
+ * Packages that are not bundled: blessed reads files in its package directory, and the MCP client would pull parts of zod into
  * every command.
  */
 export const EXTERNAL = /^(blessed|@modelcontextprotocol\/client)($|\/)/;

@@ -63,7 +63,7 @@ function readModules(sources, report) {
   );
 }
 
-/** A file that does not parse is a violation of its own and imports nothing. */
+/** A file that does not parse counts as one violation and as importing nothing. */
 function parse(file, source, report) {
   try {
     return readModule(source, file);
