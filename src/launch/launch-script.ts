@@ -182,8 +182,8 @@ record_exit() {
   (
     umask 077
     printf '{"instance":"%s","code":%d%s,"at":%s,"lastLines":[%s]}\n' \
-      "$instance" "$1" "$(as_signal "$1")" "$(now)" "$2" >"$run/.exit.json.$$.tmp" &&
-      mv -f "$run/.exit.json.$$.tmp" "$run/exit.json"
+      "$instance" "$1" "$(as_signal "$1")" "$(now)" "$2" >"$run/.exit.json.$$.sh.tmp" &&
+      mv -f "$run/.exit.json.$$.sh.tmp" "$run/exit.json"
   )
 }
 

@@ -1,6 +1,7 @@
+import { basename, join } from "node:path";
 import { ensureRuntimeDirectory } from "../os/files/app-directories.ts";
 import { replaceFile } from "../os/files/atomic-write.ts";
-import { ensureDir, removeFile, removeIfEmpty } from "../os/files/fs.ts";
+import { ensureDir, listDir, removeFile, removeIfEmpty, temporaryWriter } from "../os/files/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { makeFifos } from "../wakeup/fifo-bell.ts";
 import { type LaunchScriptInput, launchScript } from "./launch-script.ts";
@@ -31,15 +32,25 @@ export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void
   await makeFifos(starts.flatMap(fifosOf));
 }
 
-/** Removes the files of a failed start; a directory that contains other files stays. */
+/**
+ * Removes the files of a failed start, also a record that a killed process has half written. Call it once the processes have ended.
+ * A directory that contains other files stays.
+ */
 export function discardLaunch(paths: AgentPaths): void {
   const { launchScript, exit, crash, status, endWanted, log } = paths;
-  for (const path of [launchScript, exit, crash, status, endWanted, log, ...fifosOf(paths)]) {
-    removeFile(path);
-  }
+  const files = [launchScript, exit, crash, status, endWanted, log];
+  for (const path of [...files, ...halfWritten(paths.run, files), ...fifosOf(paths)]) removeFile(path);
   for (const directory of [paths.run, paths.runtime]) removeIfEmpty(directory);
 }
 
 function fifosOf(paths: AgentPaths): string[] {
   return [paths.bell, paths.lifeline, paths.ready];
+}
+
+function halfWritten(directory: string, files: readonly string[]): string[] {
+  const prefixes = files.map((file) => `.${basename(file)}.`);
+  return listDir(directory)
+    .filter((name) => temporaryWriter(name) !== undefined)
+    .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+    .map((name) => join(directory, name));
 }

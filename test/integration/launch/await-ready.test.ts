@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { announceReady } from "../../../src/launch/announce-ready.ts";
 import { awaitReady } from "../../../src/launch/await-ready.ts";
@@ -64,6 +66,17 @@ test("discardLaunch › removes the files of a failed start, and keeps other fil
   discardLaunch(paths);
   expect(listDir(paths.run)).toEqual(["place.json"]);
   expect(listDir(paths.runtime)).toEqual([]);
+});
+
+test("discardLaunch › removes records that a killed agent or launch script has half written", async () => {
+  const paths = await prepared();
+  const ended = spawnSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" });
+  for (const name of ["status.json", "exit.json"]) {
+    writeFileSync(`${paths.run}/.${name}.${ended.stdout.trim()}.sh1.tmp`, "{");
+  }
+  writeFileSync(`${paths.run}/.notes.${ended.stdout.trim()}.sh1.tmp`, "mine");
+  discardLaunch(paths);
+  expect(listDir(paths.run).map((name) => name.split(".")[1])).toEqual(["notes"]);
 });
 
 async function prepared(): Promise<AgentPaths> {
