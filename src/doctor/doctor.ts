@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { realPathOf } from "../os/files/real-path.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
 import { checkTeams } from "./check-teams.ts";
 import {

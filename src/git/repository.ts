@@ -1,6 +1,6 @@
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { entryOf, isDirectory, readText } from "../os/files/fs.ts";
-import { realPathOf } from "../os/files/real-path.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 
 /**
  * Returns one directory for all worktrees of the repository of a directory: the main worktree, or the repository itself if it is

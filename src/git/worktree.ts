@@ -3,7 +3,7 @@ import { messageOf } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { createTemporaryDirectory, replaceFile } from "../os/files/atomic-write.ts";
 import { ensureDir, entryOf, isDirectory, removeTree } from "../os/files/fs.ts";
-import { realPathOf } from "../os/files/real-path.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { GitError, git } from "./git.ts";
 import { changesIn, commitsOnlyOn, type GitChanges } from "./status.ts";
 

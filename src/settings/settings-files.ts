@@ -4,7 +4,7 @@ import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { inMainWorktree } from "../git/repository.ts";
 import { platform } from "../os/env.ts";
 import { entryOf, listDir, readText } from "../os/files/fs.ts";
-import { realPathOf } from "../os/files/real-path.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { pathStat } from "../os/files/user-files.ts";
 
 /** The user's own settings file. */

@@ -3,7 +3,7 @@ import { pause, steadyNow } from "../os/clock.ts";
 import { type StagedFile, stageFile } from "../os/files/atomic-write.ts";
 import { readText } from "../os/files/fs.ts";
 import { type LockDirectory, lockDirectoryId } from "../os/files/lock-directory.ts";
-import { readRecordLink } from "../os/files/symlink-record.ts";
+import { readRecordLink } from "../os/files/symlinks.ts";
 import { awaitLock, type LockWait, type OwnerLock, seekOwnerLock, takeOwnedDirectory } from "./owner-lock.ts";
 
 // How a file is locked, from the outside in; this file has the steps in this order:

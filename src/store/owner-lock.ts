@@ -9,7 +9,7 @@ import {
   STALE_MS,
   takeLockDirectory,
 } from "../os/files/lock-directory.ts";
-import { createRecordLink, readRecordLink } from "../os/files/symlink-record.ts";
+import { createRecordLink, readRecordLink } from "../os/files/symlinks.ts";
 import { type Liveness, newUuid, ownIdentity, startTimeOf } from "../os/process/identity.ts";
 import { sha256 } from "../protocol/sha256.ts";
 

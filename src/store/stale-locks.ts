@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, listDir, temporaryWriter } from "../os/files/fs.ts";
 import { STALE_MS } from "../os/files/lock-directory.ts";
-import { readRecordLink } from "../os/files/symlink-record.ts";
+import { readRecordLink } from "../os/files/symlinks.ts";
 import { startTimeOf } from "../os/process/identity.ts";
 import { withLock } from "./lock.ts";
 import { ownerLiveness, seekOwnerLock } from "./owner-lock.ts";

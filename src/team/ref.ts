@@ -1,6 +1,6 @@
 import type { Env } from "../os/env.ts";
 import { rootDirectory, runtimeDirectory } from "../os/files/app-directories.ts";
-import { realPathOf } from "../os/files/real-path.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
 import type { ReadCache } from "../store/read-cache.ts";

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { ensureDir } from "../os/files/fs.ts";
-import { replaceRecordLink } from "../os/files/symlink-record.ts";
+import { replaceRecordLink } from "../os/files/symlinks.ts";
 import { redactText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
 import { wantsDebugLog } from "./debug-flag.ts";

@@ -2,7 +2,7 @@ import { EXIT, TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
 import { processEnv } from "../os/env.ts";
 import { isPlainOutput, writeNow } from "../os/files/fs.ts";
-import { realPathOf } from "../os/files/real-path.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
 import { signalProcess } from "../os/process/process-table.ts";
 import type { Io } from "./io.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
 import { replaceFile } from "../../../src/os/files/atomic-write.ts";
-import { appendDurably } from "../../../src/os/files/fs.ts";
+import { appendLines } from "../../../src/os/files/lines.ts";
 import { withLock } from "../../../src/store/lock.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { sample } from "../support/samples.ts";
@@ -29,8 +29,8 @@ async function at(room: Room, place: Place): Promise<readonly Figure[]> {
   const works: Record<string, () => unknown> = {
     "replace by rename, with fsync of file and directory": () => replaceFile(path("a.json"), text),
     "the same without fsync": () => replaceFile(path("b.json"), text, { sync: false }),
-    "append a line, with fsync": () => appendDurably(path("a.jsonl"), line),
-    "append a line, without fsync": () => appendDurably(path("b.jsonl"), line, false),
+    "append a line, with fsync": () => appendLines(path("a.jsonl"), line, true),
+    "append a line, without fsync": () => appendLines(path("b.jsonl"), line, false),
     "only lock and unlock": () => withLock(path("c.json"), () => undefined),
     "the same with proper-lockfile": async () => {
       const release = await lock(path("e.json"), { realpath: false });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { ensureOwnDirectory, scratchDirectory } from "../../os/files/app-directories.ts";
-import { appendDurably, ensureDir, isMissing } from "../../os/files/fs.ts";
+import { appendPrivate, ensureDir, isMissing } from "../../os/files/fs.ts";
 import { redactStream } from "../../os/redact.ts";
 import { sweepOutputs } from "./output-cleanup.ts";
 
@@ -60,12 +60,12 @@ export class OutputFile {
     try {
       if (!this.isThere) this.makePlace();
       try {
-        appendDurably(this.path, part, false);
+        appendPrivate(this.path, part);
       } catch (error) {
         // A sweep of old files may have removed the empty directory.
         if (!isMissing(error)) throw error;
         this.makePlace();
-        appendDurably(this.path, part, false);
+        appendPrivate(this.path, part);
       }
       this.written += part.length;
     } catch (error) {

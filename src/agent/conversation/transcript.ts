@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { type Clock, systemClock } from "../../os/clock.ts";
-import { appendDurably, ensureDir, readFrom, truncateFile } from "../../os/files/fs.ts";
+import { ensureDir, readFrom, truncateFile } from "../../os/files/fs.ts";
+import { appendLines } from "../../os/files/lines.ts";
 import { redactValue } from "../../os/redact.ts";
 import { tokenCount } from "../../schema/status.ts";
 import { NO_TOKENS, sumOf, type TokenCount } from "../../schema/tokens.ts";
@@ -133,8 +134,9 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
   const { sessionId, secrets = [], clock = systemClock } = options;
   const restored = restore(path);
   let exists = restored !== undefined;
-  const write = (value: object): void =>
-    appendDurably(path, `${JSON.stringify(redactValue(value, secrets))}\n`);
+  const write = (value: object): void => {
+    appendLines(path, `${JSON.stringify(redactValue(value, secrets))}\n`, true);
+  };
   return {
     path,
     sessionId,

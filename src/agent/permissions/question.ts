@@ -1,4 +1,4 @@
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { ToolAccess } from "../tool.ts";
 import { areNotes, isInside } from "./protected-paths.ts";

@@ -1,4 +1,4 @@
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import type { ToolAccess } from "../tool.ts";
 import { isPrivateHost, plainHost } from "./host-rules.ts";
 import { type PermissionQuestion, resolvePlaces } from "./question.ts";

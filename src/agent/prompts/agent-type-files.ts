@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { COLORS, permissionMode } from "../../schema/config.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { isSystemError } from "../../errors.ts";
 import { isDirectory } from "../../os/files/fs.ts";
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import { readTextFile } from "../tools/text-file.ts";
 

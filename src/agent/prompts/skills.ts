@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
 import { listDir } from "../../os/files/fs.ts";
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import type { Tool } from "../tool.ts";
 import { failed } from "../tools/file-access.ts";

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { AgentType, NotesScope } from "./agent-types.ts";
 import { fenced, type IsReadDenied } from "./memory-files.ts";

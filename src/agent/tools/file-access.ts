@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import * as z from "zod/mini";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir } from "../../os/files/fs.ts";
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { type PathStat, pathStat, writeUserFile } from "../../os/files/user-files.ts";
 import { redactText, secretsOf } from "../../os/redact.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";

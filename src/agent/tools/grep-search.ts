@@ -3,7 +3,7 @@ import { messageOf, systemCode } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { run } from "../../os/process/run.ts";
 import { timeLimit } from "../../os/time-limit.ts";
 import { fileFilter, globOfType, isFile, listFiles } from "./list-files.ts";

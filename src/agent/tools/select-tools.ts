@@ -1,4 +1,4 @@
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import type { NamedTool } from "../permissions/mcp-rules.ts";
 import { areNotes } from "../permissions/protected-paths.ts";
 import { coversWholeTool, namesTool } from "../permissions/rules.ts";

@@ -9,7 +9,7 @@ import { inheritedMode } from "../../operations/permission-mode.ts";
 import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
 import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
 import type { WorktreeRequest } from "../../operations/worktrees/create-worktree.ts";
-import { realPathOf } from "../../os/files/real-path.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
 import { operationContext, refuseNesting } from "../../runtime/operation-context.ts";

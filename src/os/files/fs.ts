@@ -159,13 +159,12 @@ export function temporaryWriter(name: string): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** Appends whole lines in one write, so that lines of two writers never mix, and syncs them to disk. */
-export function appendDurably(path: string, text: string, sync = true): void {
+/** Appends text to a file with mode 0600. Not synced: for files that may lose their end in a power cut. */
+export function appendPrivate(path: string, text: string): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
     setFileMode(fd, PRIVATE_FILE);
     writeAll(fd, Buffer.from(text));
-    if (sync) fsyncSync(fd);
   } finally {
     closeSync(fd);
   }

@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import { systemCode } from "../../errors.ts";
 import { replaceFile } from "./atomic-write.ts";
 import { isMissing, readPart } from "./fs.ts";
-import { realPathOf } from "./real-path.ts";
+import { realPathOf } from "./symlinks.ts";
 
 /** The stats of a path, links followed. */
 export interface PathStat {

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { outputDirectory } from "../../../src/agent/background/output-file.ts";
-import { realPathOf } from "../../../src/os/files/real-path.ts";
+import { realPathOf } from "../../../src/os/files/symlinks.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { unpacked } from "../../support/files/archive-files.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { realPathOf } from "../../../../src/os/files/real-path.ts";
+import { realPathOf } from "../../../../src/os/files/symlinks.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 function place() {
