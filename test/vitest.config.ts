@@ -10,6 +10,8 @@ export default defineConfig({
   root,
   test: {
     pool: "forks",
+    // Half of a run was the loading of the same modules for each file. Tests share no state but the environment.
+    isolate: false,
     maxWorkers: 4,
     testTimeout: DEADLINE,
     hookTimeout: DEADLINE,

@@ -1,9 +1,10 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LaunchScriptInput } from "../../../../src/launch/launch-script.ts";
 import { prepareLaunches } from "../../../../src/launch/prepare.ts";
 import { bootId, pidSpace } from "../../../../src/os/process/identity.ts";
+import { addSecrets } from "../../../../src/os/redact.ts";
 import {
   clearRun,
   readExit,
@@ -70,10 +71,7 @@ test("prepareRun › creates private directories and FIFOs, and removeRun remove
 
 test("writeStatus › redacts secrets in the activity (S75)", async () => {
   const ref = await testTeam(["a"]);
-  process.env.RECORDS_TEST_API_KEY = "sk-very-secret-2";
-  onTestFinished(() => {
-    delete process.env.RECORDS_TEST_API_KEY;
-  });
+  addSecrets({ RECORDS_TEST_API_KEY: "sk-very-secret-2" });
   writeStatus(ref, "a", statusOf({ activity: "Bash(curl -H sk-very-secret-2 x)" }));
   expect(readStatus(ref, "a")?.activity).toBe("Bash(curl -H [secret] x)");
 });
