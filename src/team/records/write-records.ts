@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
-import { processEnv } from "../../os/env.ts";
 import { ensureRuntimeDirectory, isOwnRuntime } from "../../os/files/app-directories.ts";
 import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, removeTree } from "../../os/files/fs.ts";
-import { redactText, secretsOf } from "../../os/redact.ts";
+import { ownSecrets, redactText } from "../../os/redact.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { makeFifos } from "../../wakeup/fifo-bell.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
@@ -14,7 +13,7 @@ import type { TeamRef } from "../ref.ts";
  * @throws TeamError TEAM_NOT_FOUND if the team was deleted meanwhile
  */
 export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): void {
-  const activity = redactText(record.activity, secretsOf(processEnv()));
+  const activity = redactText(record.activity, ownSecrets());
   writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity });
 }
 
