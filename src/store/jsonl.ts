@@ -34,12 +34,13 @@ export function readJsonLines<T>(path: string, schema: z.core.$ZodType<T>, fromO
   return { lines, offset, bad: texts.length - lines.length };
 }
 
-/** Reads the whole non-empty lines from a byte offset on, unparsed. */
+/** Reads the whole non-empty lines between two byte offsets, unparsed; by default to the end of the file. */
 export function readTextLines(
   path: string,
   fromOffset = 0,
+  endOffset?: number,
 ): { readonly texts: readonly string[]; readonly offset: number } {
-  const bytes = readFrom(path, fromOffset);
+  const bytes = readFrom(path, fromOffset, endOffset);
   const end = bytes?.lastIndexOf(NEWLINE) ?? -1;
   if (bytes === undefined || end < 0) return { texts: [], offset: fromOffset };
   const texts = bytes.subarray(0, end).toString("utf8").split("\n");

@@ -3,22 +3,28 @@ import { readTextLines } from "./jsonl.ts";
 
 /** Returns each new line of a file once; the cost depends only on the new lines. */
 export interface LineFeed<T> {
-  /** Returns the lines since the last poll; the first poll returns all lines. */
+  /** Returns the lines since the last poll; the first poll returns all lines from the start of the feed. */
   poll(): T[];
+}
+
+interface FeedOptions {
+  /** Path that the file is renamed to when a new one replaces it; its last lines are read there. */
+  readonly older?: string;
+  /** Byte offset that the first poll reads from. */
+  readonly from?: number;
 }
 
 /**
  * Follows a file of lines.
  * @param parse returns the values of a line; none to skip it
- * @param older path that the file is renamed to when a new one replaces it; its last lines are read there
  */
 export function openLineFeed<T>(
   path: string,
   parse: (text: string) => readonly T[],
-  older?: string,
+  { older, from = 0 }: FeedOptions = {},
 ): LineFeed<T> {
-  let inode: number | undefined;
-  let offset = 0;
+  let inode = from > 0 ? versionOf(path)?.inode : undefined;
+  let offset = from;
   return {
     poll() {
       const now = versionOf(path)?.inode;

@@ -46,10 +46,12 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
   };
   const showResult = ({ toolUseId: id, content, isError, shown }: ToolResultBlock): void => {
     const use = called.get(id);
+    // The call is on an older page.
+    if (use === undefined) return;
     called.delete(id);
-    if (use !== undefined && summaryOf(use) === undefined) showCall(use, shown?.summary || inputText(use));
+    if (summaryOf(use) === undefined) showCall(use, shown?.summary || inputText(use));
     const display = shown === undefined ? {} : { display: shown.display };
-    view.event({ type: "tool_ended", id, tool: use?.name ?? "tool", content, ...display, isError, ms: 0 });
+    view.event({ type: "tool_ended", id, tool: use.name, content, ...display, isError, ms: 0 });
   };
   const showInput = (message: UserMessage): void => {
     for (const result of toolResultsOf(message)) showResult(result);

@@ -30,7 +30,7 @@ export const command = defineCommand({
       (options.type.length === 0 || options.type.some((one) => one === type)) &&
       (since === undefined || Date.parse(ts) >= since);
     const { events } = ref.paths;
-    const feed = openLineFeed(events, parseJsonLine(teamEvent), rotatedPath(events));
+    const feed = openLineFeed(events, parseJsonLine(teamEvent), { older: rotatedPath(events) });
     if (!options.follow) {
       const found = feed.poll().filter(isWanted);
       out.answer({ events: found }, () =>

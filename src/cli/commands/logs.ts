@@ -1,13 +1,14 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
-import { type TranscriptLine, transcriptLine } from "../../agent/conversation/transcript.ts";
+import { transcriptLine } from "../../agent/conversation/transcript.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { entryOf } from "../../os/files/fs.ts";
+import { startOfLastLines } from "../../os/files/lines.ts";
 import { debugPath } from "../../protocol/paths.ts";
 import { type OpenTeam, openAddress } from "../../runtime/select-team.ts";
 import type { StatusRecord } from "../../schema/status.ts";
-import { parseJsonLine } from "../../store/jsonl.ts";
-import { type LineFeed, openLineFeed } from "../../store/tail.ts";
+import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
+import { openLineFeed } from "../../store/tail.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -18,11 +19,19 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { follow } from "../follow-team.ts";
+import { countOption } from "../option-values.ts";
+
+/** How many entries are printed by default. */
+const LAST = 200;
+
 export const command = defineCommand({
   name: "logs",
   summary: "Print an agent's conversation: its input, answers, tool calls and results",
   args: [{ name: "agent", summary: "the member: name or name@team" }],
   options: {
+    last: { short: "n", value: "entries", summary: `how many entries, from the end (default: ${LAST})` },
+    all: { summary: "print every entry" },
+    before: { value: "offset", summary: "print older entries, from the place that a page names at its end" },
     follow: { short: "f", summary: "keep printing new entries" },
     raw: { summary: "print the lines of the conversation's file unchanged" },
     debug: { summary: "print its debug log instead: its decisions and their reasons" },
@@ -31,42 +40,86 @@ export const command = defineCommand({
   notes:
     "An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
   async run(call) {
-    const { args, options, io } = call;
-    if (options.raw && options.debug) throw usageError(command, "accepts --raw or --debug, not both.");
+    const { args, options, io, out } = call;
+    const excluded = EXCLUSIVE.find((pair) => pair.every((key) => isGiven(options[key])));
+    if (excluded) throw usageError(command, `accepts --${excluded[0]} or --${excluded[1]}, not both.`);
     const open = openAddress(io.env, options, args.agent);
     const status = readStatus(open.ref, open.member.name);
     if (status === undefined) throw noConversationError(open, open.member.name);
-    const log = options.debug ? debugLog(call, open, status) : conversation(call, status, options.raw);
-    if (!options.follow) {
-      log.showAll();
-      return EXIT.done;
-    }
-    const printNew = (): boolean => {
-      log.showNew();
-      return false;
+    const page: Page = {
+      last: options.all ? Number.POSITIVE_INFINITY : (countOption(options.last, "-n") ?? LAST),
+      before: countOption(options.before, "--before"),
     };
-    await follow(open.ref, printNew, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });
-    return EXIT.interrupted;
+    const log = options.debug
+      ? debugLog(call, open, status, page)
+      : conversation(call, status, page, options.raw);
+    if (options.follow) {
+      const printNew = (): boolean => {
+        log.showNew();
+        return false;
+      };
+      await follow(open.ref, printNew, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });
+      return EXIT.interrupted;
+    }
+    log.showPage();
+    if (log.start > 0) {
+      const form = options.debug ? " --all --debug" : `${options.raw ? " --raw" : ""} --before ${log.start}`;
+      const count = options.last === undefined || options.debug ? "" : ` -n ${page.last}`;
+      const address = `${operand(open.member.name)} ${optionWords("--team", open.ref.team)}`;
+      out.note(`Older entries: teams logs ${address}${count}${form}`);
+    }
+    return EXIT.done;
   },
 });
 
-/** Prints a log: all of it, or its new entries. */
+const EXCLUSIVE = [
+  ["raw", "debug"],
+  ["all", "last"],
+  ["before", "follow"],
+  ["before", "debug"],
+] as const;
+
+function isGiven(value: string | boolean | undefined): boolean {
+  return value !== undefined && value !== false;
+}
+
+/** The part of a log to print. */
+interface Page {
+  /** Number of entries. */
+  readonly last: number;
+  /** Byte offset in the conversation's file after the last entry. */
+  readonly before: number | undefined;
+}
+
 interface LogView {
   readonly file: string;
-  showAll(): void;
-  /** Prints the entries since the last call, one by one. */
+  /** Where the page starts: a byte offset, or a number of lines in a debug log; 0 if nothing is older. */
+  readonly start: number;
+  /** Prints the page. */
+  showPage(): void;
+  /** Prints the page at the first call, and later the entries since the last call, one by one. */
   showNew(): void;
 }
 
-function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean): LogView {
+function conversation(call: AnyCall, { transcript }: StatusRecord, page: Page, raw: boolean): LogView {
   const { io, out } = call;
+  const start =
+    page.last === Number.POSITIVE_INFINITY ? 0 : startOfLastLines(transcript, page.last, page.before);
+  const pageOf = <T>(parse: (text: string) => readonly T[]): T[] =>
+    readTextLines(transcript, start, page.before).texts.flatMap(parse);
+  const place = { file: transcript, start };
   if (raw || out.json) {
-    const feed = openLineFeed(transcript, parseJsonLine(z.looseObject({})));
+    const parse = parseJsonLine(z.looseObject({}));
+    const feed = openLineFeed(transcript, parse, { from: start });
     const print = (entry: object): void => out.item(entry, () => JSON.stringify(entry));
-    return logView(transcript, feed, print, (entries) => {
-      if (raw) for (const entry of entries) print(entry);
-      else out.answer({ entries }, () => "");
-    });
+    return {
+      ...place,
+      showPage: () => {
+        if (raw) for (const entry of pageOf(parse)) print(entry);
+        else out.answer({ entries: pageOf(parse), before: start > 0 ? start : null }, () => "");
+      },
+      showNew: () => feed.poll().forEach(print),
+    };
   }
   const view = createPaneView({
     write: io.out,
@@ -76,44 +129,51 @@ function conversation(call: AnyCall, { transcript }: StatusRecord, raw: boolean)
     whole: true,
   });
   const show = conversationLog(view);
-  const feed = openLineFeed(transcript, parseJsonLine(transcriptLine));
-  return logView<TranscriptLine>(transcript, feed, show, (lines) => {
-    for (const line of lines) show(line);
-    view.end();
-  });
+  const parse = parseJsonLine(transcriptLine);
+  const feed = openLineFeed(transcript, parse, { from: start });
+  return {
+    ...place,
+    showPage: () => {
+      pageOf(parse).forEach(show);
+      view.end();
+    },
+    showNew: () => feed.poll().forEach(show),
+  };
 }
 
 /** @throws TeamError INVALID_INPUT if the agent writes no debug log */
-function debugLog({ out }: AnyCall, { home, member }: OpenMember, { sessionId }: StatusRecord): LogView {
+function debugLog(
+  { out }: AnyCall,
+  { home, member }: OpenMember,
+  { sessionId }: StatusRecord,
+  page: Page,
+): LogView {
   const file = debugPath(home.root, sessionId);
   if (entryOf(file) === undefined) {
     throw new TeamError("INVALID_INPUT", `${member.name} writes no debug log.`, {
       hint: "Start it with --debug (teams spawn, teams run) or with TEAMS_DEBUG=1 in its environment.",
     });
   }
-  const feed = openLineFeed(file, (text) => [text], rotatedPath(file));
+  const feed = openLineFeed(file, (text) => [text], { older: rotatedPath(file) });
+  const all = feed.poll();
+  const start = Math.max(0, all.length - page.last);
+  let shown = false;
   const print = (text: string): void => out.item({ line: text }, () => stripControls(text));
-  return logView(file, feed, print, (lines) => {
-    out.answer({ lines }, () => stripControls(lines.join("\n")));
-  });
-}
-
-type OpenMember = OpenTeam & { readonly member: { readonly name: string } };
-
-function logView<T>(
-  file: string,
-  feed: LineFeed<T>,
-  print: (line: T) => void,
-  printAll: (lines: readonly T[]) => void,
-): LogView {
   return {
     file,
-    showAll: () => printAll(feed.poll()),
+    start,
+    showPage: () => {
+      const lines = all.slice(start);
+      out.answer({ lines }, () => stripControls(lines.join("\n")));
+    },
     showNew: () => {
-      for (const line of feed.poll()) print(line);
+      for (const text of shown ? feed.poll() : all.slice(start)) print(text);
+      shown = true;
     },
   };
 }
+
+type OpenMember = OpenTeam & { readonly member: { readonly name: string } };
 
 function noConversationError({ ref }: OpenTeam, name: string): TeamError {
   return new TeamError(

@@ -69,11 +69,11 @@ function namingPath(error: unknown, path: string): unknown {
 }
 
 /** Returns the bytes of a file from `offset` on; undefined if it is missing. */
-export function readFrom(path: string, offset: number): Buffer | undefined {
+export function readFrom(path: string, offset: number, end = Number.POSITIVE_INFINITY): Buffer | undefined {
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
   try {
-    return readPart(fd, offset, fstatSync(fd).size);
+    return readPart(fd, offset, Math.min(end, fstatSync(fd).size));
   } catch (error) {
     throw namingPath(error, path);
   } finally {

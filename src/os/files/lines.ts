@@ -56,6 +56,37 @@ export function* linesBackwards(
   }
 }
 
+/**
+ * Returns the offset at which the last `count` whole lines before `end` begin: 0 if there are no more. Reads only these lines, from the
+ * end. A missing file has no lines.
+ * @param end offset after a line; default: the end of the file
+ */
+export function startOfLastLines(path: string, count: number, end = Number.POSITIVE_INFINITY): number {
+  const fd = openIfThere(path);
+  if (fd === undefined) return 0;
+  try {
+    let left = count;
+    let chunk = FIRST_CHUNK;
+    for (let to = Math.min(end, fstatSync(fd).size); to > 0; chunk = Math.min(chunk * 2, MAX_CHUNK)) {
+      const from = Math.max(0, to - chunk);
+      const bytes = readPart(fd, from, to);
+      for (
+        let at = bytes.lastIndexOf(NEWLINE);
+        at >= 0;
+        at = at > 0 ? bytes.lastIndexOf(NEWLINE, at - 1) : -1
+      ) {
+        // The first one ends the last line.
+        if (left === 0) return from + at + 1;
+        left -= 1;
+      }
+      to = from;
+    }
+    return 0;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Splits whole lines; text after the last line end is dropped. */
 function linesOf(bytes: Buffer): string[] {
   const lines = bytes.toString("utf8").split("\n");

@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
+import { startOfLastLines } from "../../../src/os/files/lines.ts";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../../src/store/jsonl.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { cases, json, spoilt } from "../../support/random/arbitraries.ts";
@@ -28,6 +29,23 @@ test("jsonLinesBackwards returns the lines of readJsonLines in reverse order", (
       expect([...jsonLinesBackwards(path, anything)]).toEqual(forward.toReversed());
     }),
     cases(2_000),
+  );
+});
+
+test("startOfLastLines returns where the last lines of any file begin, page by page", () => {
+  const path = join(temporaryDirectory(), "j.jsonl");
+  fc.assert(
+    fc.property(fc.oneof(lines, spoilt(lines)), fc.integer({ min: 1, max: 4 }), (text, count) => {
+      writeFileSync(path, text);
+      const bytes = readFileSync(path);
+      const starts = [0, ...[...bytes.keys()].filter((at) => bytes[at] === 0x0a).map((at) => at + 1)];
+      let end: number | undefined;
+      for (let left = starts.length - 1; left > 0; left -= count) {
+        end = startOfLastLines(path, count, end);
+        expect(end).toBe(starts[Math.max(0, left - count)]);
+      }
+    }),
+    cases(500),
   );
 });
 

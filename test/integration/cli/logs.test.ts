@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { withDebugLog } from "../../../src/runtime/debug-view.ts";
@@ -110,6 +110,33 @@ describe("teams logs", () => {
     expect(raw.map((line) => JSON.parse(line).type)).toEqual(["session", "user", "assistant"]);
     const { entries } = (await teams(["logs", "dev", "--json"])).json<{ entries: { type: string }[] }>();
     expect(entries.map((entry) => JSON.stringify(entry))).toEqual(raw);
+  });
+
+  it("prints the newest 200 entries, and each older entry once on the pages before", async () => {
+    const { teams, say } = await talk([{ say: "ok" }]);
+    await say("begin");
+    const entry = (i: number): object => ({
+      type: "assistant",
+      message: { role: "assistant", content: [{ type: "text", text: `entry ${i} ${"x".repeat(i % 997)}` }] },
+    });
+    const file = join(teams.root, "teams-sessions", "session-dev.jsonl");
+    const lines = Array.from({ length: 450 }, (_, i) => `${JSON.stringify(entry(i))}\n`);
+    appendFileSync(file, `${lines.join("")}{"type":"assist`);
+    const { out, err } = await teams(["logs", "dev"]);
+    expect(out.match(/entry \d+/g)).toEqual(Array.from({ length: 200 }, (_, i) => `entry ${i + 250}`));
+    const older = /^Older entries: teams (logs dev .*)$/m.exec(err)?.[1]?.split(" ") ?? [];
+    expect((await teams([...older, "-n", "2"])).out.match(/entry \d+/g)).toEqual(["entry 248", "entry 249"]);
+    expect((await teams(["logs", "dev", "--all"])).out.match(/entry \d+/g)).toHaveLength(450);
+    const all: unknown[] = [];
+    for (let before: number | null = readFileSync(file).length; before !== null; ) {
+      const answer = await teams(["logs", "dev", "--json", "--before", String(before)]);
+      const page: { entries: unknown[]; before: number | null } = answer.json();
+      all.unshift(...page.entries);
+      before = page.before;
+    }
+    expect(all).toHaveLength(453);
+    const following = ["logs", "dev", "-f", "--before", "9"];
+    expect((await teams(following)).code).toBe(2);
   });
 
   it("follows new entries with -f", async () => {

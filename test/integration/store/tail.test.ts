@@ -12,7 +12,7 @@ function log() {
   return {
     path,
     older,
-    feed: () => openLineFeed(path, parseJsonLine(z.number()), older),
+    feed: () => openLineFeed(path, parseJsonLine(z.number()), { older }),
     add: (...lines: readonly (number | string)[]) => appendFileSync(path, `${lines.join("\n")}\n`),
     turnOver: () => renameSync(path, older),
   };
