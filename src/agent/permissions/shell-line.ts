@@ -256,7 +256,7 @@ function commandsAnywhereIn(root: SyntaxNode): string[][] {
   let chars = MAX_SCRIPT_CHARS;
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (node.type === "Command" && node.name !== undefined) {
-      const words = [node.name, ...node.args].map((arg) => (arg.type === "Word" ? arg.value : arg.text));
+      const words = [node.name, ...node.args].map(wordOf);
       found.push(words);
       for (const script of scriptsIn(words)) {
         scripts -= 1;
@@ -267,6 +267,13 @@ function commandsAnywhereIn(root: SyntaxNode): string[][] {
     forEachChild(node, (child) => open.push(child));
   }
   return found;
+}
+
+/** Returns a word without its quotes, also the assignment of `export A="b c"`. */
+function wordOf(arg: Command["args"][number]): string {
+  if (arg.type === "Word") return arg.value;
+  if (arg.value.type === "ArrayValue" || arg.index !== undefined) return arg.text;
+  return `${arg.name}${arg.append ? "+" : ""}=${arg.value.value}`;
 }
 
 /** Returns the texts that may be scripts: `eval` joins all its words to one line, a shell takes one word. */

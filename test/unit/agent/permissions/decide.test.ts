@@ -572,6 +572,21 @@ describe("redirections are checked against the rules for files", () => {
 
 describe("command patterns", () => {
   test.each([
+    'export A="b c"',
+    "declare A='b c'",
+    "alias ll='ls -l'",
+    'typeset -x A="b"" c"',
+    "export A+='b c'",
+  ])("a deny rule for %j denies this command, alone and with others", (text) => {
+    const given = { rules: rules({ deny: [`Bash(${text})`] }) };
+    expect(ask("bypassPermissions", "Bash", command(text), given)).toBe("deny");
+    expect(ask("bypassPermissions", "Bash", command(`ls && ${text}; id`), given)).toBe("deny");
+    expect(ask("bypassPermissions", "Bash", command(text.replace("b", "d").replace("-l", "-a")), given)).toBe(
+      "allow",
+    );
+  });
+
+  test.each([
     ["Bash(npm run build)", "npm run build", true],
     ["Bash(npm run build)", "npm run build:all", false],
     ["Bash(npm run build)", "npm 'run build'", false],
@@ -751,6 +766,19 @@ describe("tool names in rules", () => {
       expect(ask("default", "Read", read(`${WORK}/a`), { rules: rules({ deny: [rule] }) })).toBe("allow");
     },
   );
+
+  test.each([
+    ["Read(src/**", "Read", read(`${WORK}/a`)],
+    ["Read(src/**", "Grep", read(`${WORK}/a`)],
+    ["read(src/**", "Glob", read(`${WORK}/a`)],
+    ["Edit(src/**", "Edit", write(`${WORK}/a`)],
+    ["Edit(src/**", "Write", write(`${WORK}/a`)],
+    ["Write(src/**", "Edit", write(`${WORK}/a`)],
+    ["Write(src/**", "NotebookEdit", write(`${WORK}/a`)],
+  ])("the invalid rule %s denies and asks for every call of %s", (rule, tool, access) => {
+    expect(ask("bypassPermissions", tool, access, { rules: rules({ deny: [rule] }) })).toBe("deny");
+    expect(ask("bypassPermissions", tool, access, { rules: rules({ ask: [rule] }) })).toBe("ask");
+  });
 
   test("the reason says that an incomplete rule applies to every call", () => {
     const why = (given: Partial<PermissionRules>) =>
