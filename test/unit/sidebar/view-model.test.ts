@@ -203,6 +203,20 @@ describe("tasks in the sidebar", () => {
     expect(rows).toContain("▌    after #3 #4 #5");
   });
 
+  test("are shown around the selected one if there are more than rows, with the number of hidden ones", () => {
+    const list = Array.from({ length: 40 }, (_, i) => task(i + 1, `part ${i + 1}`));
+    const data = { ...AUDIT, status: { ...AUDIT.status, tasks: { list }, approvals: [] } };
+    for (const selected of ["1", "20", "40"]) {
+      const rows = shown(data, 34, 20, { view: "tasks", task: selected });
+      expect(rows).toHaveLength(20);
+      expect(rows.find((row) => row.startsWith("▌"))).toContain(` ${selected} part ${selected}`);
+      const seen = rows.filter((row) => /part \d+$/.test(row)).length;
+      const hidden = rows.find((row) => row.endsWith("more"))?.match(/\d+/g) ?? [];
+      expect(hidden.reduce((sum, count) => sum + Number(count), seen)).toBe(40);
+      expect(rows.at(-1)).toContain("close");
+    }
+  });
+
   test("are not blocked by an unknown task", () => {
     const list = [task(1, "free", { blockedBy: ["99"] })];
     const rows = shown({ ...AUDIT, status: { ...AUDIT.status, tasks: { list } } }, 34, 40);

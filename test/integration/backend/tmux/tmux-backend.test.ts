@@ -38,6 +38,18 @@ describe("team panes", () => {
     expect(t.tmux("list-windows", "-a").split("\n")).toHaveLength(1);
   });
 
+  test("carry the colour of their member, as tmux names it", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const { backend, placement } = inside(t, pane);
+    const colors = ["blue", "purple", "pink", "no-such-colour"];
+    const requests = colors.map((color, i) => ({ ...requestFor(t, `a${i}`), color }));
+    const outcomes = await backend.spawn(requests, placement);
+    const shown = placesOf(outcomes).map((place) => show(t, place, "#{@teams_color}"));
+    expect(shown).toEqual(["blue", "colour141", "colour205", "default"]);
+    await endAll(backend, outcomes);
+  });
+
   test("join the team's existing panes, tiled with them", async () => {
     const t = privateTmux();
     const { pane } = t.session();
