@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
-import { answerPermission } from "../../../src/operations/approvals/answer-permission.ts";
+import { decideByLeadRules } from "../../../src/operations/approvals/decide-by-lead-rules.ts";
 import type { OperationContext } from "../../../src/operations/context.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -52,7 +52,7 @@ export async function twoAgents(dev: WorkerInput = {}): Promise<TwoAgents> {
         ...options,
         handleCodeOnlyMessage: async ({ message, protocol }) => {
           if (protocol?.type === "permission_request" || protocol?.type === "sandbox_permission_request")
-            await answerPermission(ctx, message.from, protocol, rights);
+            await decideByLeadRules(ctx, message.from, protocol, rights);
         },
       }),
     }),
