@@ -127,7 +127,7 @@ export const command = defineCommand({
       const name = operand(spawned.name);
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
       return [
-        line`${out.paint(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
+        line`${out.styleText(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
         ...(spawned.worktree === null
           ? []
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
