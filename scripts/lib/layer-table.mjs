@@ -114,5 +114,5 @@ export const LAZY = {
   packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk", "tar-stream", "unbash"],
 };
 
-/** Most files in one folder, and most lines in one file. */
+/** Maximum files in one folder, and lines in one file. */
 export const LIMITS = { files: 22, lines: 300, exceptFolders: ["cli/commands", "playbooks"] };

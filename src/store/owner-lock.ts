@@ -206,8 +206,8 @@ export interface WantedLock<T> {
   readonly holder: () => string | undefined;
   /** The path of the holder's record, if the holder is one of our processes. */
   readonly record: string;
-  /** Milliseconds between two tries: at least `least`, and up to `spread` more. */
-  readonly retry: { readonly least: number; readonly spread: number };
+  /** Milliseconds between two tries: at least `min`, and up to `spread` more. */
+  readonly retry: { readonly min: number; readonly spread: number };
 }
 
 /**
@@ -237,7 +237,7 @@ export async function awaitLock<T>(
     }
     // Tries more often with age: otherwise the unluckiest of many would wait much longer than all others.
     const age = 1 + waited / AGE_MS;
-    await pause(retry.least + (random() * retry.spread) / age);
+    await pause(retry.min + (random() * retry.spread) / age);
   }
 }
 

@@ -58,7 +58,7 @@ interface BackgroundOptions {
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
 }
 
-/** Most tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */
+/** Maximum tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */
 const MAX_RUNNING = 16;
 export const TOO_MANY_TASKS =
   "Too many tasks run in the background, so nothing was started. Stop one with TaskStop first.";
