@@ -14,7 +14,7 @@ import {
   waiting,
   workingCount,
 } from "./sections.ts";
-import { BLANK, beside, cut, type Line, line, span } from "./spans.ts";
+import { BLANK, beside, cut, type Line, lineOf, span } from "./spans.ts";
 import { type SidebarState, type SidebarTarget, sameTarget, selectedTarget } from "./state.ts";
 
 interface ScreenSize {
@@ -67,7 +67,7 @@ function columns(data: SidebarData, state: SidebarState, { width, height }: Scre
   const gap = span(" │ ", { fg: TONE.faint });
   const rows = beside(members, [...tasks, ...messages], left, gap);
   const rest = Array.from({ length: Math.max(0, height - rows.length) }, () =>
-    line([span(" ".repeat(left)), gap]),
+    lineOf([span(" ".repeat(left)), gap]),
   );
   return [...rows, ...rest];
 }
@@ -149,7 +149,7 @@ function around(blocks: readonly Line[][], at: number, room: number): Line[] {
   }
   const below = blocks.length - 1 - to;
   const more = [from > 0 ? `↑ ${from}` : "", below > 0 ? `↓ ${below}` : ""].filter((part) => part !== "");
-  const mark = line([span(`   ${more.join("  ")} more`, { fg: TONE.quiet })]);
+  const mark = lineOf([span(`   ${more.join("  ")} more`, { fg: TONE.quiet })]);
   return [...blocks.slice(from, to + 1).flat(), mark].slice(0, Math.max(0, room));
 }
 
