@@ -89,7 +89,7 @@ export function seekOwnerLock(path: string): () => OwnerLock | undefined {
   };
 }
 
-/** Takes over under the lock `<path>~`: otherwise two heirs of the same dead owner could remove each other's new lock. */
+/** Takes over under the lock `<path>~`: otherwise two processes that replace one dead owner could remove each other's new lock. */
 function inherit(path: string, seen: string): OwnerLock | undefined {
   const heir = seekOwnerLock(`${path}~`)();
   if (heir === undefined) return undefined;
@@ -180,8 +180,8 @@ function clearDeadHolder(path: string, ownerPath: string): boolean {
 }
 
 /**
- * While the lock goes from hand to hand, a process waits up to this many times as long, since no holder hangs. Which waiter
- * is next is a lottery: of 64 processes that never pause, the unluckiest in 32,000 turns lets 300 to 600 others go first.
+ * While holders change, a process waits up to this many times as long, since no holder hangs. Which waiter is next is
+ * random: of 64 processes that never pause, the unluckiest in 32,000 turns lets 300 to 600 others go first.
  * So the wait suffices unless a change takes 100 ms.
  */
 const MAX_WAITS = 4;

@@ -54,7 +54,7 @@ interface BackgroundOptions {
   readonly secrets: readonly string[];
   /** Maximum characters of one output file. */
   readonly room?: number;
-  /** Called for each end that the agent does not know yet. If not given, the agent must poll. */
+  /** Called for each end that the agent has not noticed yet. If not given, the agent must poll. */
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
 }
 

@@ -35,19 +35,19 @@ export type WebPage =
 
 /**
  * Fetches an address. It never reuses a connection of another caller, so that every IP address is checked.
- * @param mayReach returns true if the IP address of a host may be contacted
+ * @param mayConnect returns true if the IP address of a host may be contacted
  * @throws the reason of `signal` if it aborts
  */
 export async function webPage(
   url: URL,
-  mayReach: (address: string) => boolean,
+  mayConnect: (address: string) => boolean,
   signal: AbortSignal,
 ): Promise<WebPage> {
   const late = new AbortController();
   const disarm = after(TIMEOUT_MS, () => late.abort(new Error(`it took more than ${TIMEOUT_MS} ms.`)));
-  const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayReach), agent: false });
+  const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayConnect), agent: false });
   try {
-    return await follow(url, mayReach, get, AbortSignal.any([signal, late.signal]));
+    return await follow(url, mayConnect, get, AbortSignal.any([signal, late.signal]));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RefusedAddress) return flaw(privateFlaw(url, error.address));
@@ -59,7 +59,7 @@ export async function webPage(
 
 async function follow(
   first: URL,
-  mayReach: (address: string) => boolean,
+  mayConnect: (address: string) => boolean,
   get: typeof fetch,
   signal: AbortSignal,
 ): Promise<WebPage> {
@@ -67,7 +67,7 @@ async function follow(
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     const host = plainHost(url.hostname);
     // A host that is an IP address needs no name lookup, so the lookup guard does not see it.
-    if (isPrivateHost(host) && !mayReach(host)) return flaw(privateFlaw(url, host));
+    if (isPrivateHost(host) && !mayConnect(host)) return flaw(privateFlaw(url, host));
     const answer = await get(url.href, { signal, headers: HEADERS });
     const location = REDIRECTS.has(answer.status) ? answer.headers.get("location") : null;
     if (location === null) return await readPage(url, answer);
