@@ -27,7 +27,7 @@ import { retireMember } from "../../../support/team/retire-member.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 
 export interface Case {
-  /** Name of the operation in the script `stopped`. */
+  /** Name of the operation in the script `killed-operation`. */
   readonly operation?: string;
   /** Prepares the team further; it has two messages for a and three tasks. */
   readonly given?: (ref: TeamRef) => Promise<unknown> | unknown;
