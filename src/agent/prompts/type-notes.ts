@@ -56,7 +56,7 @@ function sectionOf(directory: string, isReadDenied: (path: string) => boolean): 
   const main = join(directory, MAIN);
   const isDenied = isReadDenied(main);
   const file = realPathOf(main) === main && !isDenied ? readTextFile(main) : undefined;
-  const text = file?.flaw === undefined ? (file?.text ?? "").trim() : "";
+  const text = file?.problem === undefined ? (file?.text ?? "").trim() : "";
   const lines = text.split("\n");
   const loaded = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
   const cut = loaded.length < text.length ? `\n\n(The rest of ${MAIN} is not loaded: shorten it.)` : "";

@@ -106,8 +106,8 @@ export const command = defineCommand({
     });
     if (input.maxMode !== undefined)
       requireInsideLeadDirectories(workingDirectory(ctx, input), open.config, settings, ctx);
-    const { problems: flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
-    for (const problem of flaws) out.note(line`Ignored agent type: ${problem}`);
+    const { problems } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
+    for (const problem of problems) out.note(line`Ignored agent type: ${problem}`);
     // Listens before the first file is written, so that an interrupted start leaves nothing.
     const signal = io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;
