@@ -121,8 +121,8 @@ async function bundle(entries) {
     input: Object.fromEntries(entries.map(({ name, source }) => [name, source])),
     platform: "node",
     external: EXTERNAL,
-    // For packages with both forms and without exports (jsonc-parser), the ES form: the other one hides its
-    // requires.
+    // For packages with both forms and without exports (jsonc-parser), the ES form: the CommonJS form hides
+    // its requires.
     resolve: { mainFields: ["module", "main"] },
     plugins: [leanLockfile(), lazyBuiltins(), plainExports()],
     logLevel: "warn",

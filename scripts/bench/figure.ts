@@ -4,14 +4,14 @@ export interface Figure {
   readonly value: number;
   readonly unit: Unit;
   /** The machine's limit, and the cost of the usual approach, measured in the same run. */
-  readonly beside?: readonly Beside[];
+  readonly references?: readonly Reference[];
   readonly goal?: Goal;
 }
 
 export type Unit = "ms" | "µs" | "/s" | "MB" | "%" | "bytes" | "";
 
 /** A reference value, in the unit of its figure. */
-export interface Beside {
+export interface Reference {
   readonly what: string;
   readonly value: number;
 }
@@ -30,8 +30,8 @@ export function atMost(limit: number, unit: Unit, value: number): Goal {
 }
 
 /** A goal relative to a reference. */
-export function atMostTimes(factor: number, value: number, beside: Beside): Goal {
-  return { text: `≤ ${factor} ×`, met: value <= factor * beside.value, isCount: false };
+export function atMostTimes(factor: number, value: number, reference: Reference): Goal {
+  return { text: `≤ ${factor} ×`, met: value <= factor * reference.value, isCount: false };
 }
 
 /** A goal that is independent of the machine. */

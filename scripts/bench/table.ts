@@ -10,13 +10,13 @@ export function section(title: string, figures: readonly Figure[]): string {
   return [bold(title), ...lines, ""].join("\n");
 }
 
-function line({ what, value, unit, goal, beside = [] }: Figure): string {
+function line({ what, value, unit, goal, references = [] }: Figure): string {
   const verdict = goal === undefined ? " " : goal.met ? green("✓") : red("✗");
   const cells = [
     `  ${what.padEnd(NAME_COLUMNS)}`,
     format(value, unit).padStart(11),
     ` ${verdict} ${(goal?.text ?? "").padEnd(16)}`,
-    beside
+    references
       .map((other) => `${ratio(value / other.value)} ${other.what} (${format(other.value, unit)})`)
       .join(" · "),
   ];

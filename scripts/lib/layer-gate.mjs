@@ -1,7 +1,7 @@
 /** Checks the imports, effects and sizes of a source tree against scripts/lib/layer-table.mjs. Pure: files in, sentences out. */
 import path from "node:path";
 import { readModule } from "./layer-reader.mjs";
-import { ALLOWED_SIBLINGS, EFFECTS, FLOORS, FORBIDDEN, LAZY, LIMITS, PACKAGE_HOMES } from "./layer-table.mjs";
+import { ALLOWED_SIBLINGS, EFFECTS, FORBIDDEN, LAYERS, LAZY, LIMITS, PACKAGE_HOMES } from "./layer-table.mjs";
 
 /**
  * @param {ReadonlyMap<string, string>} sources path below src/, with slashes → source text
@@ -20,18 +20,18 @@ export function layerViolations(sources) {
 }
 
 /**
- * Checks the folder table of docs/architecture.md against the floors and the folders of src/, and its file names.
- * @param {string} markdown rows are `| floor | places | what they hold |`, places in backticks
+ * Checks the folder table of docs/architecture.md against the layers and the folders of src/, and its file names.
+ * @param {string} markdown rows are `| layer | places | what they hold |`, places in backticks
  * @param {Iterable<string>} files paths below src/
  * @returns {string[]} one sentence for each difference
  */
 export function documentViolations(markdown, files) {
   const rows = [...markdown.matchAll(/^\| *(\d*) *\| *((?:`[^`|]+` *)+)\|/gm)];
   const documented = new Map();
-  let floor;
+  let layer;
   for (const [, number, places] of rows) {
-    if (number !== "") floor = Number(number);
-    for (const [, place] of places.matchAll(/`([^`]+)`/g)) documented.set(place.replace(/\/$/, ""), floor);
+    if (number !== "") layer = Number(number);
+    for (const [, place] of places.matchAll(/`([^`]+)`/g)) documented.set(place.replace(/\/$/, ""), layer);
   }
   const present = new Set([...files].map((file) => (file.includes("/") ? path.posix.dirname(file) : file)));
   for (const folder of present) if (folder.includes("/")) present.add(folder.split("/")[0]);
@@ -49,10 +49,10 @@ export function documentViolations(markdown, files) {
       .filter((place) => !present.has(place))
       .map((place) => `${where} lists ${display(place)}, which does not exist in src/; remove its row.`),
     ...[...documented]
-      .filter(([place, listed]) => present.has(place) && floorOf(place) !== listed - 1)
+      .filter(([place, listed]) => present.has(place) && layerOf(place) !== listed - 1)
       .map(
         ([place, listed]) =>
-          `${where} puts ${display(place)} on floor ${listed}; the gate has it on floor ${floorOf(place) + 1}.`,
+          `${where} puts ${display(place)} in layer ${listed}; the gate has it in layer ${layerOf(place) + 1}.`,
       ),
   ];
 }
@@ -95,8 +95,8 @@ function withScheme(specifier) {
 }
 
 function checkFile(file, module, report) {
-  if (floorOf(file) === undefined) {
-    const sentence = `${display(placeOf(file))} is on no floor; move the code into an existing folder, or add the new one to scripts/lib/layer-table.mjs and docs/architecture.md`;
+  if (layerOf(file) === undefined) {
+    const sentence = `${display(placeOf(file))} is in no layer; move the code into an existing folder, or add the new one to scripts/lib/layer-table.mjs and docs/architecture.md`;
     return report(file, 1, sentence);
   }
   checkBarrel(file, module, report);
@@ -104,7 +104,7 @@ function checkFile(file, module, report) {
   checkEffects(file, module, report);
 }
 
-/** Checks one import against the floors and against the homes of packages. */
+/** Checks one import against the layers and against the homes of packages. */
 function checkImport(file, { specifier, line, target }, report) {
   if (specifier === undefined) {
     const sentence =
@@ -125,15 +125,15 @@ function checkImport(file, { specifier, line, target }, report) {
 /** Why the first place may not import the second; undefined if it may. */
 function importRefusal(from, to) {
   if (from === to || ALLOWED_SIBLINGS.some((pair) => pair.from === from && pair.to === to)) return undefined;
-  const [own, other] = [floorOf(from), floorOf(to)];
+  const [own, other] = [layerOf(from), layerOf(to)];
   if (other === undefined) return undefined; // Reported at that file.
   const what = `${display(from)} imports ${display(to)}`;
   if (other > own)
-    return `${what}, which is on a higher floor; move what it needs down to ${display(from)} or below, or pass it in as an argument`;
+    return `${what}, which is in a higher layer; move what it needs down to ${display(from)} or below, or pass it in as an argument`;
   if (other === own)
-    return `${what}, which is on the same floor; move what both need to a lower floor, or join them on a higher one`;
+    return `${what}, which is in the same layer; move what both need to a lower layer, or join them in a higher one`;
   const forbidden = FORBIDDEN.find((pair) => pair.from === from && pair.to.includes(to));
-  return forbidden && `${what}, but ${forbidden.why}; pass the value in from a higher floor`;
+  return forbidden && `${what}, but ${forbidden.why}; pass the value in from a higher layer`;
 }
 
 function checkHome(file, line, specifier, report) {
@@ -179,7 +179,7 @@ function cyclesOf(modules) {
   return graphCycles(graph);
 }
 
-/** Depth-first cycles of a graph: node → nodes. */
+/** Finds cycles of a graph (node → nodes), depth-first. */
 function graphCycles(graph) {
   const cycles = new Map();
   const done = new Set();
@@ -295,9 +295,9 @@ function display(place) {
   return place.endsWith(".ts") ? place : `${place}/`;
 }
 
-function floorOf(file) {
-  const floor = FLOORS.findIndex((places) => places.includes(placeOf(file)));
-  return floor < 0 ? undefined : floor;
+function layerOf(file) {
+  const layer = LAYERS.findIndex((places) => places.includes(placeOf(file)));
+  return layer < 0 ? undefined : layer;
 }
 
 function livesIn(file, homes) {

@@ -7,7 +7,7 @@ import { parseAst } from "rolldown/parseAst";
  * @returns {{imports: {specifier: string | undefined, line: number, kind: "static" | "type" | "dynamic"}[],
  *   members: {object: string, name: string, line: number}[], globals: {name: string, line: number}[],
  *   clocks: number[], starExports: number[], onlyReexports: boolean}}
- *   `specifier` is undefined where it is no plain string; `clocks` are the lines of `new Date()` and `Date()`.
+ *   `specifier` is undefined if it is not a plain string; `clocks` are the lines of `new Date()` and `Date()`.
  */
 export function readModule(source, file) {
   const program = parseAst(source, { lang: "ts" }, file);
@@ -58,7 +58,7 @@ function readEffect(node, line, found) {
   for (const [object, name] of MEMBERS[node.type]?.(node) ?? [])
     if (object !== undefined && name !== undefined) found.members.push({ object, name, line });
   if (isClock(node)) found.clocks.push(line);
-  // A timer handed on as a value (`delay = setTimeout`) is used as much as one that is called.
+  // A timer passed as a value (`delay = setTimeout`) counts as used, like a call.
   for (const value of [node.callee, node.init, node.right, ...(node.arguments ?? [])])
     if (value?.type === "Identifier") found.globals.push({ name: value.name, line });
 }
@@ -88,7 +88,7 @@ function plainString(node) {
     : undefined;
 }
 
-/** Whether a module does nothing but hand on what others export, in either spelling. */
+/** Whether a module only re-exports from others, in either syntax. */
 function onlyReexports(body) {
   const imported = new Set();
   for (const statement of body)

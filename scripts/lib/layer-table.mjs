@@ -1,5 +1,5 @@
-/** The floors of docs/architecture.md, lowest first. Folders on one floor do not import each other. */
-export const FLOORS = [
+/** The layers of docs/architecture.md, lowest first. Folders in one layer do not import each other. */
+export const LAYERS = [
   ["text", "schema", "errors.ts"],
   ["protocol", "os"],
   ["store", "wakeup", "tmux", "git", "telemetry"],
@@ -15,7 +15,7 @@ export const FLOORS = [
   ["main.ts", "main-agent.ts", "index.ts"],
 ];
 
-/** Imports that the floors would allow and the architecture forbids. */
+/** Imports that the layers would allow and the architecture forbids. */
 export const FORBIDDEN = [
   {
     from: "tmux",
@@ -26,7 +26,7 @@ export const FORBIDDEN = [
   { from: "backend", to: ["agent"], why: "a backend receives the function that runs a worker" },
 ];
 
-/** Imports allowed between two places on one floor. */
+/** Imports allowed between two places in one layer. */
 export const ALLOWED_SIBLINGS = [
   { from: "schema", to: "errors.ts" },
   { from: "main-agent.ts", to: "main.ts" },
@@ -114,5 +114,5 @@ export const LAZY = {
   packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk", "tar-stream", "unbash"],
 };
 
-/** Most files in one folder, and most lines in one file. */
+/** Maximum files in one folder, and lines in one file. */
 export const LIMITS = { files: 22, lines: 300, exceptFolders: ["cli/commands", "playbooks"] };

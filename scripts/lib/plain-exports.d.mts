@@ -1,2 +1,2 @@
-/** A chunk of rolldown's CommonJS output, with what never changes handed on as plain properties. */
+/** Returns a chunk of rolldown's CommonJS output in which exports that never change are plain properties. */
 export function withPlainExports(code: string): string;

@@ -59,7 +59,7 @@ export type SpawnOutcome =
 
 /**
  * Where teammates run. A place is a record on disk, so every method also works in a process that spawned nothing. Every
- * method checks that the place still matches its record (architecture.md rule 2); if not, it returns that instead of throwing.
+ * method checks that the place still matches its record; if not, it returns that instead of throwing.
  */
 export interface Backend {
   readonly type: BackendType;

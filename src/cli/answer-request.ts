@@ -22,7 +22,7 @@ interface AlwaysAllow {
 }
 
 /** Answers a waiting request, as `approve` and `reject` do. @param note the value of `--note`; `-` reads stdin */
-export async function answerRequest(
+export async function answerFromCommand(
   call: AnyCall,
   id: string,
   note: string | undefined,

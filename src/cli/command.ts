@@ -144,7 +144,7 @@ function takenByOption(command: Command, given: ParsedLine["options"]): string |
   for (const [key, spec] of Object.entries(command.options)) {
     const value = given[key];
     if (spec.valueOptional && typeof value === "string")
-      return `${JSON.stringify(value)} was taken for the ${spec.value} of --${longName(key)}; write the option last.`;
+      return `${JSON.stringify(value)} was read as the ${spec.value} of --${longName(key)}; write the option last.`;
   }
   return undefined;
 }

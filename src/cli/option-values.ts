@@ -133,7 +133,7 @@ export const BUDGET_OPTIONS = {
 } as const;
 
 /** @throws TeamError INVALID_INPUT */
-export function budgetLimits(options: {
+export function limitsFromOptions(options: {
   readonly maxTokens: string | undefined;
   readonly maxCost: string | undefined;
 }): BudgetLimits {

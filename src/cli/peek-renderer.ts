@@ -24,7 +24,7 @@ export function rowRenderer(out: Output, name: string): PeekRenderer {
       out.item({ agent: name, lines: rows, leftOut: leftOut ?? null }, () => {
         const texts = rows.map(stripControls);
         const omitted = leftOut === undefined ? "some" : String(leftOut);
-        if (leftOut !== 0) texts.unshift(out.paint(`… ${omitted} lines omitted …`, "quiet").painted);
+        if (leftOut !== 0) texts.unshift(out.styleText(`… ${omitted} lines omitted …`, "quiet").styled);
         return texts.join("\n");
       });
     },
@@ -45,7 +45,11 @@ export function screenRenderer(io: Io, out: Output, name: string): PeekRenderer 
       const size = { columns: io.columns ?? 80, rows: io.rows ?? 24 };
       const foot = [name, state, "Ctrl-C stops watching"].filter((word) => word !== "").join(" · ");
       const rows = current.rows.map(({ text }) => text);
-      const picture = drawScreen(rows, out.paint(cutToWidth(foot, size.columns - 1), "quiet").painted, size);
+      const picture = drawScreen(
+        rows,
+        out.styleText(cutToWidth(foot, size.columns - 1), "quiet").styled,
+        size,
+      );
       if (picture === drawn) return;
       io.out(drawn === undefined ? `${OPEN}${picture}` : picture);
       drawn = picture;

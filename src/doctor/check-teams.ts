@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import { entryOf, readText } from "../os/files/fs.ts";
-import { isNewerForm } from "../schema/migrate.ts";
+import { isNewerFormat } from "../schema/migrate.ts";
 import { listTeams } from "../team/config/config.ts";
 import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
 import { versionIn } from "../team/repair/repair-config.ts";
@@ -63,7 +63,7 @@ async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: CheckTarget): P
   };
   try {
     const version = versionIn(readText(ref.paths.config) ?? "");
-    if (version !== undefined && isNewerForm(version)) {
+    if (version !== undefined && isNewerFormat(version)) {
       const text = `was written by a newer version of teams (file format ${version}); it was not checked`;
       return [warn(name, text, "Install the newest version: npm install -g tmux-teams")];
     }

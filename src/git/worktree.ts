@@ -188,7 +188,7 @@ async function locate(directory: string, env: Env): Promise<Location> {
   return { top, common, repository: realPathOf(basename(common) === ".git" ? dirname(common) : top) };
 }
 
-/** As {@link locate}, but fails if git would take the directory for a part of another worktree. */
+/** As {@link locate}, but fails if git would treat the directory as a part of another worktree. */
 async function locateWorktree(path: string, env: Env): Promise<Location> {
   const where = await locate(path, env);
   if (where.top === realPathOf(path)) return where;

@@ -78,7 +78,7 @@ export function snapshotFile({
   return join(root, "shell-snapshots", `snapshot-${kind}-${now}-t${randomBytes(3).toString("hex")}.sh`);
 }
 
-/** The arguments with which each shell writes the file. The last step is a rename, which marks complete file as complete. */
+/** The arguments with which each shell writes the file. The last step is a rename, which marks the file as complete. */
 const DUMPS: Readonly<Record<string, (file: string) => string[]>> = {
   bash: (file) => ["-i", "-c", finish(BASH, file)],
   zsh: (file) => ["-i", "-c", finish(ZSH, file)],

@@ -64,7 +64,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-/** Passes the text as an argument, never as shell code. The text begins with a word, so it is not taken for an option. */
+/** Passes the text as an argument, never as shell code. The text begins with a word, so it is not read as an option. */
 function commandOf(setting: string | readonly string[], text: string): readonly string[] {
   return typeof setting === "string" ? ["sh", "-c", setting, "teams", text] : [...setting, text];
 }

@@ -43,7 +43,7 @@ export async function openWorkerBell(
   ]);
 }
 
-/** Creates missing FIFOs: the agent was started by hand, not spawned, or its runtime directory has vanished. */
+/** Creates missing FIFOs: the agent was started by hand, not spawned, or its runtime directory was removed. */
 async function createFifos(ref: TeamRef, agent: string): Promise<void> {
   const { bell, lifeline } = ref.paths.agent(agent);
   if ([bell, lifeline].some((path) => entryOf(path) === undefined)) await prepareRun(ref, [agent]);

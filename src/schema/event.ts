@@ -90,7 +90,7 @@ export type EventFacts =
       readonly outcome: string;
       readonly stopReason?: string | undefined;
       readonly tokens: TokenCount;
-      /** US dollars, 0 where no price is known. */
+      /** US dollars; 0 if no price is known. */
       readonly costUsd: number;
       readonly ms: number;
     }

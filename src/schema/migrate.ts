@@ -43,8 +43,8 @@ export function migrateConfig(config: unknown): unknown {
   }, config);
 }
 
-/** True if a config of this version has an unknown form; a newer minor version only adds fields. */
-export function isNewerForm(version: string): boolean {
+/** True if a config of this version has an unknown format; a newer minor version only adds fields. */
+export function isNewerFormat(version: string): boolean {
   return majorOf(version) > majorOf(SCHEMA_VERSION);
 }
 

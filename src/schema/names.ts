@@ -139,11 +139,11 @@ function numbered(name: string, n: number): string {
 }
 
 /** Cuts between grapheme clusters: part of an emoji could be an invisible character. */
-function cut(name: string, most: number): string {
-  if ([...name].length <= most) return name;
+function cut(name: string, max: number): string {
+  if ([...name].length <= max) return name;
   let kept = "";
   for (const { segment } of new Intl.Segmenter("en").segment(name)) {
-    if ([...kept].length + [...segment].length > most) break;
+    if ([...kept].length + [...segment].length > max) break;
     kept += segment;
   }
   return kept;

@@ -15,8 +15,8 @@ import { parseInWords, pathText } from "./zod-helpers.ts";
 const JSON_PROBLEMS: Readonly<Record<ParseErrorCode, string>> = {
   1: "a value here is neither a text in quotes nor a number, true, false or null",
   2: "a number is invalid",
-  3: 'a field\'s name is expected, in "quotes"; perhaps there is a comma too many',
-  4: "a value is expected; perhaps there is a comma too many",
+  3: 'a field\'s name is expected, in "quotes"; perhaps there is an extra comma',
+  4: "a value is expected; perhaps there is an extra comma",
   5: "a : is missing",
   6: "a , is missing",
   7: "a } is missing",

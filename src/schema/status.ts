@@ -107,7 +107,7 @@ export type StatusRecord = z.infer<typeof statusRecord>;
 
 /**
  * `run/<agent>/exit.json`, written by the launch script when the agent's program ends; renamed to `crash.json` if it is
- * restarted in its pane. A `code` above 128 stands for a signal, as in a shell; `signal` is its name.
+ * restarted in its pane. A `code` above 128 means a signal, as in a shell; `signal` is its name.
  */
 export const exitRecord = z.looseObject({
   instance: z.string(),

@@ -17,7 +17,7 @@ import {
   totalTokens,
   wrap,
 } from "./labels.ts";
-import { BLANK, cut, ends, type Line, line, type Span, type SpanStyle, span } from "./spans.ts";
+import { BLANK, cut, ends, type Line, lineOf, type Span, type SpanStyle, span } from "./spans.ts";
 import type { Answer, SidebarState } from "./state.ts";
 
 /** Minimum width for tokens: below it, the name needs the room. */
@@ -36,7 +36,7 @@ export function header(data: SidebarData, width: number): Line[] {
   const { team, members } = data.status;
   const total = shortCount(members.reduce((sum, member) => sum + totalTokens(member.tokens), 0));
   const used = total === "" || width < TOKENS_FROM ? [] : [span(`${total} tokens`, quiet)];
-  return [line(ends([span(" "), span(gridText(team), { bold: true })], used, width)), BLANK];
+  return [lineOf(ends([span(" "), span(gridText(team), { bold: true })], used, width)), BLANK];
 }
 
 /** The requests that wait for the user: at most `limit`, each with up to two rows of its summary. */
@@ -48,7 +48,7 @@ export function waiting(data: SidebarData, width: number, limit: number): Line[]
   return [
     ...deadlockRows(data, width),
     ...shown,
-    ...(more > 0 ? [line([span(`   and ${more} more`, { fg: TONE.attention })])] : []),
+    ...(more > 0 ? [lineOf([span(`   and ${more} more`, { fg: TONE.attention })])] : []),
     BLANK,
   ];
 }
@@ -60,8 +60,8 @@ function deadlockRows({ status: { deadlock } }: SidebarData, width: number): Lin
   const title = [span(" "), span("▲", { ...tone, blink: true }), span(" no member can continue", tone)];
   const why = wrap(deadlockSentence(deadlock), width - INDENT, 2);
   return [
-    line(cut(title, width)),
-    ...why.map((text) => line(cut([span("   "), span(gridText(text))], width))),
+    lineOf(cut(title, width)),
+    ...why.map((text) => lineOf(cut([span("   "), span(gridText(text))], width))),
     BLANK,
   ];
 }
@@ -87,14 +87,14 @@ function waitingItem(approval: SidebarApproval, width: number): Line[] {
     ...(approval.change ?? []).slice(0, CHANGE_ROWS).map(gridText),
   ];
   return [
-    line(cut(title, width), target),
-    ...about.map((text) => line(cut([span("   "), span(text)], width), target)),
+    lineOf(cut(title, width), target),
+    ...about.map((text) => lineOf(cut([span("   "), span(text)], width), target)),
   ];
 }
 
 /** A section's title, with a figure at the right end. */
 export function heading(title: string, figure: string, width: number): Line {
-  return line(
+  return lineOf(
     ends([span(` ${title}`, { ...quiet, bold: true })], figure === "" ? [] : [span(figure, quiet)], width),
   );
 }
@@ -121,12 +121,12 @@ export function memberRows(
     span(look.sign, { fg: look.tone ?? color.fg, blink: look.blink === true }),
     span(` ${gridText(member.name)}`, gone ? quiet : { ...color, bold: true }),
   ];
-  const first = line(ends(left, figures(member, width), width), target);
+  const first = lineOf(ends(left, figures(member, width), width), target);
   if (!two) return [first];
   const tone = { fg: look.tone ?? (member.state === "running" ? TONE.quiet : TONE.faint) };
   return [
     first,
-    line(cut([bar(selected), span("  "), span(activityOf(member, data.status), tone)], width), target),
+    lineOf(cut([bar(selected), span("  "), span(activityOf(member, data.status), tone)], width), target),
   ];
 }
 
@@ -152,7 +152,7 @@ export function taskBar(tasks: readonly SidebarTask[], width: number): Line {
   const share = (n: number): number => (tasks.length === 0 ? 0 : Math.round((n / tasks.length) * room));
   const done = share(count("done"));
   const active = share(count("done") + count("active")) - done;
-  return line([
+  return lineOf([
     span(" "),
     span("━".repeat(done), { fg: TONE.good }),
     span("━".repeat(active), { fg: TONE.busy }),
@@ -182,15 +182,15 @@ export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean
   ];
   const text = state === "done" || state === "blocked" ? quiet : {};
   const owner = task.owner === undefined || width < TOKENS_FROM ? [] : [ownerSpan(task.owner)];
-  if (!selected) return [line(ends([...begin, span(gridText(task.subject), text)], owner, width), target)];
+  if (!selected) return [lineOf(ends([...begin, span(gridText(task.subject), text)], owner, width), target)];
   const indent = INDENT + digits + 1;
   const room = width - indent - (owner.length > 0 ? displayWidth(owner[0]?.text ?? "") + 1 : 0);
   const [first = "", ...rest] = wrap(task.subject, Math.max(8, room), 3);
   const waits = state === "blocked" ? `after ${task.blockedBy.map((id) => `#${id}`).join(" ")}` : look.word;
   const below = [...rest.map((row) => span(row)), span(waits, { fg: look.tone })];
   return [
-    line(ends([...begin, span(first, { bold: true })], owner, width), target),
-    ...below.map((row) => line(cut([bar(true), span(" ".repeat(indent - 1)), row], width), target)),
+    lineOf(ends([...begin, span(first, { bold: true })], owner, width), target),
+    ...below.map((row) => lineOf(cut([bar(true), span(" ".repeat(indent - 1)), row], width), target)),
   ];
 }
 
@@ -209,12 +209,12 @@ function messageLines(message: MessageLine, data: SidebarData, width: number): L
   const text = gridText(headlineOf(message.text, message.summary));
   const names = [span(" "), nameSpan(message.from, data), span(" → ", faint), nameSpan(message.to, data)];
   const at = [span(clockTime(message.at), faint)];
-  if (width >= ONE_LINE_MESSAGE_FROM) return [line(ends([...names, span(`  ${text}`, quiet)], at, width))];
+  if (width >= ONE_LINE_MESSAGE_FROM) return [lineOf(ends([...names, span(`  ${text}`, quiet)], at, width))];
   const time = width < TOKENS_FROM ? [] : at;
   const rows = wrap(text, width - INDENT, 2);
   return [
-    line(ends(names, time, width)),
-    ...rows.map((row) => line(cut([span("   "), span(row, quiet)], width))),
+    lineOf(ends(names, time, width)),
+    ...rows.map((row) => lineOf(cut([span("   "), span(row, quiet)], width))),
   ];
 }
 
@@ -233,7 +233,7 @@ function clockTime(at: number): string {
 export function footer(state: SidebarState, width: number): Line {
   if (state.answer !== undefined) return answerLine(state.answer, width);
   if (state.notice !== undefined) {
-    return line(cut([span(` ${gridText(state.notice)}`, { fg: TONE.attention })], width));
+    return lineOf(cut([span(` ${gridText(state.notice)}`, { fg: TONE.attention })], width));
   }
   let left = width;
   const hints: Span[][] = [];
@@ -243,7 +243,7 @@ export function footer(state: SidebarState, width: number): Line {
     left -= cells;
     hints.unshift([span(` ${short ?? label}`, { bold: true }), span(` ${hint}`, quiet)]);
   }
-  return line(hints.flatMap((hint, i) => (i === 0 ? hint : [span(" "), ...hint])));
+  return lineOf(hints.flatMap((hint, i) => (i === 0 ? hint : [span(" "), ...hint])));
 }
 
 /** The input line of a note; shows its end if it is too long. */
@@ -255,7 +255,7 @@ function answerLine({ approve, from, note }: Answer, width: number): Line {
   const room = width - 1 - what.reduce((sum, { text }) => sum + displayWidth(text), 0);
   const shown = [...gridText(note)];
   while (displayWidth(shown.join("")) > Math.max(0, room)) shown.shift();
-  return line(cut([...what, span(shown.join("")), span("▏", { blink: true })], width));
+  return lineOf(cut([...what, span(shown.join("")), span("▏", { blink: true })], width));
 }
 
 /** All keys and the meaning of the signs. */
@@ -276,7 +276,7 @@ export function help(width: number): Line[] {
   ];
   const part = (title: string, rows: Span[][]): Line[] => [
     heading(title, "", width),
-    ...rows.map((row) => line(cut(row, width))),
+    ...rows.map((row) => lineOf(cut(row, width))),
     BLANK,
   ];
   return [

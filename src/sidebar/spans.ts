@@ -25,7 +25,7 @@ export function span(text: string, style: SpanStyle = {}): Span {
   return { text, ...style };
 }
 
-export function line(spans: readonly Span[], target?: SidebarTarget): Line {
+export function lineOf(spans: readonly Span[], target?: SidebarTarget): Line {
   return target === undefined ? { spans } : { spans, target };
 }
 
@@ -62,6 +62,6 @@ export function beside(left: readonly Line[], right: readonly Line[], width: num
     const b = right[i] ?? BLANK;
     const start = cut(a.spans, width);
     const fill = span(" ".repeat(width - widthOf(start)));
-    return line([...start, fill, gap, ...b.spans], a.target ?? b.target);
+    return lineOf([...start, fill, gap, ...b.spans], a.target ?? b.target);
   });
 }

@@ -14,7 +14,7 @@ import {
   waiting,
   workingCount,
 } from "./sections.ts";
-import { BLANK, beside, cut, type Line, line, span } from "./spans.ts";
+import { BLANK, beside, cut, type Line, lineOf, span } from "./spans.ts";
 import { type SidebarState, type SidebarTarget, sameTarget, selectedTarget } from "./state.ts";
 
 interface ScreenSize {
@@ -25,12 +25,12 @@ interface ScreenSize {
 /** Minimum width for members and the rest side by side. */
 const TWO_COLUMNS_FROM = 84;
 /** Minimum and maximum width of the members' column, and its share of the width. */
-const COLUMN = { least: 34, most: 56, share: 0.42 };
+const COLUMN = { min: 34, max: 56, share: 0.42 };
 const GAP = 3;
 /** Requests shown; of a longer queue, the number of further ones. */
 const WAITING_SHOWN = 3;
 /** Minimum rows for the messages: title and one message. */
-const LEAST_MESSAGES = 4;
+const MIN_MESSAGES = 4;
 /** Rows of a blank line, the title and the bar. */
 const TASK_HEAD = 3;
 
@@ -59,7 +59,7 @@ function bodyOf(data: SidebarData, state: SidebarState, size: ScreenSize): Line[
 }
 
 function columns(data: SidebarData, state: SidebarState, { width, height }: ScreenSize): Line[] {
-  const left = Math.min(COLUMN.most, Math.max(COLUMN.least, Math.floor(width * COLUMN.share)));
+  const left = Math.min(COLUMN.max, Math.max(COLUMN.min, Math.floor(width * COLUMN.share)));
   const right = width - left - GAP;
   const members = memberList(data, state, { width: left, height });
   const tasks = taskSection(data, right, Math.max(TASK_HEAD, Math.floor(height / 2)), []);
@@ -67,7 +67,7 @@ function columns(data: SidebarData, state: SidebarState, { width, height }: Scre
   const gap = span(" │ ", { fg: TONE.faint });
   const rows = beside(members, [...tasks, ...messages], left, gap);
   const rest = Array.from({ length: Math.max(0, height - rows.length) }, () =>
-    line([span(" ".repeat(left)), gap]),
+    lineOf([span(" ".repeat(left)), gap]),
   );
   return [...rows, ...rest];
 }
@@ -78,7 +78,7 @@ function stack(data: SidebarData, state: SidebarState, { width, height }: Screen
   const members = memberList(data, state, { width, height: Math.min(height - least, 1 + count * 2) });
   const left = height - members.length;
   const wanted = Math.min(Math.ceil(left / 2), 2 + data.messages.length * 3);
-  const forMessages = wanted < LEAST_MESSAGES ? 0 : wanted;
+  const forMessages = wanted < MIN_MESSAGES ? 0 : wanted;
   const tasks = least === 0 ? [] : taskSection(data, width, left - forMessages, [BLANK]);
   return [...members, ...tasks, ...messageSection(data, width, left - tasks.length, [BLANK])];
 }
@@ -113,7 +113,7 @@ function messageSection(
   room: number,
   before: readonly Line[] = [BLANK],
 ): Line[] {
-  if (room < LEAST_MESSAGES || data.messages.length === 0) return [];
+  if (room < MIN_MESSAGES || data.messages.length === 0) return [];
   const head = [...before, heading("MESSAGES", "", width)];
   return [...head, ...messageRows(data, width, room - head.length)];
 }
@@ -149,7 +149,7 @@ function around(blocks: readonly Line[][], at: number, room: number): Line[] {
   }
   const below = blocks.length - 1 - to;
   const more = [from > 0 ? `↑ ${from}` : "", below > 0 ? `↓ ${below}` : ""].filter((part) => part !== "");
-  const mark = line([span(`   ${more.join("  ")} more`, { fg: TONE.quiet })]);
+  const mark = lineOf([span(`   ${more.join("  ")} more`, { fg: TONE.quiet })]);
   return [...blocks.slice(from, to + 1).flat(), mark].slice(0, Math.max(0, room));
 }
 

@@ -20,16 +20,16 @@ const MAX_LOST = 5;
  * Milliseconds between two tries: short, because a lock is held for a few, and uneven, so that waiters part. Many processes
  * wait in our queue, but only its one holder for the shared lock.
  */
-const QUEUE_RETRY = { least: 1, spread: 29 };
-const SHARED_RETRY = { least: 1, spread: 2 };
+const QUEUE_RETRY = { min: 1, spread: 29 };
+const SHARED_RETRY = { min: 1, spread: 2 };
 /**
- * The pause that leaves the shared lock free after each of our turns: `share` times the hold time, at most `most` ms. A
+ * The pause that leaves the shared lock free after each of our turns: `share` times the hold time, at most `max` ms. A
  * foreign writer tries eleven times within some 680 ms, at most 100 ms apart, and then loses its message (interop.md). With
  * a share of 4 a fifth of its tries fails, and all eleven once in fifty million messages. A share of 2 was too little on an
- * overloaded machine, where foreign writers hold the lock long and keep it from each other as well. A pause below `least`
+ * overloaded machine, where foreign writers hold the lock long and keep it from each other as well. A pause below `min`
  * ms is skipped: a timer would only make it longer.
  */
-const FREE = { share: 4, most: 100, least: 0.25 };
+const FREE = { share: 4, max: 100, min: 0.25 };
 
 export interface LockOptions {
   /** Milliseconds to wait while one holder keeps the lock, 15 s by default; four times that while holders change. */
@@ -253,8 +253,8 @@ async function holdShared<T>(wait: LockWait, queue: Queue, work: (held: Held) =>
 
 /** @param heldMs how long the shared lock was held @param freeMs how long it was free before, in the same turn */
 async function leaveFree(heldMs: number, freeMs: number): Promise<void> {
-  const rest = Math.min(FREE.share * heldMs, FREE.most) - freeMs;
-  if (rest > FREE.least) await pause(rest);
+  const rest = Math.min(FREE.share * heldMs, FREE.max) - freeMs;
+  if (rest > FREE.min) await pause(rest);
 }
 
 function releaseLock(path: string, isDone: boolean, shared: LockDirectory): void {

@@ -89,7 +89,7 @@ export function seekOwnerLock(path: string): () => OwnerLock | undefined {
   };
 }
 
-/** Takes over under the lock `<path>~`: otherwise two heirs of the same dead owner could remove each other's new lock. */
+/** Takes over under the lock `<path>~`: otherwise two processes that replace one dead owner could remove each other's new lock. */
 function inherit(path: string, seen: string): OwnerLock | undefined {
   const heir = seekOwnerLock(`${path}~`)();
   if (heir === undefined) return undefined;
@@ -180,8 +180,8 @@ function clearDeadHolder(path: string, ownerPath: string): boolean {
 }
 
 /**
- * While the lock goes from hand to hand, a process waits up to this many times as long, since no holder hangs. Which waiter
- * is next is a lottery: of 64 processes that never pause, the unluckiest in 32,000 turns lets 300 to 600 others go first.
+ * While holders change, a process waits up to this many times as long, since no holder hangs. Which waiter is next is
+ * random: of 64 processes that never pause, the unluckiest in 32,000 turns lets 300 to 600 others go first.
  * So the wait suffices unless a change takes 100 ms.
  */
 const MAX_WAITS = 4;
@@ -206,8 +206,8 @@ export interface WantedLock<T> {
   readonly holder: () => string | undefined;
   /** The path of the holder's record, if the holder is one of our processes. */
   readonly record: string;
-  /** Milliseconds between two tries: at least `least`, and up to `spread` more. */
-  readonly retry: { readonly least: number; readonly spread: number };
+  /** Milliseconds between two tries: at least `min`, and up to `spread` more. */
+  readonly retry: { readonly min: number; readonly spread: number };
 }
 
 /**
@@ -237,7 +237,7 @@ export async function awaitLock<T>(
     }
     // Tries more often with age: otherwise the unluckiest of many would wait much longer than all others.
     const age = 1 + waited / AGE_MS;
-    await pause(retry.least + (random() * retry.spread) / age);
+    await pause(retry.min + (random() * retry.spread) / age);
   }
 }
 

@@ -7,7 +7,7 @@ const input = z.object({ taskId: id });
 
 export const taskGet: TeamTool = ({ ctx }) => ({
   name: "TaskGet",
-  description: "Reads one task whole; its blockedBy also names tasks that are completed by now.",
+  description: "Reads one task in full; its blockedBy also names blockers that are completed.",
   input: input,
   access: () => TEAM_ACCESS,
   summary: ({ taskId }: z.infer<typeof input>) => `#${taskId}`,

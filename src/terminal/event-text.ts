@@ -10,13 +10,13 @@ import { compact } from "./status-text.ts";
 type Facts = Readonly<Record<string, unknown>>;
 
 /** Returns an event as a line for a user: time, agent and facts, without ids that only programs need. */
-export function eventText(event: TeamEvent, { paint }: Pick<Output, "paint">): string {
+export function eventText(event: TeamEvent, { styleText }: Pick<Output, "styleText">): string {
   const at = event.ts.replace("T", " ").replace(/Z$/, "");
   const who = event.agentId === undefined ? "-" : splitAddress(event.agentId).name;
   const known = EVENT_TYPES.find((type) => type === event.type);
   const facts = known === undefined ? otherFacts(event) : FACTS[known](event);
   const shownFacts = facts.filter((fact) => fact !== "").join(", ");
-  return line`${paint(at, "quiet")} ${paint(who, "bold")} ${shownFacts}`.trimEnd();
+  return line`${styleText(at, "quiet")} ${styleText(who, "bold")} ${shownFacts}`.trimEnd();
 }
 
 /** The facts of each event type; empty ones are omitted. */

@@ -38,11 +38,11 @@ const WIPED = "\r\x1b[2K";
 const UP = "\x1b[1A";
 const TAB = 8;
 /** Number of waiting lines that are shown, the newest ones. */
-const MOST_HELD = 3;
+const MAX_HELD = 3;
 
 export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
   const editor = lineEditor();
-  const paint = styler(plain);
+  const styleText = styler(plain);
   const held: string[] = [];
   /** Column of the next output. */
   let column = 0;
@@ -62,11 +62,11 @@ export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
   };
   const drawn = (): string => {
     const room = width() - 3;
-    const waiting = held.slice(-MOST_HELD).map((line) => `${lineEnd(line, room - WAITS.length)}${WAITS}`);
+    const waiting = held.slice(-MAX_HELD).map((line) => `${lineEnd(line, room - WAITS.length)}${WAITS}`);
     const typed = editor.line === "" ? [] : [lineEnd(editor.line, room)];
     const rows = [
-      ...waiting.map((text) => paint(TONE.quiet, `› ${text}`)),
-      ...typed.map((text) => `${paint("bold", "›")} ${text}`),
+      ...waiting.map((text) => styleText(TONE.quiet, `› ${text}`)),
+      ...typed.map((text) => `${styleText("bold", "›")} ${text}`),
     ];
     shown = [...waiting, ...typed].map((text) => 2 + displayWidth(text));
     return `${column === 0 || rows.length === 0 ? "" : "\n"}${rows.map((row) => `${WIPED}${row}`).join("\n")}`;

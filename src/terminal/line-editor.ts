@@ -29,7 +29,7 @@ export interface LineEditor {
   clear(): readonly Typed[];
 }
 
-/** Most characters of a line; a terminal in line mode allows only 4096. */
+/** Maximum characters of a line; a terminal in line mode allows only 4096. */
 export const MAX_LINE = 100_000;
 const CTRL_D = "\u0004";
 

@@ -17,8 +17,8 @@ const ESCAPE_MS = 50;
 /** Milliseconds in which Ctrl-Z stops a process that can be stopped. */
 const STOP_MS = 50;
 
-const TOO_LONG = `A line holds ${MAX_LINE.toLocaleString("en-US")} characters at most; the rest is not taken. \
-Ctrl-C drops it; a longer text comes from a file: teams send <name> - < file`;
+const TOO_LONG = `A line can have at most ${MAX_LINE.toLocaleString("en-US")} characters; the rest is ignored. \
+To discard the line, press Ctrl-C; to send a longer text, use a file: teams send <name> - < file`;
 
 export interface TypingHandlers {
   /** A line that is not empty. */

@@ -6,29 +6,29 @@ import { stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
 
 /** The meaning of a word, or the member that it belongs to, by the name of its colour (protocol.md section 2). */
-export type Tint = keyof typeof TONE | "bold" | { readonly member: string | undefined };
+export type TextStyle = keyof typeof TONE | "bold" | { readonly member: string | undefined };
 
 /** Styled text that is safe to print. */
-export interface Painted {
-  readonly painted: string;
+export interface StyledText {
+  readonly styled: string;
   /** The same text without styles. */
   readonly plain: string;
 }
 
-export type Paint = (text: string, ...tints: readonly Tint[]) => Painted;
+export type SafeStyler = (text: string, ...styles: readonly TextStyle[]) => StyledText;
 
-/** Returns the painter for a stream; without colours it only makes text safe. */
-export function painter(colors: boolean): Paint {
-  return (text, ...tints) => {
+/** Returns a function that styles text for a stream; without colours it only makes text safe. */
+export function safeStyler(colors: boolean): SafeStyler {
+  return (text, ...styles) => {
     const safe = visible(text);
-    const painted = colors && safe !== "" ? styled(safe, tints.map(toStyle)) : safe;
-    return { painted, plain: safe };
+    const out = colors && safe !== "" ? styled(safe, styles.map(toStyle)) : safe;
+    return { styled: out, plain: safe };
   };
 }
 
-function toStyle(tint: Tint): Style {
-  if (tint === "bold") return tint;
-  return typeof tint === "string" ? TONE[tint] : memberColor(tint.member);
+function toStyle(style: TextStyle): Style {
+  if (style === "bold") return style;
+  return typeof style === "string" ? TONE[style] : memberColor(style.member);
 }
 
 /** Returns whether output to a stream has colours (https://no-color.org; `FORCE_COLOR` for recordings of a pipe). */
@@ -38,8 +38,8 @@ export function wantsColors(env: Env, isTerminal: boolean): boolean {
   return isTerminal && env.TERM !== "dumb";
 }
 
-/** The tints of each state: states that wait for a person are bold, inactive ones quiet. */
-export const STATE_TINTS: Readonly<Record<AgentState, readonly Tint[]>> = {
+/** The styles of each state: states that wait for a person are bold, inactive ones quiet. */
+export const STATE_STYLES: Readonly<Record<AgentState, readonly TextStyle[]>> = {
   starting: ["busy"],
   running: ["good"],
   idle: ["quiet"],
@@ -53,7 +53,7 @@ export const STATE_TINTS: Readonly<Record<AgentState, readonly Tint[]>> = {
   unknown: ["quiet"],
 };
 
-export const TASK_TINTS: Readonly<Record<TaskStatus, readonly Tint[]>> = {
+export const TASK_STYLES: Readonly<Record<TaskStatus, readonly TextStyle[]>> = {
   pending: [],
   in_progress: ["good"],
   completed: ["quiet"],
@@ -64,13 +64,16 @@ export function visible(text: string): string {
   return stripControls(text).replace(/[\n\t]+/g, " ");
 }
 
-/** Builds a line from a template and makes each value safe; painted values are safe already. */
-export function line(parts: TemplateStringsArray, ...values: readonly (string | number | Painted)[]): string {
+/** Builds a line from a template and makes each value safe; styled values are safe already. */
+export function line(
+  parts: TemplateStringsArray,
+  ...values: readonly (string | number | StyledText)[]
+): string {
   return parts.reduce((text, part, i) => `${text}${shown(values[i - 1] ?? "")}${part}`);
 }
 
-export function shown(value: string | number | Painted): string {
-  if (typeof value === "object") return value.painted;
+export function shown(value: string | number | StyledText): string {
+  if (typeof value === "object") return value.styled;
   return typeof value === "number" ? String(value) : visible(value);
 }
 
@@ -79,7 +82,7 @@ export interface Output {
   /** Whether stdout gets only JSON (`--json`). */
   readonly json: boolean;
   readonly verbose: boolean;
-  readonly paint: Paint;
+  readonly styleText: SafeStyler;
   /** Columns of the terminal; undefined if stdout is not a terminal. */
   readonly columns: number | undefined;
   /** Prints the requested data: the value with `--json`, else its text. */
@@ -108,8 +111,8 @@ export function openOutput(io: Io, { json, quiet, verbose }: OutputOptions): Out
     json,
     verbose,
     // Getters: they open stdout, which a command may never use with `--quiet`.
-    get paint() {
-      return painter(wantsColors(io.env, io.terminal.stdout));
+    get styleText() {
+      return safeStyler(wantsColors(io.env, io.terminal.stdout));
     },
     get columns() {
       return io.columns;

@@ -2,34 +2,34 @@ import type { AgentEvent } from "../agent/events.ts";
 import { cutToWidth, displayWidth } from "../text/cell-width.ts";
 import { TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
-import { excerpt, type Page } from "./pane-writer.ts";
+import { excerpt, type PaneWriter } from "./pane-writer.ts";
 
 /** Columns around a call's name: its sign, the parentheses, and a minimum for its summary. */
 const AROUND_A_NAME = 14;
 
 /** Returns a function that writes the events of a turn as they happen. */
-export function eventWriter(page: Page): (event: AgentEvent) => void {
-  const { paint, notice } = page;
+export function eventWriter(pane: PaneWriter): (event: AgentEvent) => void {
+  const { styleText, notice } = pane;
   /** The call whose result would be directly below it. */
   let open: string | undefined;
 
   const toolStarted = ({ id, tool, summary }: Extract<AgentEvent, { type: "tool_started" }>): void => {
-    page.begin("tool");
-    const name = cutToWidth(gridText(tool), page.width() - AROUND_A_NAME);
-    const what = cutToWidth(gridText(summary), page.width() - 5 - displayWidth(name));
-    page.row(`${paint(page.own, "●")} ${paint("bold", name)}${paint(TONE.quiet, `(${what})`)}`);
+    pane.begin("tool");
+    const name = cutToWidth(gridText(tool), pane.width() - AROUND_A_NAME);
+    const what = cutToWidth(gridText(summary), pane.width() - 5 - displayWidth(name));
+    pane.row(`${styleText(pane.own, "●")} ${styleText("bold", name)}${styleText(TONE.quiet, `(${what})`)}`);
     open = id;
   };
   const toolEnded = (event: Extract<AgentEvent, { type: "tool_ended" }>): void => {
     const { id, tool, isError } = event;
     const text = event.display ?? event.content;
-    page.begin("tool");
+    pane.begin("tool");
     const shown = text.trim() === "" ? "(no output)" : text;
     // Below another call, the result begins with the name of its tool.
-    const rows = excerpt(open === id ? shown : `${gridText(tool)}: ${shown.trimStart()}`, page.resultRows);
+    const rows = excerpt(open === id ? shown : `${gridText(tool)}: ${shown.trimStart()}`, pane.resultRows);
     for (const [i, row] of rows.entries()) {
-      const line = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
-      page.row(paint(isError ? TONE.bad : TONE.quiet, line));
+      const line = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, pane.width() - 5)}`;
+      pane.row(styleText(isError ? TONE.bad : TONE.quiet, line));
     }
   };
   const decided = ({ tool, allowed, reason }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
@@ -40,13 +40,13 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
   return (event) => {
     switch (event.type) {
       case "text":
-        page.say(event.text);
+        pane.text(event.text);
         break;
       case "text_dropped":
         notice("↻", "the connection broke: the text above is discarded", TONE.attention);
         break;
       case "message":
-        page.paragraphEnds();
+        pane.endParagraph();
         break;
       case "tool_started":
         toolStarted(event);
@@ -91,12 +91,12 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
         // Facts about shown calls, for records only.
         return;
       case "subagent":
-        page.aside(() =>
-          notice("·", cutToWidth(gridText(`${event.what}: ${event.doing}`), page.width() - 2), TONE.quiet),
+        pane.aside(() =>
+          notice("·", cutToWidth(gridText(`${event.what}: ${event.doing}`), pane.width() - 2), TONE.quiet),
         );
         break;
       case "turn_ended":
-        page.paragraphEnds();
+        pane.endParagraph();
         if (event.outcome === "interrupted") notice("■", "interrupted", TONE.attention);
         if (event.outcome === "failed") notice("✗", event.failure ?? "the turn failed", TONE.bad);
         break;

@@ -7,14 +7,14 @@ import { wrapRow } from "../text/word-wrap.ts";
 import type { PermissionPrompt, WorkerView } from "../worker/view.ts";
 import type { TypingRow } from "./input-row.ts";
 import { eventWriter } from "./pane-events.ts";
-import { excerpt, type Page, type PageOptions, pageOf } from "./pane-writer.ts";
+import { excerpt, type PaneWriter, type PaneWriterOptions, paneWriter } from "./pane-writer.ts";
 
-interface PaneViewOptions extends PageOptions {
+interface PaneViewOptions extends PaneWriterOptions {
   readonly name: string;
   /** Rings the terminal's bell when the agent waits for the user. */
   readonly rings?: boolean;
   /** No answer can be typed here: the user answers with a command. */
-  readonly deaf?: boolean;
+  readonly readOnly?: boolean;
   /** The input row, which shows the lines that wait. */
   readonly typing?: Pick<TypingRow, "hold" | "release"> | undefined;
 }
@@ -37,7 +37,7 @@ export interface PaneView extends WorkerView {
   /** Shows the output of a command that the user typed in the pane. The text must be safe to print. */
   answer(text: string): void;
   /** Shows a notice about a pressed key at once, without waiting for the end of the paragraph. */
-  atOnce(text: string): void;
+  noteAtOnce(text: string): void;
   /** Shows that the agent agreed to shut down. */
   shutdownAgreed(): void;
   /**
@@ -53,88 +53,88 @@ export interface PaneView extends WorkerView {
  * scroll back, copy and resize. All foreign text goes through the control stripper first.
  */
 export function createPaneView(options: PaneViewOptions): PaneView {
-  const page = pageOf(options);
-  const { paint, own, notice } = page;
+  const pane = paneWriter(options);
+  const { styleText, own, notice } = pane;
   const ring = (): void => {
     if (options.rings === true) options.write("\x07");
   };
   return {
-    event: eventWriter(page),
+    event: eventWriter(pane),
     header({ team, agentType, model, cwd, mode, hint }) {
-      page.begin("notice");
+      pane.begin("notice");
       const facts = [`team ${team}`, agentType, model, mode === "default" ? undefined : mode, cwd].filter(
         (fact) => fact !== undefined && fact !== "",
       );
-      page.row(`${paint(own, "▌")} ${paint("bold", paint(own, gridText(options.name)))}`);
+      pane.row(`${styleText(own, "▌")} ${styleText("bold", styleText(own, gridText(options.name)))}`);
       for (const text of [facts.join(" · "), hint ?? ""]) {
         if (text === "") continue;
-        const room = page.width() - 2;
+        const room = pane.width() - 2;
         for (const row of wrapRow(gridText(text), room))
-          page.row(`${paint(own, "▌")} ${paint(TONE.quiet, cutToWidth(row, room))}`);
+          pane.row(`${styleText(own, "▌")} ${styleText(TONE.quiet, cutToWidth(row, room))}`);
       }
     },
     received(from, text, color) {
-      page.begin("message");
-      page.row(paint(memberColor(color), `${MESSAGE_SIGN} ${gridText(from)}`));
-      for (const row of excerpt(text, page.messageRows, page.width() - 2)) page.row(`  ${row}`);
+      pane.begin("message");
+      pane.row(styleText(memberColor(color), `${MESSAGE_SIGN} ${gridText(from)}`));
+      for (const row of excerpt(text, pane.messageRows, pane.width() - 2)) pane.row(`  ${row}`);
     },
     queued(from, line) {
       if (line !== undefined && options.typing !== undefined) return options.typing.hold(line);
-      return page.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet));
+      return pane.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet));
     },
     typed(line) {
       options.typing?.release(line);
-      page.begin("message");
-      const rows = excerpt(line, page.messageRows, page.width() - 2);
-      for (const [i, row] of rows.entries()) page.row(paint("bold", `${i === 0 ? "›" : " "} ${row}`));
+      pane.begin("message");
+      const rows = excerpt(line, pane.messageRows, pane.width() - 2);
+      for (const [i, row] of rows.entries()) pane.row(styleText("bold", `${i === 0 ? "›" : " "} ${row}`));
     },
     idle: () => notice("○", "idle", TONE.quiet),
     waiting(what) {
-      page.wholeNotice("▲", what, TONE.attention);
+      pane.wholeNotice("▲", what, TONE.attention);
       ring();
     },
     permission(ask) {
-      askOn(page, ask, options.deaf === true);
+      askOn(pane, ask, options.readOnly === true);
       ring();
     },
     answer: (text) =>
-      page.aside(() => {
-        page.begin("message");
-        for (const row of text.split("\n")) page.row(row);
+      pane.aside(() => {
+        pane.begin("message");
+        for (const row of text.split("\n")) pane.row(row);
       }),
-    atOnce: (text) => notice("·", text, TONE.quiet),
+    noteAtOnce: (text) => notice("·", text, TONE.quiet),
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
-    end: (lastWords, epilogue) => page.end(lastWords, epilogue),
-    note: (text) => page.aside(() => notice("·", text, TONE.quiet)),
+    end: (lastWords, epilogue) => pane.end(lastWords, epilogue),
+    note: (text) => pane.aside(() => notice("·", text, TONE.quiet)),
     error: (text) => notice("✗", text, TONE.bad),
   };
 }
 
 /** Shows a permission request: the call, its change, the reason, and how to answer. */
 function askOn(
-  page: Page,
+  pane: PaneWriter,
   { id, tool, summary, subagent: whose, reason, rules, change }: PermissionPrompt,
-  deaf: boolean,
+  readOnly: boolean,
 ): void {
-  const { paint } = page;
-  const room = page.width() - 2;
+  const { styleText } = pane;
+  const room = pane.width() - 2;
   const by = whose === undefined ? "" : `${whose}: `;
-  page.notice("▲", `May it run? ${gridText(`${by}${tool}(${summary})`)}`, TONE.attention);
+  pane.notice("▲", `May it run? ${gridText(`${by}${tool}(${summary})`)}`, TONE.attention);
   const quietRows = (text: string): void => {
-    for (const row of wrapRow(gridText(text), room)) page.row(`  ${paint(TONE.quiet, row)}`);
+    for (const row of wrapRow(gridText(text), room)) pane.row(`  ${styleText(TONE.quiet, row)}`);
   };
-  for (const row of excerpt(change.join("\n"), page.changeRows, room)) page.row(`  ${row}`);
+  for (const row of excerpt(change.join("\n"), pane.changeRows, room)) pane.row(`  ${row}`);
   if (reason !== "") quietRows(reason);
   const target = operand(gridText(id));
-  if (deaf) {
+  if (readOnly) {
     quietRows(`teams approve ${target}, or: teams reject ${target}`);
     return;
   }
   const keys = [["y", "yes"], ["n", "no"], ...(rules.length === 0 ? [] : [["a", "always"]])];
-  const answers = keys.map(([key = "", word]) => `${paint("bold", key)} ${word}`).join("   ");
+  const answers = keys.map(([key = "", word]) => `${styleText("bold", key)} ${word}`).join("   ");
   const command = `or: teams approve ${target}`;
   const fits = displayWidth(`${keys.map((words) => words.join(" ")).join("   ")}   ${command}`) <= room;
-  page.row(`  ${answers}${fits ? `   ${paint(TONE.quiet, command)}` : ""}`);
+  pane.row(`  ${answers}${fits ? `   ${styleText(TONE.quiet, command)}` : ""}`);
   if (!fits) quietRows(command);
   // Never cut: the key allows all of these rules.
   if (rules.length > 0) quietRows(`always: ${rules.join(", ")}`);

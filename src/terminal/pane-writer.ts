@@ -6,23 +6,23 @@ import { wordFlow, wrapRow } from "../text/word-wrap.ts";
 /** The kind of a row; an empty row separates different kinds. */
 type Block = "start" | "text" | "tool" | "message" | "notice";
 
-/** An append-only writer for a pane. */
-interface Paper {
+/** Appends blocks of rows to a pane. */
+interface BlockWriter {
   /** Starts a block on a new line, with an empty line above it if the kind changes. */
   begin(block: Block): void;
   row(text: string): void;
   /** Writes text that comes in pieces, without leading and trailing newlines. */
-  flow(text: string): void;
-  /** Ends such a text: writes the word that was held back. */
-  settle(): void;
+  append(text: string): void;
+  /** Ends such a text: writes the word that was held. */
+  flush(): void;
   /** Ends the last line. */
   end(): void;
   /** The kind of the last row. */
-  at(): Block;
+  last(): Block;
 }
 
 /** @param width current columns of the terminal; Infinity for no wrapping */
-function paper(write: (text: string) => void, width: () => number): Paper {
+function blockWriter(write: (text: string) => void, width: () => number): BlockWriter {
   const words = wordFlow(width);
   let last: Block = "start";
   let atLineStart = true;
@@ -37,7 +37,7 @@ function paper(write: (text: string) => void, width: () => number): Paper {
       newlines = 0;
     },
     row: (text) => write(`${text}\n`),
-    flow(text) {
+    append(text) {
       const body = atLineStart ? text.replace(/^\n+/, "") : text;
       const end = body.replace(/\n+$/, "");
       if (end === "") {
@@ -48,8 +48,8 @@ function paper(write: (text: string) => void, width: () => number): Paper {
       newlines = body.length - end.length;
       atLineStart = false;
     },
-    at: () => last,
-    settle: () => write(words.end()),
+    last: () => last,
+    flush: () => write(words.end()),
     end() {
       if (!atLineStart) write(`${words.end()}\n`);
       atLineStart = true;
@@ -59,7 +59,7 @@ function paper(write: (text: string) => void, width: () => number): Paper {
 }
 
 /** As {@link cutToWidth}, for a row with a {@link styler}'s styles in it. */
-export function cutPainted(row: string, width: number): string {
+export function cutStyled(row: string, width: number): string {
   // The parts with odd indexes are styles.
   const parts = row.split(/(\x1b\[[0-9;]*m)/);
   const texts = parts.filter((_, i) => i % 2 === 0);
@@ -92,8 +92,8 @@ export function excerpt(text: string, limit: number, width = Number.POSITIVE_INF
   return [...shown.slice(0, limit), `… ${shown.length - limit} more lines`];
 }
 
-/** The terminal of a page and the member that writes to it. */
-export interface PageOptions {
+/** The terminal of a pane, and the member that writes to it. */
+export interface PaneWriterOptions {
   write(text: string): void;
   /** The member's colour; the lead has none. */
   readonly color?: string | undefined;
@@ -111,11 +111,11 @@ const RESULT_ROWS = 4;
 const MESSAGE_ROWS = 12;
 /** Rows shown of a requested change; `teams approvals <id>` has all of it. */
 const CHANGE_ROWS = 16;
-const LEAST_WIDTH = 20;
+const MIN_WIDTH = 20;
 
-/** Writer and styles of one member's pane. */
-export interface Page {
-  readonly paint: Styler;
+/** Writes one member's pane, in its styles. */
+export interface PaneWriter {
+  readonly styleText: Styler;
   readonly own: Style;
   /** Rows shown of a message or notice, of a tool's result, and of a change. */
   readonly messageRows: number;
@@ -125,9 +125,9 @@ export interface Page {
   begin(block: Block): void;
   row(text: string): void;
   /** Writes the agent's text, in pieces. */
-  say(piece: string): void;
+  text(piece: string): void;
   /** Ends the paragraph, then shows the asides that waited for it. */
-  paragraphEnds(): void;
+  endParagraph(): void;
   notice(sign: string, text: string, style: Style): void;
   /** As `notice`, but never shortened: for questions to the user. */
   wholeNotice(sign: string, text: string, style: Style): void;
@@ -136,48 +136,48 @@ export interface Page {
   aside(show: () => void): void;
 }
 
-export function pageOf(options: PageOptions): Page {
-  const sheet = paper(options.write, () => Math.max(LEAST_WIDTH, options.width()));
-  const paint = styler(options.plain);
+export function paneWriter(options: PaneWriterOptions): PaneWriter {
+  const blocks = blockWriter(options.write, () => Math.max(MIN_WIDTH, options.width()));
+  const styleText = styler(options.plain);
   let stripper: ControlStripper | undefined;
   let waiting: (() => void)[] = [];
   const begin = (block: Block): void => {
     stripper = undefined;
-    sheet.begin(block);
+    blocks.begin(block);
   };
   const messageRows = options.whole ? Number.POSITIVE_INFINITY : MESSAGE_ROWS;
-  const put = (sign: string, text: string, style: Style, most: number): void => {
+  const put = (sign: string, text: string, style: Style, limit: number): void => {
     begin("notice");
-    const rows = excerpt(text, most, Math.max(LEAST_WIDTH, options.width()) - 2);
-    for (const [i, row] of rows.entries()) sheet.row(paint(style, `${i === 0 ? sign : " "} ${row}`));
+    const rows = excerpt(text, limit, Math.max(MIN_WIDTH, options.width()) - 2);
+    for (const [i, row] of rows.entries()) blocks.row(styleText(style, `${i === 0 ? sign : " "} ${row}`));
   };
   return {
-    paint,
+    styleText,
     own: memberColor(options.color),
     messageRows,
     changeRows: options.whole ? Number.POSITIVE_INFINITY : CHANGE_ROWS,
     resultRows: options.whole ? Number.POSITIVE_INFINITY : RESULT_ROWS,
-    width: () => Math.max(LEAST_WIDTH, options.width()),
+    width: () => Math.max(MIN_WIDTH, options.width()),
     begin,
-    row: sheet.row,
-    say(piece) {
+    row: blocks.row,
+    text(piece) {
       if (stripper === undefined) begin("text");
       stripper ??= controlStripper();
-      sheet.flow(stripper.push(piece));
+      blocks.append(stripper.push(piece));
     },
-    paragraphEnds() {
-      if (stripper !== undefined) sheet.settle();
+    endParagraph() {
+      if (stripper !== undefined) blocks.flush();
       stripper = undefined;
       const asides = waiting;
       waiting = [];
       for (const show of asides) show();
     },
     end(lastWords = "", epilogue = "") {
-      this.paragraphEnds();
-      if (lastWords !== "" && sheet.at() !== "text") this.say(lastWords);
-      this.paragraphEnds();
+      this.endParagraph();
+      if (lastWords !== "" && blocks.last() !== "text") this.text(lastWords);
+      this.endParagraph();
       if (epilogue !== "") this.notice("·", epilogue, TONE.quiet);
-      sheet.end();
+      blocks.end();
     },
     aside(show) {
       if (stripper === undefined) show();

@@ -6,7 +6,7 @@ import { realPathOf } from "../os/files/symlinks.ts";
 import { signalProcess } from "../os/process/process-table.ts";
 import type { Io } from "./io.ts";
 
-/** {@link Io} of this process, with what its end needs. */
+/** {@link Io} of this process, and what is needed to end it. */
 interface ProcessIo extends Io {
   /** Resolves when everything written has left this process. */
   flushed(): Promise<void>;

@@ -2,7 +2,7 @@ import { EXIT, messageOf, systemCode, systemErrorHint, TeamError } from "../erro
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
 import { stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
-import { painter, wantsColors } from "./output.ts";
+import { safeStyler, wantsColors } from "./output.ts";
 
 /** A failure as it is reported to a user or script. */
 interface Failure {
@@ -47,11 +47,11 @@ export function report(
     io.err(`${JSON.stringify({ error: body })}\n`);
     return exit;
   }
-  const paint = painter(wantsColors(io.env, io.terminal.stderr));
+  const styleText = safeStyler(wantsColors(io.env, io.terminal.stderr));
   io.err(
-    `${paint("teams:", "bad").painted} ${stripControls(message)} ${paint(`(${code})`, "quiet").painted}\n`,
+    `${styleText("teams:", "bad").styled} ${stripControls(message)} ${styleText(`(${code})`, "quiet").styled}\n`,
   );
-  if (hint !== undefined) io.err(`${paint("  hint:", "quiet").painted} ${stripControls(hint)}\n`);
+  if (hint !== undefined) io.err(`${styleText("  hint:", "quiet").styled} ${stripControls(hint)}\n`);
   if (verbose && error instanceof Error) io.err(`${traceOf(error)}\n`);
   return exit;
 }

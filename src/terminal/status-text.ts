@@ -4,13 +4,13 @@ import type { Task } from "../schema/task.ts";
 import { budgetText } from "../team/members/budget.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
 import { operand } from "../text/shell-quote.ts";
-import { line, type Output, STATE_TINTS, TASK_TINTS } from "./output.ts";
+import { line, type Output, STATE_STYLES, TASK_STYLES } from "./output.ts";
 import { type Cell, table } from "./table.ts";
 
 /** Returns a team's status as text: members, tasks and what waits for the user. */
 export function statusText(
   status: TeamStatus,
-  out: Pick<Output, "paint" | "columns">,
+  out: Pick<Output, "styleText" | "columns">,
   stuck?: StuckSince,
 ): string {
   const shown = { ...status, members: status.members.map((member) => withStuck(member, stuck)) };
@@ -21,25 +21,28 @@ export function statusText(
     .join("\n\n");
 }
 
-function heading({ team, leadAlive, tasks, budget }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+function heading(
+  { team, leadAlive, tasks, budget }: TeamStatus,
+  { styleText }: Pick<Output, "styleText">,
+): string {
   const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead runs" : "lead is gone";
   const total = tasks.list.length;
   const done = total === 0 ? "no tasks" : `${tasks.completed} of ${total} tasks done`;
   const used = budget === null ? "" : `, budget ${budgetText(budget, budget.spent)}`;
-  return line`${paint(team, "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
+  return line`${styleText(team, "bold")} - ${styleText(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
 }
 
-function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "styleText" | "columns">): string {
   if (members.every((member) => member.name === LEAD_NAME)) {
     return 'No teammates yet. Try: teams spawn <name> --prompt "…"';
   }
-  const { paint } = out;
+  const { styleText } = out;
   const asked = members.some(({ git }) => git !== undefined);
   const paid = members.some(({ costUsd }) => costUsd > 0);
   const differ = members.some(({ mode }) => mode !== null && mode !== "default");
   const rows = members.map((member): Cell[] => [
-    paint(member.name, { member: member.color ?? undefined }),
-    isByHand(member.name, leadAlive) ? "" : paint(member.state, ...STATE_TINTS[member.state]),
+    styleText(member.name, { member: member.color ?? undefined }),
+    isByHand(member.name, leadAlive) ? "" : styleText(member.state, ...STATE_STYLES[member.state]),
     ...(differ ? [member.mode ?? ""] : []),
     member.taskIds.map((id) => `#${id}`).join(" "),
     mailOf(member),
@@ -111,13 +114,13 @@ export function compact(count: number): string {
 }
 
 /** Tasks in a status: with members and approvals, about one screen. */
-const MOST_TASKS = 30;
+const MAX_TASKS = 30;
 
 /** Shows only the first open tasks of a long list. */
-function taskPart({ tasks: { list } }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
-  if (list.length <= MOST_TASKS) return list.length === 0 ? "" : taskTable(list, out);
+function taskPart({ tasks: { list } }: TeamStatus, out: Pick<Output, "styleText" | "columns">): string {
+  if (list.length <= MAX_TASKS) return list.length === 0 ? "" : taskTable(list, out);
   const open = list.filter(({ status }) => status !== "completed");
-  const shown = (open.length === 0 ? list : open).slice(0, MOST_TASKS);
+  const shown = (open.length === 0 ? list : open).slice(0, MAX_TASKS);
   const rest = `… and ${list.length - shown.length} more: teams task list`;
   return `${taskTable(shown, { ...out, among: list })}\n${rest}`;
 }
@@ -138,7 +141,11 @@ export function brokenTasksNote(ids: readonly string[]): string {
  */
 export function taskTable(
   tasks: readonly Task[],
-  { paint, columns, among = tasks }: Pick<Output, "paint" | "columns"> & { readonly among?: readonly Task[] },
+  {
+    styleText,
+    columns,
+    among = tasks,
+  }: Pick<Output, "styleText" | "columns"> & { readonly among?: readonly Task[] },
 ): string {
   const open = new Set(among.filter((task) => task.status !== "completed").map((task) => task.id));
   const rows = tasks.map((task): Cell[] => {
@@ -146,7 +153,7 @@ export function taskTable(
     const state = task.status === "pending" && waits.length > 0 ? "blocked" : task.status.replace("_", " ");
     return [
       `#${task.id}`,
-      paint(state, ...TASK_TINTS[task.status]),
+      styleText(state, ...TASK_STYLES[task.status]),
       task.owner ?? "",
       waits.map((id) => `#${id}`).join(" "),
       task.subject,
@@ -155,23 +162,23 @@ export function taskTable(
   return table(["TASK", "STATE", "OWNER", "WAITS FOR", "SUBJECT"], rows, { columns });
 }
 
-function deadlockPart({ deadlock }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+function deadlockPart({ deadlock }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
   if (deadlock === null) return "";
   const [id = ""] = deadlock.tasks;
   const way =
     deadlock.kind === "cycle"
       ? `Break the cycle at a task that is done or not needed: teams task done ${operand(id)}, or teams task rm ${operand(id)}`
       : `Assign it to another member: teams task update ${operand(id)} --owner <name>`;
-  return line`${paint("No member can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
+  return line`${styleText("No member can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
 }
 
-function approvalPart({ approvals }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+function approvalPart({ approvals }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
   if (approvals.length === 0) return "";
   const rows = approvals.map(
     ({ id, kind, from, summary }) =>
-      line`  ${paint(kind, "attention")} of ${from}: ${summary} (teams approve ${operand(id)})`,
+      line`  ${styleText(kind, "attention")} of ${from}: ${summary} (teams approve ${operand(id)})`,
   );
-  return [paint("Waits for you:", "bold", "attention").painted, ...rows].join("\n");
+  return [styleText("Waits for you:", "bold", "attention").styled, ...rows].join("\n");
 }
 
 /** A team in one line, for a status bar: `review 2 running 1 idle · 3/7 tasks · 1 waits`. */

@@ -1,7 +1,7 @@
 import { cutToWidth, displayWidth } from "../text/cell-width.ts";
-import { type Painted, shown } from "./output.ts";
+import { type StyledText, shown } from "./output.ts";
 
-export type Cell = string | number | Painted;
+export type Cell = string | number | StyledText;
 
 interface TableOptions {
   /** Columns of the terminal, to which the last column is cut; nothing is cut if omitted. */
@@ -26,19 +26,18 @@ export function table(
 }
 
 interface Measured {
-  readonly painted: string;
+  readonly styled: string;
   /** In cells. */
   readonly width: number;
-  /** A painted cell is never cut: the end of its style would be lost. */
+  /** A styled cell is never cut: the end of its style would be lost. */
   readonly whole: boolean;
 }
 
 /** Measures a cell; call it once per cell, since this is the main cost of a long table. */
 function measured(cell: Cell): Measured {
-  if (typeof cell === "object")
-    return { painted: cell.painted, width: displayWidth(cell.plain), whole: true };
+  if (typeof cell === "object") return { styled: cell.styled, width: displayWidth(cell.plain), whole: true };
   const text = shown(cell);
-  return { painted: text, width: displayWidth(text), whole: false };
+  return { styled: text, width: displayWidth(text), whole: false };
 }
 
 function rowText(row: readonly Measured[], widths: readonly number[], options: TableOptions): string {
@@ -47,12 +46,12 @@ function rowText(row: readonly Measured[], widths: readonly number[], options: T
   const cells = row.map((cell, column) => {
     if (column === last) return lastCell(cell, options.columns, before);
     const padding = " ".repeat((widths[column] ?? 0) - cell.width);
-    return options.right?.includes(column) ? padding + cell.painted : cell.painted + padding;
+    return options.right?.includes(column) ? padding + cell.styled : cell.styled + padding;
   });
   return cells.join(GAP).trimEnd();
 }
 
 function lastCell(cell: Measured, columns: number | undefined, before: number): string {
-  if (columns === undefined || cell.whole) return cell.painted;
-  return cutToWidth(cell.painted, Math.max(8, columns - before));
+  if (columns === undefined || cell.whole) return cell.styled;
+  return cutToWidth(cell.styled, Math.max(8, columns - before));
 }

@@ -3,7 +3,7 @@ import type { PaneId } from "./ids.ts";
 
 /**
  * Returns the commands that paste text into a program that reads keys, as one bracketed paste. Control characters except tab and
- * newline are removed: an ESC could end the bracket. Use only inside {@link ifElse}, for a pane that is in no mode (tmux omits the
+ * newline are removed: an ESC could end the bracket. Use only inside `ifElse`, for a pane that is in no mode (tmux omits the
  * brackets there) and not dead (tmux 3.3 crashes).
  * @param buffer name of a temporary paste buffer; tmux deletes it afterwards
  */

@@ -7,8 +7,8 @@ export interface WaitOptions {
 }
 
 /**
- * Wakes a waiting process. A bell carries no data, and a ring may be lost, doubled or early: the file is the message
- * (architecture.md rule 1). Open the bell, then read the file, then wait: a ring after the last `wait` ends the next one at once.
+ * Wakes a waiting process. A bell carries no data, and a ring may be lost, doubled or early: the file is the message.
+ * Open the bell, then read the file, then wait: a ring after the last `wait` ends the next one at once.
  */
 export interface Bell {
   wait(options?: WaitOptions): Promise<"rung" | "timeout" | "aborted">;

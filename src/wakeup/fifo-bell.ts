@@ -6,8 +6,8 @@ import { type Bell, ManualBell, type RingResult } from "./bell.ts";
 const extraRings = new Map<string, Set<() => void>>();
 
 /**
- * Registers a function to call whenever this process rings the FIFO: it rings the socket pair shared with the FIFO's owner
- * (architecture.md rule 1). Senders need not know about it.
+ * Registers a function to call whenever this process rings the FIFO: it rings the socket pair shared with the FIFO's owner.
+ * Senders need not know about it.
  * @returns a function that unregisters it
  */
 export function alsoRing(path: string, ring: () => void): () => void {
@@ -82,7 +82,7 @@ function touchBell(path: string): boolean {
   try {
     return touchFifo(path);
   } catch {
-    // A bell may be lost (architecture.md rule 1); the caller has written its message and must not fail now.
+    // A bell may be lost: the caller has written its message and must not fail now.
     return false;
   }
 }

@@ -1,7 +1,7 @@
 import { after } from "../os/clock.ts";
 import type { Bell } from "./bell.ts";
 
-/** Shortest interval, in milliseconds, of a timer in an idle process (architecture.md, Rules 0). */
+/** Shortest interval, in milliseconds, of a timer in an idle process. */
 const MIN_MS = 5_000;
 const MAX_MS = 60_000;
 

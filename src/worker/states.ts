@@ -30,7 +30,7 @@ export type WorkerState = Extract<
 
 type Row = Partial<Record<WorkerEvent, WorkerState>>;
 
-/** State × event → state; an event that is not listed leaves the state as it is (architecture.md rule 9). */
+/** State × event → state; an event that is not listed leaves the state as it is. */
 export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   starting: { ready: "idle", turn_started: "running", stop_agreed: "stopping", ended: "exited" },
   idle: { turn_started: "running", budget_spent: "paused", stop_agreed: "stopping", ended: "exited" },

@@ -7,7 +7,7 @@ import { writeStatus } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { nextState, reportedState, type WorkerEvent, type WorkerState } from "./states.ts";
 
-/** Writes `run/<agent>/status.json`, the agent's report of itself (architecture.md rule 6). */
+/** Writes `run/<agent>/status.json`, the agent's report of itself. */
 export interface StatusKeeper {
   /** State of the work, without regard to open permission requests. */
   readonly state: WorkerState;

@@ -41,6 +41,6 @@ test("systemRefusal names only the path that the user knows", () => {
   writeFileSync(join(directory, "file"), "");
   const refused = thrownBy(() => symlinkSync("123.abc", join(directory, "file", "x.q")));
   rmSync(directory, { recursive: true });
-  const { message } = fileAccessError("/team/inboxes/a.json", "written", refused, "; it is as it was");
-  expect(message).toBe("/team/inboxes/a.json cannot be written (ENOTDIR: not a directory); it is as it was.");
+  const { message } = fileAccessError("/team/inboxes/a.json", "written", refused, "; it is unchanged");
+  expect(message).toBe("/team/inboxes/a.json cannot be written (ENOTDIR: not a directory); it is unchanged.");
 });

@@ -51,7 +51,7 @@ describe("layerViolations", () => {
   });
 });
 
-describe("layerViolations › refuses an import of a higher floor", () => {
+describe("layerViolations › refuses an import of a higher layer", () => {
   test.each([
     ["import", 'import { spawn } from "../../operations/spawn/spawn.ts";\nexport const x = spawn;\n'],
     [
@@ -70,7 +70,7 @@ describe("layerViolations › refuses an import of a higher floor", () => {
     ["require", 'export const x = require("../../operations/spawn/spawn.ts");\n'],
   ])("as %s", (_, source) => {
     expect(violationsOf("team/config/config.ts", source, OPERATION)).toEqual([
-      "src/team/config/config.ts:1: team/ imports operations/, which is on a higher floor; move what it needs down to team/ or below, or pass it in as an argument.",
+      "src/team/config/config.ts:1: team/ imports operations/, which is in a higher layer; move what it needs down to team/ or below, or pass it in as an argument.",
     ]);
   });
 
@@ -84,10 +84,10 @@ describe("layerViolations › refuses an import of a higher floor", () => {
 });
 
 describe("layerViolations", () => {
-  test("refuses imports between two folders on one floor", () => {
+  test("refuses imports in one layer", () => {
     const source = 'import { agent } from "../agent/agent.ts";\nexport const x = agent;\n';
     expect(violationsOf("launch/script.ts", source, AGENT)[0]).toContain(
-      "launch/ imports agent/, which is on the same floor",
+      "launch/ imports agent/, which is in the same layer",
     );
   });
 
@@ -105,8 +105,8 @@ describe("layerViolations", () => {
       expect(violations.join("\n")).toContain(pair);
   });
 
-  test("refuses a folder that is on no floor", () => {
-    expect(violationsOf("utils/misc.ts", "export const x = 1;\n")[0]).toContain("utils/ is on no floor");
+  test("refuses a folder that is in no layer", () => {
+    expect(violationsOf("utils/misc.ts", "export const x = 1;\n")[0]).toContain("utils/ is in no layer");
   });
 
   test("refuses imports of missing files, of files outside src/, and of paths made at run time", () => {
@@ -258,13 +258,13 @@ describe("layerViolations › refuses an effect outside its home", () => {
 
 describe("documentViolations", () => {
   const table =
-    "| floor | folder | holds |\n| --- | --- | --- |\n| 3 | `store/` | files |\n| 1 | `errors.ts` | errors |\n";
+    "| layer | folder | holds |\n| --- | --- | --- |\n| 3 | `store/` | files |\n| 1 | `errors.ts` | errors |\n";
 
-  test("accepts a table that lists each folder on its floor", () => {
+  test("accepts a table that lists each folder in its layer", () => {
     expect(documentViolations(table, ["store/lock.ts", "errors.ts"])).toEqual([]);
   });
 
-  test("names folders that are missing, gone or on another floor", () => {
+  test("names folders that are missing, gone or in another layer", () => {
     expect(documentViolations(table, ["errors.ts", "store/lock.ts", "team/tasks/a.ts"])).toEqual([
       "docs/architecture.md does not list team/tasks/; add a row that says what it holds.",
       "docs/architecture.md does not list team/; add a row that says what it holds.",
@@ -273,7 +273,7 @@ describe("documentViolations", () => {
       "docs/architecture.md lists store/, which does not exist in src/; remove its row.",
     ]);
     expect(documentViolations(table.replace("| 3 |", "| 4 |"), ["errors.ts", "store/lock.ts"])).toEqual([
-      "docs/architecture.md puts store/ on floor 4; the gate has it on floor 3.",
+      "docs/architecture.md puts store/ in layer 4; the gate has it in layer 3.",
     ]);
     expect(
       documentViolations(`${table}The lock: \`store/key.ts\`.\n`, ["errors.ts", "store/lock.ts"]),

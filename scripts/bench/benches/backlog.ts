@@ -3,16 +3,16 @@ import { writeFileSync } from "node:fs";
 import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { atMost, type Bench, type Figure } from "../figure.ts";
-import { markAll, sendOne, takeUpResidence } from "../support/life.ts";
+import { markAll, sendOne, takeUpResidence } from "../support/message-history.ts";
 import { sample, timeOf } from "../support/samples.ts";
 import { benchTeam } from "../support/scratch.ts";
-import { aMessage } from "../support/usual-way.ts";
+import { aMessage } from "../support/usual-approach.ts";
 
 const UNREAD = 5_000;
 /** Milliseconds to deliver or read one message, for 95 of 100. */
 const GOAL_MS = 200;
 
-/** A recipient that was away for long, with every message still in the array. */
+/** A recipient that was away for a long time, with every message still in the array. */
 export const backlog: Bench = {
   name: "backlog",
   title: `An inbox with ${UNREAD.toLocaleString("en")} unread messages`,

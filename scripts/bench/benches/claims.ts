@@ -34,7 +34,7 @@ async function atOnce(room: Room, place: Place): Promise<readonly Figure[]> {
       what: `claims by ${PROCESSES} processes from ${tasks.toLocaleString("en")} tasks, ${place.name}`,
       value: ours.rate,
       unit: "/s",
-      beside: [{ what: "read all, rewrite one", value: usual.rate }],
+      references: [{ what: "read all, rewrite one", value: usual.rate }],
     },
     {
       what: `tasks claimed twice, ${place.name}`,
@@ -77,6 +77,6 @@ async function alone(room: Room, place: Place): Promise<readonly Figure[]> {
     what: `claim of the lowest free task of ${size.toLocaleString("en")}, ${place.name}`,
     value: median,
     unit: "ms",
-    ...(index === 0 ? {} : { beside: [few], goal: atMostTimes(FLAT, median, few) }),
+    ...(index === 0 ? {} : { references: [few], goal: atMostTimes(FLAT, median, few) }),
   }));
 }

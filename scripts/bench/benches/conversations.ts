@@ -40,7 +40,7 @@ export const conversations: Bench = {
         what: "resume a conversation of 50 MB, p50",
         value: all,
         unit: "ms",
-        beside: [{ what: "only parsing its lines", value: parse }],
+        references: [{ what: "only parsing its lines", value: parse }],
         goal: atMost(2_000, "ms", all),
       },
       {

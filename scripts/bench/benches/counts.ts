@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { type Bench, countAtMost, type Figure } from "../figure.ts";
-import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/life.ts";
+import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/message-history.ts";
 import { benchTeam } from "../support/scratch.ts";
 
 const OWN_IO = "/proc/self/io";

@@ -27,7 +27,7 @@ async function into(room: Room, place: Place): Promise<readonly Figure[]> {
       what: `messages, ${place.name}`,
       value: ours.rate,
       unit: "/s",
-      beside: [{ what: "read all, rewrite all", value: usual.rate }],
+      references: [{ what: "read all, rewrite all", value: usual.rate }],
     },
     { what: `lost messages, ${place.name}`, value: lost, unit: "", goal: countAtMost(0, lost, "none") },
   ];

@@ -7,7 +7,7 @@ import { withLock } from "../../../src/store/lock.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
-import { aMessage } from "../support/usual-way.ts";
+import { aMessage } from "../support/usual-approach.ts";
 
 /** The cost of one file change, with and without waiting for the disk (fsync). */
 export const files: Bench = {

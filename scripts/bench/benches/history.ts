@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
-import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/life.ts";
+import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/message-history.ts";
 import { sample, sampleInTurn, timeOf } from "../support/samples.ts";
 import { benchTeam, scratch } from "../support/scratch.ts";
-import { aMessage, leastDelivery, usualMark, usualRead, usualSend } from "../support/usual-way.ts";
+import { aMessage, leastDelivery, usualMark, usualRead, usualSend } from "../support/usual-approach.ts";
 
 /** Messages in a team's history so far, in addition to those of a new team. */
 const SIZES = [0, 100, 1_000, 10_000, 100_000];
@@ -131,7 +131,7 @@ function figuresOf({ place, sizes, ours, usual, least, leastRead }: HistoryCosts
         what: `${WORDS[part]} ${lifeOf(sizes[index] ?? 0)}, ${place}`,
         value,
         unit: "ms",
-        beside: [limit, { what: "read all, rewrite all", value: usual[index]?.[part] ?? Number.NaN }],
+        references: [limit, { what: "read all, rewrite all", value: usual[index]?.[part] ?? Number.NaN }],
         ...(cost === first
           ? {}
           : { goal: { text: `≤ ${FLAT} × new`, met: value <= FLAT * first[part], isCount: false } }),

@@ -143,14 +143,14 @@ async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
         what: "memory of a teammate before its first model call",
         value: memory,
         unit: "MB",
-        beside: [node],
+        references: [node],
         goal: atMostTimes(1.5, memory, node),
       },
       {
         what: "memory of a teammate after its first model call",
         value: memoryAfter,
         unit: "MB",
-        beside: [node],
+        references: [node],
         goal: atMostTimes(2, memoryAfter, node),
       },
     ];

@@ -7,7 +7,7 @@ import { atMost, atMostTimes } from "../figure.ts";
 import { type Program, started, startProgram, timeOfNode } from "../support/children.ts";
 import { Samples, sample, sampleInTurn } from "../support/samples.ts";
 import { type BenchTeam, benchTeam, scratch, TEAM } from "../support/scratch.ts";
-import { leastDelivery } from "../support/usual-way.ts";
+import { leastDelivery } from "../support/usual-approach.ts";
 import { fifoRoundTrip } from "./limits.ts";
 
 /** Milliseconds between two messages, so that none pays for deferred writes of the previous one. */
@@ -59,14 +59,14 @@ async function resident(
       what: `running sender → received, p50, ${place.name}`,
       value: samples.median,
       unit: "ms",
-      beside: [floor(0.5)],
+      references: [floor(0.5)],
       goal: atMost(1, "ms", samples.median),
     },
     {
       what: `the same, p99, ${place.name}`,
       value: samples.at(0.99),
       unit: "ms",
-      beside: [floor(0.99)],
+      references: [floor(0.99)],
       goal: atMost(5, "ms", samples.at(0.99)),
     },
   ];
@@ -88,21 +88,21 @@ async function cold(room: Room, team: BenchTeam, receiver: Program): Promise<rea
   };
   const [command, node] = await sampleInTurn(room.amount(25, 7), [send, () => timeOfNode(["-e", ""])]);
   if (command === undefined || node === undefined) return [];
-  const beside = { what: 'node -e ""', value: node.median };
+  const reference = { what: 'node -e ""', value: node.median };
   const arrival = new Samples(delivered).median;
   return [
     {
       what: "teams send as a command → received",
       value: arrival,
       unit: "ms",
-      beside: [beside],
-      goal: atMostTimes(1.5, arrival, beside),
+      references: [reference],
+      goal: atMostTimes(1.5, arrival, reference),
     },
     {
       what: "teams send as a command, from start to end",
       value: command.median,
       unit: "ms",
-      beside: [beside],
+      references: [reference],
     },
   ];
 }

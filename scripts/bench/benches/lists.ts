@@ -28,14 +28,14 @@ export const lists: Bench = {
       [...commands, reading].map((words) => () => timeOfNode(words, options)),
     );
     const [list, status, read] = samples.map(({ median }) => median);
-    const beside = [{ what: "Node reading and parsing the same files", value: read ?? Number.NaN }];
+    const references = [{ what: "Node reading and parsing the same files", value: read ?? Number.NaN }];
     return [
-      { what: "teams task list", value: list ?? Number.NaN, unit: "ms", beside },
+      { what: "teams task list", value: list ?? Number.NaN, unit: "ms", references },
       {
         what: "teams status",
         value: status ?? Number.NaN,
         unit: "ms",
-        beside,
+        references,
         goal: atMost(250, "ms", status ?? Number.NaN),
       },
     ];

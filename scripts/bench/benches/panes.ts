@@ -62,17 +62,17 @@ async function starts(room: Room, place: Place, count: number): Promise<Figure> 
     }
   }
   const value = new Samples(ours).median;
-  const beside = { what: "bare panes with an empty Node program", value: new Samples(bare).median };
+  const reference = { what: "bare panes with an empty Node program", value: new Samples(bare).median };
   return {
     what: `spawn ${count} → all ready`,
     value,
     unit: "ms",
-    beside: [beside],
-    goal: atMostTimes(1.5, value, beside),
+    references: [reference],
+    goal: atMostTimes(1.5, value, reference),
   };
 }
 
-/** Opens as many panes in one call, and waits until the program of each runs. */
+/** Opens the same number of panes in one call, and waits until the program of each runs. */
 async function barePanes(team: BenchTeam, count: number): Promise<void> {
   const fifo = join(team.directory, "ready");
   await makeFifos([fifo]);
@@ -143,7 +143,7 @@ async function captures(room: Room, place: Place): Promise<Figure> {
       what: `capture of ${panes.length} panes in one call, p50`,
       value: one?.median ?? Number.NaN,
       unit: "ms",
-      beside: [{ what: "a call for each", value: each?.median ?? Number.NaN }],
+      references: [{ what: "a call for each", value: each?.median ?? Number.NaN }],
     };
   } finally {
     endServer(team);

@@ -6,7 +6,7 @@ import { prepareRun } from "../../../src/team/records/write-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../../src/worker/status-record.ts";
 import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
 import { endServer, tmuxOf } from "../support/lead.ts";
-import { sendOne } from "../support/life.ts";
+import { sendOne } from "../support/message-history.ts";
 import { costOf, tellsCost } from "../support/process-cost.ts";
 import { sample } from "../support/samples.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { teamIn } from "../support/scratch.ts";
-import { usualClaim } from "../support/usual-way.ts";
+import { usualClaim } from "../support/usual-approach.ts";
 
 const [, , directory = "", agent = "", count = "0", way = "ours"] = process.argv;
 const ref = teamIn(directory);

@@ -1,4 +1,4 @@
-/** `ready <fifo>`: the smallest program that reports its start; then waits for ever. */
+/** `ready <fifo>`: the smallest program that reports its start; then waits forever. */
 import { closeSync, openSync, writeSync } from "node:fs";
 
 const fifo = openSync(process.argv[2] ?? "", "r+");

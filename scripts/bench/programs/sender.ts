@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { teamIn } from "../support/scratch.ts";
-import { aMessage, usualSend } from "../support/usual-way.ts";
+import { aMessage, usualSend } from "../support/usual-approach.ts";
 
 const [, , directory = "", agent = "", count = "0", way = "ours"] = process.argv;
 const ref = teamIn(directory);

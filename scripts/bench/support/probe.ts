@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { programFile } from "./children.ts";
 
-/** The shortest timer that an idle process may have (architecture.md, Rules 0). */
+/** The shortest timer that an idle process may have. */
 const SLOW_MS = 5_000;
 
 /** Counts the forks and fast timers of Node processes with this environment since the last call. */

@@ -7,7 +7,7 @@ import type { PaneId } from "../../tmux/ids.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 
-/** Why nothing was typed. `unbracketed`: the program would take each of several lines for a submission. */
+/** Why nothing was typed. `unbracketed`: the program would submit each of several lines separately. */
 export type InputRefusal = "in-mode" | "screen-changed" | "input-off" | "unbracketed" | "gone";
 
 /** Milliseconds between two reads after typing: short at first, since most programs react immediately. */

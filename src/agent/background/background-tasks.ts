@@ -54,11 +54,11 @@ interface BackgroundOptions {
   readonly secrets: readonly string[];
   /** Maximum characters of one output file. */
   readonly room?: number;
-  /** Called for each end that the agent does not know yet. If not given, the agent must poll. */
+  /** Called for each end that the agent has not noticed yet. If not given, the agent must poll. */
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
 }
 
-/** Most tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */
+/** Maximum tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */
 const MAX_RUNNING = 16;
 export const TOO_MANY_TASKS =
   "Too many tasks run in the background, so nothing was started. Stop one with TaskStop first.";

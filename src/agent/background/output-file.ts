@@ -14,11 +14,11 @@ const MAX_NEWEST = 30_000;
 
 /**
  * A private file for the whole output of a command, with secrets redacted. A write error ends neither the command nor the
- * agent: it is recorded in {@link flaw}, and nothing more is written.
+ * agent: it is recorded in {@link problem}, and nothing more is written.
  */
 export class OutputFile {
   readonly path: string;
-  flaw: string | undefined;
+  problem: string | undefined;
   private readonly masks;
   /** The newest output since the file was full; undefined while the file holds everything. */
   newest: string | undefined;
@@ -50,13 +50,13 @@ export class OutputFile {
   private write(text: string): void {
     const part = text.slice(0, Math.max(0, this.room - this.written));
     if (part !== "") this.append(part);
-    if (part.length === text.length || this.flaw !== undefined) return;
+    if (part.length === text.length || this.problem !== undefined) return;
     if (this.newest === undefined) this.append(`\n… (cut here, after ${this.room} characters)\n`);
     this.newest = `${this.newest ?? ""}${text.slice(part.length)}`.slice(-MAX_NEWEST);
   }
 
   private append(part: string): void {
-    if (this.flaw !== undefined) return;
+    if (this.problem !== undefined) return;
     try {
       if (!this.isThere) this.makePlace();
       try {
@@ -69,7 +69,7 @@ export class OutputFile {
       }
       this.written += part.length;
     } catch (error) {
-      this.flaw = messageOf(error);
+      this.problem = messageOf(error);
     }
   }
 

@@ -4,12 +4,12 @@ import type { ConversationMessage, Model, ModelRequest, UserMessage } from "../m
 import { type ModelAnswer, type Spent, streamAnswer } from "./call-model.ts";
 import { ASK_AGAIN, ASK_FOR_SUMMARY, noSummary, summaryMessage } from "./summary-prompt.ts";
 import {
-  compactionPoint,
+  compactionThreshold,
   cutMiddle,
+  firstKeptIndex,
   fitMessages,
   keptTokens,
   shortenTexts,
-  splitPoint,
   tokensOf,
   tokensOfText,
   withoutThinking,
@@ -52,9 +52,9 @@ const MAX_REQUEST = 8_000;
 export async function compactConversation(input: CompactionInput): Promise<Compaction> {
   const { request, window } = input;
   const { messages } = request;
-  const from = splitPoint(messages, keptTokens(window));
+  const from = firstKeptIndex(messages, keptTokens(window));
   const [head, tail] = [messages.slice(0, from), messages.slice(from)];
-  // Half of the point of compaction, so that the agent can work before the next compaction.
+  // Half of the compaction threshold, so that the agent can work before the next compaction.
   const kept = withoutThinking(shortenTexts(tail, roomFor(input) / 2));
   if (head.length === 0) return { outcome: "compacted", messages: kept };
   const summed = await summarize(input, head);
@@ -78,11 +78,11 @@ export async function compactConversation(input: CompactionInput): Promise<Compa
   };
 }
 
-/** Tokens that are left for messages below the point of compaction, after the system prompt and the tools. */
+/** Tokens that are left for messages below the compaction threshold, after the system prompt and the tools. */
 function roomFor({ request: { system, tools }, window }: CompactionInput): number {
   const fixed = tokensOfText(system) + tokensOfText(JSON.stringify(tools));
   // If the tools alone fill the window, the server rejects the request.
-  return Math.max(1_000, compactionPoint(window) - fixed);
+  return Math.max(1_000, compactionThreshold(window) - fixed);
 }
 
 /** Returns the message that the newest turn began with. */

@@ -4,7 +4,7 @@ import type { Spent } from "./call-model.ts";
 import { type Compaction, compactConversation } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import type { LearnedWindow } from "./transcript.ts";
-import { compactionPoint, tokensOf, tokensOfText } from "./trim-messages.ts";
+import { compactionThreshold, tokensOf, tokensOfText } from "./trim-messages.ts";
 
 interface ContextWindowOptions {
   readonly model: Model;
@@ -50,7 +50,7 @@ export class ContextWindow {
     const { conversation } = this.#options;
     // A freshly compacted conversation is not compacted again: the server decides whether it fits.
     return (
-      this.#size !== undefined && !conversation.isCompact && this.#length() > compactionPoint(this.#size)
+      this.#size !== undefined && !conversation.isCompact && this.#length() > compactionThreshold(this.#size)
     );
   }
 

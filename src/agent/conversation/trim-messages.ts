@@ -35,7 +35,7 @@ function textIn(block: UserBlock | AssistantBlock): string {
 }
 
 /** Tokens at which a conversation is compacted. The rest of the window holds one more answer and the request for a summary. */
-export function compactionPoint(window: number): number {
+export function compactionThreshold(window: number): number {
   return Math.floor(Math.max(window * 0.5, Math.min(window * 0.85, window - 40_000)));
 }
 
@@ -48,7 +48,7 @@ export function keptTokens(window: number): number {
  * Returns the index of the first message to keep: as many of the newest messages as fit into the tokens, at least the last step,
  * and never split between a call and its result. 0 if all messages fit.
  */
-export function splitPoint(messages: readonly ConversationMessage[], tokens: number): number {
+export function firstKeptIndex(messages: readonly ConversationMessage[], tokens: number): number {
   let from: number | undefined;
   let sum = 0;
   for (let i = messages.length - 1; i >= 0; i -= 1) {
@@ -88,7 +88,7 @@ export function shortenTexts(
 export function fitMessages(messages: readonly ConversationMessage[], tokens: number): ConversationMessage[] {
   const short = shortenTexts(messages, tokens);
   if (tokensOf(short) <= tokens) return short;
-  return [LEFT_OUT, ...short.slice(splitPoint(short, tokens))];
+  return [LEFT_OUT, ...short.slice(firstKeptIndex(short, tokens))];
 }
 
 /** Placed first, because a server requires a user message there. */

@@ -20,7 +20,7 @@ export interface AnthropicOptions {
   readonly baseUrl?: string;
   /** Its window and prices. */
   readonly facts?: ModelFacts;
-  /** The most tokens of one answer. */
+  /** Maximum tokens of one answer. */
   readonly maxTokens?: number;
   readonly fetch?: typeof fetch;
   /** From 0 to 1, for the jitter of delays. */

@@ -1,7 +1,7 @@
 import { isRetryable } from "./failures.ts";
 import type { ModelFailure } from "./model.ts";
 
-/** Most tries of one call: with the delays below they cover about five minutes. */
+/** Maximum tries of one call: with the delays below they cover about five minutes. */
 export const MAX_ATTEMPTS = 10;
 /** Milliseconds before the second try, doubled for each further try up to the longest. */
 const FIRST_DELAY_MS = 1000;

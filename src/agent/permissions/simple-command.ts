@@ -51,7 +51,7 @@ const WRAPPERS =
 /**
  * Yields all runs of words that the shell may run as a command, for deny rules. It splits at each operator, quoted or not,
  * drops leading assignments, and starts at every word after a wrapper (`sudo`, `xargs`, …), with and without the directory of
- * the command's name. It yields rather too many than too few. A generator, because a long wrapped command has many.
+ * the command's name. It yields too many rather than too few. A generator, because a long wrapped command has many.
  */
 export function* possibleCommands(command: string): Generator<string[]> {
   // `$IFS` is another way to write a blank.

@@ -5,7 +5,7 @@ import type { ConversationMessage, InputOrigin, ToolUseBlock } from "../model/mo
 import { isSatisfied, unansweredMessages } from "./heard-messages.ts";
 import { turnAt } from "./placeholder-values.ts";
 
-/** Most tries of one call that fails with a transient error. */
+/** Maximum tries of one call that fails with a transient error. */
 export const MAX_ERRORS = 8;
 
 /** The turn of a playbook to play now. */

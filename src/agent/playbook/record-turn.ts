@@ -38,7 +38,7 @@ export function recordedCondition({ messages }: ModelRequest, run: RecordingCont
   return heard.length === 0 ? undefined : { heard };
 }
 
-/** The beginning of an idle notice (protocol/prose.ts) and of a notice that the team has changed (worker/roster.ts). */
+/** The beginning of an idle notice (protocol/render.ts) and of a notice that the team has changed (worker/prompts/roster.ts). */
 const RUN_SPECIFIC = /^(?:\S+ is idle\b|\[The team has changed: )/;
 
 /** Returns a pattern for the first words of a message; words specific to this run may be any text. */

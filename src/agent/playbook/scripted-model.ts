@@ -27,7 +27,7 @@ interface ScriptedOptions {
   readonly speed?: number;
 }
 
-/** Milliseconds between two pieces of a text, and the most pieces: readable in a pane, and over soon. */
+/** Milliseconds between two pieces of a text, and the maximum number of pieces: readable in a pane, and over soon. */
 const PIECE_MS = 8;
 const MAX_PIECES = 50;
 /** Milliseconds between a transient error and the next try. */

@@ -63,7 +63,7 @@ function typeIn(path: string, inside: string | undefined): AgentType {
   if (inside !== undefined && !isInside(realPathOf(path), realPathOf(inside)))
     throw new Error(`it is a link out of ${inside}`);
   const file = readTextFile(path);
-  if (file.flaw !== undefined) throw new Error(file.flaw);
+  if (file.problem !== undefined) throw new Error(file.problem);
   const { matter, body } = readDocument(file.text);
   if (body.length > MAX_PROMPT) throw new Error(`its text is longer than ${MAX_PROMPT} characters`);
   return {

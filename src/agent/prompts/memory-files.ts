@@ -67,13 +67,13 @@ class MemoryReader {
     const real = this.#allowed(path, inside, namedBy);
     if (real === undefined || this.#seen.has(real)) return;
     const file = readTextFile(real);
-    if (file.flaw === undefined && this.#isReadDenied(path, inside)) {
+    if (file.problem === undefined && this.#isReadDenied(path, inside)) {
       this.problems.push(`${namedBy ?? path}: a rule for Read denies ${path}, so it is not loaded.`);
       return;
     }
     this.#seen.add(real);
-    if (file.flaw !== undefined) {
-      if (!file.missing || namedBy !== undefined) this.problems.push(`${namedBy ?? path}: ${file.flaw}`);
+    if (file.problem !== undefined) {
+      if (!file.missing || namedBy !== undefined) this.problems.push(`${namedBy ?? path}: ${file.problem}`);
       return;
     }
     this.#characters += file.text.length;
@@ -124,7 +124,7 @@ function looksLikeFile(named: string): boolean {
 
 function isReadable(path: string): boolean {
   try {
-    return readTextFile(path).flaw === undefined;
+    return readTextFile(path).problem === undefined;
   } catch (error) {
     // For example a too long name, a loop of links, or another user's file.
     if (!isSystemError(error)) throw error;
@@ -134,7 +134,7 @@ function isReadable(path: string): boolean {
 
 function projectTop(cwd: string): string {
   for (let at = cwd; ; at = dirname(at)) {
-    if (isDirectory(join(at, ".git")) || readTextFile(join(at, ".git")).flaw === undefined) return at;
+    if (isDirectory(join(at, ".git")) || readTextFile(join(at, ".git")).problem === undefined) return at;
     if (at === dirname(at)) return cwd;
   }
 }

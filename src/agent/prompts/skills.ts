@@ -43,7 +43,7 @@ export function loadSkills(root: string, cwd: string, isReadDenied: IsReadDenied
       const path = join(directory, entry, "SKILL.md");
       try {
         const file = readTextFile(path);
-        if (file.flaw !== undefined) continue;
+        if (file.problem !== undefined) continue;
         if (directory !== own && !isInside(realPathOf(path), realPathOf(cwd)))
           throw new Error(`it is a link out of ${cwd}`);
         if (isReadDenied(path, cwd)) throw new Error("a rule for Read denies it");
@@ -110,7 +110,7 @@ export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
       const found = skills.find(({ name }) => name === skill);
       if (found === undefined) return failed(`There is no skill ${JSON.stringify(skill)}.`);
       const file = readTextFile(found.path);
-      if (file.flaw !== undefined) return failed(file.flaw);
+      if (file.problem !== undefined) return failed(file.problem);
       const { body } = readDocument(file.text);
       const asked = args === undefined ? "" : `\n\nUse it on: ${args}`;
       return {

@@ -43,7 +43,7 @@ export function openNotes(
   const path = join(home, PLACES[memory], name.replaceAll(":", "-"));
   try {
     const directory = realPathOf(path);
-    // Exactly this directory: a repository may contain a link to one of its other directories, or of the user's.
+    // Exactly this directory: a repository may contain a link to another of its directories, or to one of the user's.
     if (memory !== "user" && directory !== join(realPathOf(home), PLACES[memory], basename(path)))
       return { problem: `${path} is a link or below a link, so notes are disabled.` };
     return { directory, section: sectionOf(directory, (path) => isReadDenied(path, home)) };
@@ -56,7 +56,7 @@ function sectionOf(directory: string, isReadDenied: (path: string) => boolean): 
   const main = join(directory, MAIN);
   const isDenied = isReadDenied(main);
   const file = realPathOf(main) === main && !isDenied ? readTextFile(main) : undefined;
-  const text = file?.flaw === undefined ? (file?.text ?? "").trim() : "";
+  const text = file?.problem === undefined ? (file?.text ?? "").trim() : "";
   const lines = text.split("\n");
   const loaded = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
   const cut = loaded.length < text.length ? `\n\n(The rest of ${MAIN} is not loaded: shorten it.)` : "";

@@ -41,9 +41,9 @@ export class CommandOutput {
       .join("\n");
     if (this.total <= MAX_SHOWN) return whole;
     this.file.end();
-    const { flaw, path, newest } = this.file;
+    const { problem, path, newest } = this.file;
     const what = newest === undefined ? "the whole output" : `the first ${MAX_CHARACTERS} of it`;
-    const rest = flaw === undefined ? `${what} is in ${path}` : `the rest could not be saved: ${flaw}`;
+    const rest = problem === undefined ? `${what} is in ${path}` : `the rest could not be saved: ${problem}`;
     return `${whole.slice(0, MAX_SHOWN)}\n… (${this.total} characters in all; ${rest})`;
   }
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Tool } from "../tool.ts";
-import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./file-access.ts";
+import { absolutePath, failed, pathInput, unchangeableReason, writeOwn } from "./file-access.ts";
 import { readTextFile } from "./text-file.ts";
 
 const input = z.object({
@@ -25,9 +25,9 @@ export const editTool: Tool<z.infer<typeof input>> = {
       return failed("old_string and new_string are the same; nothing was changed.");
     if (old_string === "") return failed("old_string is empty; use Write for a new file.");
     const file = readTextFile(path);
-    if (file.flaw !== undefined) return failed(file.flaw);
-    const flaw = unseenFlaw(path, file.look, context);
-    if (flaw !== undefined) return failed(flaw);
+    if (file.problem !== undefined) return failed(file.problem);
+    const problem = unchangeableReason(path, file.look, context);
+    if (problem !== undefined) return failed(problem);
     if (file.text.includes("\uFFFD"))
       return failed(`${path} is not valid UTF-8; an edit would damage it. Nothing was changed.`);
     const [from, to] = lineEndsOf(file.text, old_string, new_string);

@@ -49,7 +49,7 @@ function isPlan(path: string, { planFile }: ToolContext): boolean {
 }
 
 /** Returns why an existing file cannot be changed: it was not read, or has changed since; undefined if it can. */
-export function unseenFlaw(path: string, look: PathStat, context: ToolContext): string | undefined {
+export function unchangeableReason(path: string, look: PathStat, context: ToolContext): string | undefined {
   const seen = context.seenFiles.get(realPathOf(path));
   // Only this agent writes its plan, and an earlier process of it may have read it.
   if (seen === undefined && isPlan(path, context)) return undefined;

@@ -32,7 +32,7 @@ export interface GrepMatch {
   readonly span: number;
 }
 
-export type GrepOutcome = { readonly matches: readonly GrepMatch[] } | { readonly flaw: string };
+export type GrepOutcome = { readonly matches: readonly GrepMatch[] } | { readonly problem: string };
 
 interface GrepContext {
   readonly env: Env;
@@ -59,11 +59,11 @@ export async function searchWithRipgrep(
   const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
   signal.throwIfAborted();
   if (failure === "not-found") return undefined;
-  if (code === 2 && stdout === "") return { flaw: stderr.trim() };
+  if (code === 2 && stdout === "") return { problem: stderr.trim() };
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
   const matches = stdout.split("\n").flatMap(readRipgrepLine);
   const fitting = isFile(path) ? matches : fittingOnes(matches, ({ file }) => relative(path, file), query);
-  return fitting === undefined ? { flaw: SLOW_GLOB } : { matches: fitting };
+  return fitting === undefined ? { problem: SLOW_GLOB } : { matches: fitting };
 }
 
 interface RipgrepText {
@@ -112,9 +112,9 @@ const BATCH = 100;
 
 export async function searchOurselves(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
   const pattern = compile(query);
-  if (typeof pattern === "string") return { flaw: pattern };
+  if (typeof pattern === "string") return { problem: pattern };
   const files = isFile(query.path) ? [query.path] : await filesBelow(query, context);
-  if (files === undefined) return { flaw: SLOW_GLOB };
+  if (files === undefined) return { problem: SLOW_GLOB };
   const matches: GrepMatch[] = [];
   const within = timeLimit(FILE_TIMEOUT_MS);
   for (const [i, file] of files.entries()) {
@@ -125,7 +125,7 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
     try {
       matches.push(...within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text)));
     } catch (error) {
-      return { flaw: `The pattern takes too long on ${file}; simplify it. (${String(error)})` };
+      return { problem: `The pattern takes too long on ${file}; simplify it. (${String(error)})` };
     }
   }
   return { matches };
@@ -153,7 +153,7 @@ function liesBelow(directory: string): (file: string) => boolean {
 
 function readableText(file: string): string | undefined {
   const content = unlessUnreadable(() => readTextFile(file));
-  return content?.flaw === undefined ? content?.text : undefined;
+  return content?.problem === undefined ? content?.text : undefined;
 }
 
 /** Returns undefined for an unreadable file or a loop of links, so that the search continues with other files. */

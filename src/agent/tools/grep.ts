@@ -67,7 +67,7 @@ export const grepTool: Tool<Input> = {
       multiline: value.multiline ?? false,
     };
     const outcome = await search(query, context);
-    if ("flaw" in outcome) return failed(outcome.flaw);
+    if ("problem" in outcome) return failed(outcome.problem);
     const { kept: matches, note } = keepBack(
       outcome.matches,
       ({ file }) => file,
@@ -148,7 +148,7 @@ function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): st
 
 function fileLines(path: string | undefined): string[] {
   const file = path === undefined ? undefined : readTextFile(path);
-  return file?.flaw === undefined ? (file?.text.replace(/\n$/, "").split("\n") ?? []) : [];
+  return file?.problem === undefined ? (file?.text.replace(/\n$/, "").split("\n") ?? []) : [];
 }
 
 function cut(line: string): string {

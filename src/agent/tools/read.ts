@@ -29,7 +29,7 @@ export const readTool: Tool<z.infer<typeof input>> = {
   async execute({ file_path, offset = 1, limit = DEFAULT_LINES }, context) {
     const path = absolutePath(file_path, context);
     const file = readTextFile(path);
-    if (file.flaw !== undefined) return failed(file.flaw);
+    if (file.problem !== undefined) return failed(file.problem);
     markSeen(path, file.look, context);
     const lines = linesOf(file.text);
     const shown = lines.slice(offset - 1, offset - 1 + limit);

@@ -17,24 +17,24 @@ const IMAGES: ReadonlySet<string> = new Set(
 );
 
 type TextFile =
-  | { readonly text: string; readonly look: PathStat; readonly flaw?: undefined }
+  | { readonly text: string; readonly look: PathStat; readonly problem?: undefined }
   /** Why the file cannot be read, as one sentence. */
-  | { readonly flaw: string; readonly missing: boolean };
+  | { readonly problem: string; readonly missing: boolean };
 
 /** Reads a text file, or returns why it cannot. Pipes and devices are never opened; images and binary files are refused. */
 export function readTextFile(path: string): TextFile {
   const look = pathStat(path);
-  const flaw = flawOf(path, look);
-  if (flaw !== undefined) return { flaw, missing: look.kind === "missing" };
+  const problem = fileProblem(path, look);
+  if (problem !== undefined) return { problem, missing: look.kind === "missing" };
   const bytes = look.size === 0 ? readUnsized(path, MAX_UNSIZED) : readFrom(path, 0);
-  if (bytes === undefined) return { flaw: `${path} does not exist.`, missing: true };
+  if (bytes === undefined) return { problem: `${path} does not exist.`, missing: true };
   if (bytes.subarray(0, SNIFFED).includes(0) || bytes.subarray(0, PDF.length).equals(PDF)) {
-    return { flaw: `${path} is a binary file; only text can be read.`, missing: false };
+    return { problem: `${path} is a binary file; only text can be read.`, missing: false };
   }
   return { text: bytes.toString("utf8"), look };
 }
 
-function flawOf(path: string, look: PathStat): string | undefined {
+function fileProblem(path: string, look: PathStat): string | undefined {
   if (look.kind === "missing") return `${path} does not exist.`;
   if (look.kind === "directory") return `${path} is a directory; use Glob to see what is in it.`;
   if (look.kind === "special") return `${path} is not a regular file; it was not opened.`;

@@ -41,7 +41,7 @@ export const webFetchTool: Tool<z.infer<typeof input>> = {
     const { mayConnect = (ip) => !isPrivateAddress(ip), signal } = context;
     const { webPage } = await import("./web-page.ts");
     const page = await webPage(address, mayConnect, signal);
-    if (page.kind === "flaw") return failed(page.flaw);
+    if (page.kind === "problem") return failed(page.problem);
     if (page.kind === "page") return shown(page, context);
     const { href } = page.to;
     return {
@@ -86,7 +86,7 @@ function cut(text: string, { cwd, toolUseId, env }: ToolContext): string {
   const file = new OutputFile(cwd, toolUseId, secretsOf(env));
   file.add("stdout", text);
   file.end();
-  const { flaw, path } = file;
-  const rest = flaw === undefined ? `all of it is in ${path}` : `the rest could not be saved: ${flaw}`;
+  const { problem, path } = file;
+  const rest = problem === undefined ? `all of it is in ${path}` : `the rest could not be saved: ${problem}`;
   return `${text.slice(0, MAX_SHOWN)}\n… (${text.length} characters in all; ${rest})`;
 }

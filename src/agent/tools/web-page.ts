@@ -31,27 +31,27 @@ export type WebPage =
   /** A redirect to another host, or from https to http, which needs its own permission. */
   | { readonly kind: "elsewhere"; readonly url: URL; readonly to: URL }
   /** Why the page cannot be read, as one sentence. */
-  | { readonly kind: "flaw"; readonly flaw: string };
+  | { readonly kind: "problem"; readonly problem: string };
 
 /**
  * Fetches an address. It never reuses a connection of another caller, so that every IP address is checked.
- * @param mayReach returns true if the IP address of a host may be contacted
+ * @param mayConnect returns true if the IP address of a host may be contacted
  * @throws the reason of `signal` if it aborts
  */
 export async function webPage(
   url: URL,
-  mayReach: (address: string) => boolean,
+  mayConnect: (address: string) => boolean,
   signal: AbortSignal,
 ): Promise<WebPage> {
   const late = new AbortController();
   const disarm = after(TIMEOUT_MS, () => late.abort(new Error(`it took more than ${TIMEOUT_MS} ms.`)));
-  const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayReach), agent: false });
+  const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayConnect), agent: false });
   try {
-    return await follow(url, mayReach, get, AbortSignal.any([signal, late.signal]));
+    return await follow(url, mayConnect, get, AbortSignal.any([signal, late.signal]));
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof RefusedAddress) return flaw(privateFlaw(url, error.address));
-    return flaw(`${url.href} could not be fetched: ${messageOf(error)}`);
+    if (error instanceof RefusedAddress) return problem(privateAddressProblem(url, error.address));
+    return problem(`${url.href} could not be fetched: ${messageOf(error)}`);
   } finally {
     disarm();
   }
@@ -59,7 +59,7 @@ export async function webPage(
 
 async function follow(
   first: URL,
-  mayReach: (address: string) => boolean,
+  mayConnect: (address: string) => boolean,
   get: typeof fetch,
   signal: AbortSignal,
 ): Promise<WebPage> {
@@ -67,17 +67,17 @@ async function follow(
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     const host = plainHost(url.hostname);
     // A host that is an IP address needs no name lookup, so the lookup guard does not see it.
-    if (isPrivateHost(host) && !mayReach(host)) return flaw(privateFlaw(url, host));
+    if (isPrivateHost(host) && !mayConnect(host)) return problem(privateAddressProblem(url, host));
     const answer = await get(url.href, { signal, headers: HEADERS });
     const location = REDIRECTS.has(answer.status) ? answer.headers.get("location") : null;
     if (location === null) return await readPage(url, answer);
     await answer.body?.cancel();
     const to = URL.canParse(location, url.href) ? webAddress(new URL(location, url).href) : undefined;
-    if (to === undefined) return flaw(`${url.href} redirects to ${location}, which cannot be fetched.`);
+    if (to === undefined) return problem(`${url.href} redirects to ${location}, which cannot be fetched.`);
     if (!isSamePlace(url, to)) return { kind: "elsewhere", url, to };
     url = to;
   }
-  return flaw(`${first.href} was redirected ${MAX_REDIRECTS + 1} times.`);
+  return problem(`${first.href} was redirected ${MAX_REDIRECTS + 1} times.`);
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -91,9 +91,9 @@ async function readPage(url: URL, answer: Response): Promise<WebPage> {
   const { bytes, isCut } = await readBytes(answer);
   const named = type.trim();
   const about = `${url.href} is ${named === "" ? "not text" : named}`;
-  if (/^image\/(?!svg)/.test(named)) return flaw(`${about}, an image; only text can be read.`);
+  if (/^image\/(?!svg)/.test(named)) return problem(`${about}, an image; only text can be read.`);
   if (bytes.subarray(0, SNIFFED).includes(0) || /^(audio|video|font)\/|\/(pdf|zip)$/.test(named)) {
-    return flaw(`${about}, a binary file; only text can be read.`);
+    return problem(`${about}, a binary file; only text can be read.`);
   }
   const charset = parameters.map((one) => /^\s*charset="?([^"]+)/.exec(one)?.[1]).find(Boolean);
   return { kind: "page", url, status: answer.status, type: named, text: decode(bytes, charset), isCut };
@@ -123,10 +123,10 @@ function decode(bytes: Buffer, named: string | undefined): string {
   }
 }
 
-function privateFlaw(url: URL, address: string): string {
+function privateAddressProblem(url: URL, address: string): string {
   return `${url.hostname} has the address ${address}, which belongs to this machine or its network; only a rule for that address allows it: WebFetch(domain:${address}).`;
 }
 
-function flaw(text: string): WebPage {
-  return { kind: "flaw", flaw: text };
+function problem(text: string): WebPage {
+  return { kind: "problem", problem: text };
 }

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
 import type { Tool } from "../tool.ts";
-import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./file-access.ts";
+import { absolutePath, failed, pathInput, unchangeableReason, writeOwn } from "./file-access.ts";
 
 const input = z.object({
   file_path: pathInput("The file, preferably an absolute path"),
@@ -23,8 +23,8 @@ export const writeTool: Tool<z.infer<typeof input>> = {
     if (look.kind === "special") return failed(`${path} is not a regular file; nothing was written.`);
     const above = look.kind === "missing" ? fileAbove(path) : undefined;
     if (above !== undefined) return failed(`${above} is not a directory; nothing was written.`);
-    const flaw = look.kind === "file" ? unseenFlaw(path, look, context) : undefined;
-    if (flaw !== undefined) return failed(flaw);
+    const problem = look.kind === "file" ? unchangeableReason(path, look, context) : undefined;
+    if (problem !== undefined) return failed(problem);
     writeOwn(path, content, context);
     const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
     const done = look.kind === "file" ? "Replaced" : "Created";

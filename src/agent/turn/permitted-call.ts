@@ -173,7 +173,7 @@ interface PendingDecision {
 }
 
 /** Maximum requests for one call whose files lead elsewhere after each approval. Such changes are not accidental. */
-const MAX_ASKS = 3;
+const MAX_REQUESTS = 3;
 
 /**
  * Requests permission and checks an approval against the state when it arrives. A call that is denied by then is refused. A call
@@ -186,7 +186,7 @@ async function askUntilUnchanged(
   run: CallRights,
 ): Promise<{ readonly answer: PermissionAnswer; readonly decision: PermissionDecision }> {
   let shown = decision;
-  for (let asks = 0; asks < MAX_ASKS; asks += 1) {
+  for (let asks = 0; asks < MAX_REQUESTS; asks += 1) {
     const places = leadsTo(question);
     const answer = await requestPermission(call, { question, decision: shown, hookOutcome }, run);
     if (!answer.allowed) return { answer, decision: shown };

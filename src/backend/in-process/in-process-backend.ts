@@ -264,7 +264,7 @@ class InProcessAgents {
     this.#changed();
   }
 
-  /** Contains stray errors of agents for as long as there are agents. */
+  /** Catches uncaught errors of agents while this process has agents. */
   #updateContainment(): void {
     if (this.#residents.size > 0) this.#release ??= containErrors();
     else {
@@ -280,9 +280,9 @@ class InProcessAgents {
   }
 }
 
-/** Milliseconds for the processes of a failed start. */
+/** Milliseconds for the processes of a failed start to end. */
 const LEFTOVER_GRACE_MS = 500;
-/** Milliseconds for all agents when the terminal is gone; their commands get half a second of it. */
+/** Milliseconds for all agents to end when the terminal is gone; their commands get half a second of it. */
 const HANGUP_GRACE_MS = 1_500;
 
 function missingDirectory(name: string, cwd: string): TeamError {

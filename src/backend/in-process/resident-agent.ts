@@ -38,7 +38,7 @@ interface WorkerInput {
 /** One start of a worker in this process. */
 export interface WorkerStart {
   readonly request: SpawnRequest;
-  /** Aborted to end the worker; the reason is the signal that stands for it. */
+  /** Aborted to end the worker; the reason is the name of the signal. */
   readonly signal: AbortSignal;
   /** Writes to the output that replaces its terminal. */
   write(text: string): void;

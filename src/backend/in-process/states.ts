@@ -38,7 +38,7 @@ const ANY: Row = {
   "given-up": "killed",
 };
 
-/** State × event → state; an event that is not listed does not change the state (architecture.md rule 9). */
+/** State × event → state; an event that is not listed does not change the state. */
 const IN_PROCESS_TABLE: Readonly<Record<InProcessState, Row>> = {
   pending: { ...ANY, working: "active", resting: "idle" },
   active: { ...ANY, resting: "idle", asking: "awaiting-approval" },

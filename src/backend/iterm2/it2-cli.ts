@@ -35,7 +35,7 @@ const CALL_MS = 30_000;
 /** Output limit: a screen has some thousand cells, a list of sessions some hundred bytes for each. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Exit codes of it2. A call that it2 does not know also ends with 2. */
+/** Exit codes of it2. A call that it2 does not know also exits with 2. */
 const [UNREACHABLE, NOT_THERE] = [2, 3];
 
 /** The name of a session: it2 prints the bare id, the terminal's variables prefix it with `w0t0p0:`. */

@@ -54,7 +54,7 @@ function isMeant(pane: TmuxPane, place: Parameters<typeof focusPane>[1]): boolea
   );
 }
 
-/** The ids make the target exact. The session goes by its name, which users can read; `=` excludes prefix matches. */
+/** The ids make the target exact. The session is given by its name, which users can read; `=` excludes prefix matches. */
 function attachCommand(server: TmuxServer, { sessionName, window, id }: TmuxPane): string[] {
   return ["tmux", ...server.socketArgs, "attach-session", "-t", `=${sessionName}:${window}.${id}`];
 }

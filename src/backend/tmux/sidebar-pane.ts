@@ -15,7 +15,7 @@ export const SIDEBAR_WIDTH = 34;
 const MIN_WIDTH = 20;
 
 export interface SidebarRequest {
-  /** The pane on whose right it opens; that pane keeps the focus. */
+  /** The pane to the left of the sidebar; it keeps the focus. */
   readonly neighbour: string;
   readonly argv: readonly string[];
   /** Variables in addition to those of the tmux server. */
@@ -25,7 +25,7 @@ export interface SidebarRequest {
 }
 
 /**
- * Opens the sidebar on the right of a pane; it gets fewer columns if that pane is narrow.
+ * Opens the sidebar to the right of a pane; it gets fewer columns if that pane is narrow.
  * @returns the sidebar's pane
  * @throws TeamError TMUX_ERROR if there is no room, or no such pane
  */

@@ -5,7 +5,7 @@ import { readLayout } from "../../tmux/layout-string.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import { isInOurWindow, TAG } from "./pane-tags.ts";
 
-/** A column of teammates on the right of the caller's pane. */
+/** A column of teammates to the right of the caller's pane. */
 export interface Stack {
   readonly caller: PaneId;
   readonly window: WindowId;

@@ -40,7 +40,7 @@ export const command = defineCommand({
       if (approvals.length === 0) return "Nothing waits for you.";
       const rows = approvals.map(({ id, kind, from, summary }) => [
         id,
-        out.paint(kind, "attention"),
+        out.styleText(kind, "attention"),
         from,
         summary,
       ]);

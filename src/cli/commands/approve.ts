@@ -1,6 +1,6 @@
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { SETTINGS_SCOPES } from "../../settings/settings-files.ts";
-import { answerRequest } from "../answer-request.ts";
+import { answerFromCommand } from "../answer-request.ts";
 import { defineCommand } from "../command.ts";
 
 /** Modes for carrying out a plan: all in which an agent works itself. */
@@ -32,7 +32,7 @@ export const command = defineCommand({
   ],
   run: (call) => {
     const { mode, always, rule = [], save } = call.options;
-    return answerRequest(
+    return answerFromCommand(
       call,
       call.args.id,
       call.options.note,

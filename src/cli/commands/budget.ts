@@ -5,7 +5,7 @@ import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand } from "../command.ts";
-import { BUDGET_OPTIONS, budgetLimits } from "../option-values.ts";
+import { BUDGET_OPTIONS, limitsFromOptions } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "budget",
@@ -25,7 +25,7 @@ export const command = defineCommand({
     const { limits, spent } = await budget(
       ctx,
       name,
-      budgetLimits(options),
+      limitsFromOptions(options),
       isPricedBy(settings),
       deciderOf(io.env),
     );

@@ -65,15 +65,15 @@ function requireTeam(home: Home, name: string, onlyOurs: boolean): void {
   );
 }
 
-const LEVEL_TINTS = { ok: ["good"], warn: ["attention"], fail: ["bold", "bad"] } as const;
+const LEVEL_STYLES = { ok: ["good"], warn: ["attention"], fail: ["bold", "bad"] } as const;
 
-function reportText(checks: readonly Finding[], { paint }: Pick<Output, "paint">): string {
-  const rows = checks.map(({ level, name, text }) => [paint(level, ...LEVEL_TINTS[level]), name, text]);
+function reportText(checks: readonly Finding[], { styleText }: Pick<Output, "styleText">): string {
+  const rows = checks.map(({ level, name, text }) => [styleText(level, ...LEVEL_STYLES[level]), name, text]);
   const [, ...lines] = table(["", "", ""], rows).split("\n");
   return lines
     .flatMap((text, i) => {
       const remedy = checks[i]?.remedy;
-      return remedy === undefined ? [text] : [text, line`      ${paint(`→ ${remedy}`, "quiet")}`];
+      return remedy === undefined ? [text] : [text, line`      ${styleText(`→ ${remedy}`, "quiet")}`];
     })
     .join("\n");
 }

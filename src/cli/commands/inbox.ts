@@ -11,7 +11,7 @@ import { history, type MailFeed, type MessageView, openMailFeed } from "../../te
 import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { line, type Tint } from "../../terminal/output.ts";
+import { line, type TextStyle } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
@@ -131,7 +131,7 @@ async function markRead(ref: TeamRef, name: string, shown: readonly MessageView[
 }
 
 /** Delivery states as the recipient reports them; messages that are not picked up get the brightest colour. */
-const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
+const STATES: Readonly<Record<DeliveryState, readonly [string, TextStyle]>> = {
   queued: ["queued", "attention"],
   delivered: ["delivered", "quiet"],
   turn_started: ["in turn", "good"],
@@ -143,13 +143,13 @@ const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
 function messageText(message: MessageView, { out }: AnyCall): string {
   const protocol = parseProtocol(message.text);
   const at = message.timestamp.replace("T", " ").replace(/\.\d+Z$/, " UTC");
-  const state = out.paint(...STATES[message.state]);
+  const state = out.styleText(...STATES[message.state]);
   const summary = message.summary === undefined ? "" : line` - ${message.summary}`;
-  const head = line`${out.paint(message.from, "bold", { member: message.color })} ${out.paint(at, "quiet")}`;
+  const head = line`${out.styleText(message.from, "bold", { member: message.color })} ${out.styleText(at, "quiet")}`;
   // The sender's text comes last: it cannot pretend to be the command for the answer.
   const words = protocol === undefined ? [message.text] : [...answerHint(protocol), shownProse(protocol)];
   const body = stripControls(words.join("\n"));
-  return `${head} ${state.painted}${summary}\n${body.replace(/^/gm, "  ")}`;
+  return `${head} ${state.styled}${summary}\n${body.replace(/^/gm, "  ")}`;
 }
 
 /** Returns the command that answers a request to the lead; nothing for any other message. */

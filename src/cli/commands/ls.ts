@@ -25,7 +25,7 @@ export const command = defineCommand({
         return 'No teams yet. Try: teams run "review this repository", or: teams create <name>';
       }
       const rows = teams.map((team) => [
-        team.ours ? team.name : out.paint(team.name, "quiet"),
+        team.ours ? team.name : out.styleText(team.name, "quiet"),
         team.members.length,
         team.createdAt ? new Date(team.createdAt).toISOString().slice(0, 16).replace("T", " ") : "",
         remark(team),

@@ -1,4 +1,4 @@
-import { answerRequest } from "../answer-request.ts";
+import { answerFromCommand } from "../answer-request.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
@@ -10,5 +10,5 @@ export const command = defineCommand({
     'teams reject plan_approval-1718000000000@planner@review --note "Keep the old API."',
     "teams reject perm-1718000000000-ab12cd3",
   ],
-  run: (call) => answerRequest(call, call.args.id, call.options.note, { approve: false }),
+  run: (call) => answerFromCommand(call, call.args.id, call.options.note, { approve: false }),
 });

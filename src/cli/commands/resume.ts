@@ -78,7 +78,7 @@ function leadLine(lead: ResumeReport["lead"], team: string): string[] {
 }
 
 function sentence(out: Output, member: ResumedMember): string {
-  const name = member.color === null ? member.name : out.paint(member.name, { member: member.color });
+  const name = member.color === null ? member.name : out.styleText(member.name, { member: member.color });
   const place = member.paneId === null ? (member.backend ?? "no pane") : `pane ${member.paneId}`;
   switch (member.outcome) {
     case "alive":

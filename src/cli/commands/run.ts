@@ -30,7 +30,7 @@ import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { checkAudit, reportCheck } from "../audit-report.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { BUDGET_OPTIONS, budgetLimits } from "../option-values.ts";
+import { BUDGET_OPTIONS, limitsFromOptions } from "../option-values.ts";
 import { askTrust } from "../trust-prompt.ts";
 
 const ARGS = [
@@ -207,7 +207,7 @@ function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
 
 /** @throws TeamError INVALID_MODEL for a limit in dollars if the model's price is not known */
 function budgetOf({ options }: RunCall, model: string, settings: Settings): BudgetLimits {
-  const limits = budgetLimits(options);
+  const limits = limitsFromOptions(options);
   if (limits.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
   return limits;
 }

@@ -8,7 +8,7 @@ import type { OperationContext } from "../../operations/context.ts";
 import { inheritedMode } from "../../operations/permission-mode.ts";
 import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
 import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
-import type { WorktreeRequest } from "../../operations/worktrees/create-worktree.ts";
+import type { WorktreeOptions } from "../../operations/worktrees/create-worktree.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
@@ -31,7 +31,7 @@ import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { BUDGET_OPTIONS, budgetLimits, textOption } from "../option-values.ts";
+import { BUDGET_OPTIONS, limitsFromOptions, textOption } from "../option-values.ts";
 export const command = defineCommand({
   name: "spawn",
   summary: "Start a teammate, and return when it is ready",
@@ -102,12 +102,12 @@ export const command = defineCommand({
       cwd: options.cwd,
       worktree: worktreeOption(options),
       maxMode: deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined,
-      budget: budgetLimits(options),
+      budget: limitsFromOptions(options),
     });
     if (input.maxMode !== undefined)
       requireInsideLeadDirectories(workingDirectory(ctx, input), open.config, settings, ctx);
-    const { problems: flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
-    for (const problem of flaws) out.note(line`Ignored agent type: ${problem}`);
+    const { problems } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
+    for (const problem of problems) out.note(line`Ignored agent type: ${problem}`);
     // Listens before the first file is written, so that an interrupted start leaves nothing.
     const signal = io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;
@@ -127,7 +127,7 @@ export const command = defineCommand({
       const name = operand(spawned.name);
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
       return [
-        line`${out.paint(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
+        line`${out.styleText(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
         ...(spawned.worktree === null
           ? []
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
@@ -175,7 +175,7 @@ function worktreeOption({
 }: {
   readonly worktree: string | true | undefined;
   readonly withChanges: boolean;
-}): WorktreeRequest | undefined {
+}): WorktreeOptions | undefined {
   if (worktree === undefined) return undefined;
   return { ...(worktree === true ? {} : { branch: worktree }), withChanges };
 }

@@ -97,7 +97,7 @@ function unmetCondition(
   return condition.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
 }
 
-/** Notes once for each member that it waits for the user: the command could wait for ever. */
+/** Notes once for each member that it waits for the user: the command could wait forever. */
 function noteWaitingRequests(
   status: TeamStatus,
   condition: WaitCondition,

@@ -22,7 +22,7 @@ import type { NewMember } from "../../team/members/members.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { exceedsMode, inheritedMode } from "../permission-mode.ts";
-import type { WorktreeRequest } from "../worktrees/create-worktree.ts";
+import type { WorktreeOptions } from "../worktrees/create-worktree.ts";
 
 export interface SpawnInput {
   readonly name: string;
@@ -37,7 +37,7 @@ export interface SpawnInput {
   readonly tools?: readonly string[];
   readonly cwd?: string;
   /** Gives the teammate its own git worktree; it works there in the directory that corresponds to `cwd`. */
-  readonly worktree?: WorktreeRequest;
+  readonly worktree?: WorktreeOptions;
   /** The teammate's limits. */
   readonly budget?: BudgetLimits;
   /** Uses `name-2`, … if the name is taken, instead of failing. */

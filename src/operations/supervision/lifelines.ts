@@ -33,7 +33,7 @@ export class Lifelines {
     for (const { name } of readTeam(this.#ctx.ref).members) {
       if (name === LEAD_NAME) continue;
       const before = this.#open.get(name);
-      // The FIFOs are created again if the runtime directory vanished, or if another agent starts under this name.
+      // The FIFOs are created again if the runtime directory was removed, or if another agent starts under this name.
       if (before?.isInPlace()) continue;
       const line = this.#watch(name);
       if (line === undefined) continue;

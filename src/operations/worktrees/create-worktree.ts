@@ -12,7 +12,7 @@ import { patchMember } from "../../team/members/members.ts";
 import type { OperationContext } from "../context.ts";
 
 /** The worktree that a spawn requests. */
-export interface WorktreeRequest {
+export interface WorktreeOptions {
   /** By default `teams/<team>/<agent>`, or the next free name after it. */
   readonly branch?: string | undefined;
   /** Copies the changed and untracked files of the current working tree. */
@@ -43,7 +43,7 @@ export interface CreatedWorktree {
 export async function createWorktree(
   ctx: OperationContext,
   member: TeamMember,
-  request: WorktreeRequest,
+  request: WorktreeOptions,
   settings: WorktreeSettings,
 ): Promise<CreatedWorktree> {
   const { env, ref } = ctx;

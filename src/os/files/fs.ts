@@ -140,7 +140,7 @@ export function fileSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
-/** Distinguishes this process from others with its pid: later ones, or in another container. A few days of microseconds are enough. */
+/** Distinguishes this process from later ones with its pid, and from those in other containers: its start time in microseconds. */
 const WORD = (process.hrtime.bigint() / 1_000n).toString(36).slice(-7);
 let sequence = 0;
 

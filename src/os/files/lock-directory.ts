@@ -37,11 +37,11 @@ export function takeLockDirectory(path: string): LockDirectory | undefined {
       mkdirSync(directory, { mode: OUR_MODE });
       id = lockDirectoryId(path) ?? "";
     },
-    // Before ours is made: a stale one. Afterwards only ours.
+    // Before ours exists, the package removes a stale one; afterwards it may remove only ours.
     rmdirSync: (directory: string) => {
       if (id === undefined || owned()) removeDirectory(directory);
     },
-    // Before the lock is held the package probes the precision of times, which the new directory's time shows as well.
+    // Skips the package's probe for the precision of file times: the new directory's own time shows it.
     utimesSync: (directory: string, atime: Date, mtime: Date) => {
       if (isHeld) utimesSync(directory, atime, mtime);
     },
@@ -54,7 +54,7 @@ export function takeLockDirectory(path: string): LockDirectory | undefined {
   try {
     release = lockSync(path, { realpath: false, stale: STALE_MS, fs, onCompromised });
   } catch (error) {
-    // The second case: a peer that took the new directory for the stale one before it removed ours.
+    // ENOENT: a peer mistook the new directory for the stale one, and removed it.
     if (systemCode(error) === "ELOCKED" || (id !== undefined && isMissing(error))) return undefined;
     throw error;
   }
@@ -91,7 +91,7 @@ export function removeLockDirectory(path: string): void {
   removeDirectory(`${path}.lock`);
 }
 
-/** Removes an empty directory. A file of that name stays: no peer takes it for a lock that ended. */
+/** Removes an empty directory. A file of that name stays: no peer treats it as a stale lock. */
 function removeDirectory(path: string): void {
   try {
     rmdirSync(path);

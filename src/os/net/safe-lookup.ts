@@ -14,7 +14,7 @@ type Resolve = (
  * address is never looked up: the caller must check it.
  */
 export function guardedLookup(
-  mayReach: (address: string) => boolean,
+  mayConnect: (address: string) => boolean,
   resolve: Resolve = lookup as Resolve,
 ): LookupFunction {
   return (host, options, done) => {
@@ -23,7 +23,7 @@ export function guardedLookup(
       if (error !== null || first === undefined) {
         return done(error ?? new Error(`${host} has no address.`), [], 0);
       }
-      const refused = found.find(({ address }) => !mayReach(address));
+      const refused = found.find(({ address }) => !mayConnect(address));
       if (refused !== undefined) return done(new RefusedAddress(host, refused.address), [], 0);
       return options.all === true ? done(null, found) : done(null, first.address, first.family);
     });

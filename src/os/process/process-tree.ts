@@ -53,14 +53,14 @@ export async function endTree(
 
 /**
  * Ends a command and everything it started: SIGTERM, and after 500 ms SIGKILL. Each signal goes to its process group,
- * its session and the marked processes, which every poll looks up again. A process escapes if it dropped the mark and
+ * its session and the marked processes, which every poll looks up again. A process escapes if it dropped the marker and
  * left the session.
  * @param pid leader of the command's process group and session
- * @param mark value of {@link COMMAND_VARIABLE} in its environment
+ * @param marker value of {@link COMMAND_VARIABLE} in its environment
  */
-export async function endCommand(pid: number, mark: string): Promise<void> {
+export async function endCommand(pid: number, marker: string): Promise<void> {
   await terminate(
-    (table) => commandMembers(table, pid, envEntryMatcher(`${COMMAND_VARIABLE}=${mark}`)),
+    (table) => commandMembers(table, pid, envEntryMatcher(`${COMMAND_VARIABLE}=${marker}`)),
     COMMAND_GRACE_MS,
   );
 }
@@ -120,7 +120,7 @@ export function treeMembers(
       ever.get(row.pid) === row.procStart,
   );
   const related = below(seeds);
-  // A tmux server that a marked process started passes the mark to panes of the user: neither belongs to the agent.
+  // A tmux server that a marked process started passes the marker to panes of the user: neither belongs to the agent.
   const hosted = below(table.filter((row) => row.pid === host?.pid && row.procStart === host.procStart));
   const beyond = below([...hosted].filter(isTmuxServer));
   const isForeign = (row: ProcessRow): boolean => servers.has(row) && (!hosted.has(row) || beyond.has(row));
@@ -133,7 +133,7 @@ export function treeMembers(
 
 /**
  * Returns the processes in the table that a command started. Pure except for `marked`. A tmux server that the command started
- * passes the mark to every later pane of the user, so the server and its descendants are excluded.
+ * passes the marker to every later pane of the user, so the server and its descendants are excluded.
  */
 function commandMembers(
   table: readonly ProcessRow[],

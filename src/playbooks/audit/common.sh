@@ -26,7 +26,7 @@ stop() {
 here=$(cd "$(dirname "$0")" && pwd && printf x) || stop "the directory of the audit's scripts is gone."
 here=${here%?x}
 
-# git without settings of the user or the repository that change its output or run a program. Names come one a line:
+# git without settings of the user or the repository that change its output or run a program. Names come one per line:
 # UTF-8 unchanged, and quoted like a C string if they contain special characters.
 repo_git() {
   git --no-pager --no-optional-locks -c core.quotePath=false -c core.fsmonitor=false -c submodule.recurse=false \

@@ -39,8 +39,8 @@ export async function openAgentResources(
   const { root } = ctx.home;
   const isReadDenied = readDenialsOf(ctx, settings.permissions, denials);
   const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, isReadDenied);
-  const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, isReadDenied);
-  for (const flaw of [...memory.problems, ...flaws]) note(flaw);
+  const { count, problems, section, tools, readDirs } = await openSkills(root, ctx.cwd, isReadDenied);
+  for (const problem of [...memory.problems, ...problems]) note(problem);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
     ...currentEventSubject(ctx.ref, ctx.actor),
@@ -60,7 +60,7 @@ export async function openAgentResources(
 
 interface FoundSkills {
   readonly count: number;
-  readonly flaws: readonly string[];
+  readonly problems: readonly string[];
   readonly section: string | undefined;
   readonly tools: readonly AnyTool[];
   readonly readDirs: readonly string[];
@@ -69,15 +69,15 @@ interface FoundSkills {
 /** Loads the skill reader only if there are skills: it includes a YAML parser. */
 async function openSkills(root: string, cwd: string, isReadDenied: IsReadDenied): Promise<FoundSkills> {
   const hasNoSkills = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
-  if (hasNoSkills) return { count: 0, flaws: [], section: undefined, tools: [], readDirs: [] };
+  if (hasNoSkills) return { count: 0, problems: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
-  const { skills, problems: flaws } = loadSkills(root, cwd, isReadDenied);
+  const { skills, problems } = loadSkills(root, cwd, isReadDenied);
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
   // Only the user's: project skills are in the working directory, where a later link must not make its target readable.
   const [userDirectory] = skillDirectories(root, cwd);
   const userSkills = skills.filter(({ path }) => isInside(path, userDirectory));
   const readDirs = userSkills.flatMap(({ path }) => [dirname(path), path]);
-  return { count: skills.length, flaws, section: skillsSection(skills), tools, readDirs };
+  return { count: skills.length, problems, section: skillsSection(skills), tools, readDirs };
 }
 
 async function openServers(
@@ -86,7 +86,7 @@ async function openServers(
   note: (line: string) => void,
 ): Promise<Pick<AgentResources, "tools" | "close">> {
   const { servers, problems } = mcpConfig(home.root, cwd, settings);
-  for (const flaw of problems) note(`no tools from it: ${flaw}`);
+  for (const problem of problems) note(`no tools from it: ${problem}`);
   if (Object.keys(servers).length === 0) return { tools: [], close: () => Promise.resolve() };
   const { connectServers } = await import("../../agent/mcp/servers.ts");
   return connectServers({

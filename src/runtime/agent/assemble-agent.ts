@@ -31,14 +31,14 @@ import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
 import { IdleHook } from "../../worker/gates/idle-hook.ts";
+import { TeamRoster } from "../../worker/prompts/roster.ts";
 import {
   COORDINATOR_PART,
   LEAD_PART,
   leadSection,
   type TeamFacts,
   teammateSection,
-} from "../../worker/prompts/role-prompts.ts";
-import { TeamRoster } from "../../worker/prompts/roster.ts";
+} from "../../worker/prompts/team-sections.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import { RECORDING_VARIABLE } from "./recording.ts";

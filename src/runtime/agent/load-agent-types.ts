@@ -58,7 +58,7 @@ interface TypeRequest {
 export async function openAgentType(request: TypeRequest, note: (line: string) => void): Promise<OpenedType> {
   const { name, root, directory, rules, denied = [] } = request;
   const { types, problems } = await agentTypesIn(root, directory);
-  for (const flaw of problems) note(`no agent type: ${flaw}`);
+  for (const problem of problems) note(`no agent type: ${problem}`);
   const type = findAgentType(name, types);
   if (type === undefined) note(`there is no agent type ${name}: this agent uses general-purpose`);
   const own = { types, notesDirectory: directory, typeDenials: type?.disallowedTools ?? [] };

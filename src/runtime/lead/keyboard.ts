@@ -15,7 +15,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   const { call, screen, typing, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
-  const interrupts = onDoubleInterrupt(() => view.atOnce("Ctrl-C once more ends the team"), signal);
+  const interrupts = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends the team"), signal);
   const leadHandlers: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
     line: (line) => {
       interrupts.forget();

@@ -23,7 +23,7 @@ import { modelsOf } from "../agent/models.ts";
 import { ownFacts, ownPane } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
 import { isConversational, type Lead } from "./lead.ts";
-import { handleCodeOnlyMessage, notifyUnansweredPlans } from "./permission-requests.ts";
+import { answerTeammateRequest, notifyUnansweredPlans } from "./teammate-requests.ts";
 
 /** Creates the lead's worker, which decides when the run is over, and the keeper of the lead's status record. */
 export async function leadWorker(
@@ -77,7 +77,7 @@ export async function leadWorker(
       return "wait";
     },
     isTeamWorking: async (held) => areTeammatesWorking(ctx, held),
-    handleCodeOnlyMessage: (entry) => handleCodeOnlyMessage(lead, worker, entry),
+    handleCodeOnlyMessage: (entry) => answerTeammateRequest(lead, worker, entry),
   });
   return { worker, status };
 }

@@ -123,7 +123,7 @@ async function openLead(
     typing: display,
     name: LEAD_NAME,
     rings: io.terminal.stdout && !call.out.json,
-    deaf: !io.terminal.stdin,
+    readOnly: !io.terminal.stdin,
   });
   const notifier = createNotifier({
     settings,

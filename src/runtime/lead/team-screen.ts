@@ -229,7 +229,7 @@ class Screen implements LeadScreen {
     }
     this.#view = valid;
     const { width, height } = size();
-    const canvas = { width, height, paint: styler(plain) };
+    const canvas = { width, height, styleText: styler(plain) };
     const { rows, cursor } = renderFrame(valid, facts, canvas, this.editor.line);
     const cursorCode = cursor === undefined ? "\x1b[?25l" : `\x1b[${rows.length};${cursor + 1}H\x1b[?25h`;
     // Erase before writing: after a full row the cursor stays on its last cell.

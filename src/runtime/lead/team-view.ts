@@ -3,7 +3,7 @@ import type { Task } from "../../schema/task.ts";
 import { TASK_LOOKS, taskState } from "../../sidebar/labels.ts";
 import { lineEnd } from "../../terminal/input-row.ts";
 import type { ViewKey } from "../../terminal/line-editor.ts";
-import { cutPainted } from "../../terminal/pane-writer.ts";
+import { cutStyled } from "../../terminal/pane-writer.ts";
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
 import { memberColor, type Style, type Styler, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
@@ -120,14 +120,14 @@ interface Frame {
 interface Canvas {
   readonly width: number;
   readonly height: number;
-  readonly paint: Styler;
+  readonly styleText: Styler;
 }
 
 /** Renders the whole screen of any view except the lead's. Pure. */
 export function renderFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, line: string): Frame {
   const frame = uncutFrame(view, facts, canvas, line);
   // Lines of output may come from a wider terminal.
-  return { ...frame, rows: frame.rows.map((row) => cutPainted(row, canvas.width)) };
+  return { ...frame, rows: frame.rows.map((row) => cutStyled(row, canvas.width)) };
 }
 
 function uncutFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, line: string): Frame {
@@ -138,7 +138,7 @@ function uncutFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, line: stri
 }
 
 function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
-  const { width, height, paint } = canvas;
+  const { width, height, styleText } = canvas;
   const { agents } = facts;
   const longest = Math.max(...agents.map(({ name }) => displayWidth(gridText(name))), 4);
   const list = agents.map((agent) => {
@@ -147,9 +147,9 @@ function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
     const name = `${shownName}${" ".repeat(longest - displayWidth(shownName))}`;
     const facts = agentFacts(agent);
     const room = width - longest - 6;
-    const text = paint(agent.name === view.selected ? undefined : TONE.quiet, cutToWidth(facts, room));
-    const pen = isSelected ? "bold" : undefined;
-    return `${isSelected ? "›" : " "} ${signOf(agent, paint)} ${paint(pen, paint(memberColor(agent.color), name))}  ${text}`;
+    const text = styleText(agent.name === view.selected ? undefined : TONE.quiet, cutToWidth(facts, room));
+    const style = isSelected ? "bold" : undefined;
+    return `${isSelected ? "›" : " "} ${signOf(agent, styleText)} ${styleText(style, styleText(memberColor(agent.color), name))}  ${text}`;
   });
   const head = [title(`teammates of ${facts.team}`, "Enter views · Esc back", canvas), ""];
   const at = agents.findIndex(({ name }) => name === view.selected);
@@ -161,63 +161,65 @@ function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
 }
 
 function agentFrame({ scrolledBack }: TeamView, agent: AgentSummary, canvas: Canvas, line: string): Frame {
-  const { width, height, paint } = canvas;
+  const { width, height, styleText } = canvas;
   const isWorking = WORKING_STATES.has(agent.state);
   const first = `Esc ${isWorking ? "interrupts" : "back"}`;
   const all = `${first} · Shift+↑↓ next`;
   const plain = `  ${gridText(agent.name)}`;
   const isRoom = displayWidth(plain) + displayWidth(all) + MIN_FACTS_WIDTH <= width;
   const keys = isRoom ? all : first;
-  const name = `${signOf(agent, paint)} ${paint("bold", paint(memberColor(agent.color), gridText(agent.name)))}`;
+  const name = `${signOf(agent, styleText)} ${styleText("bold", styleText(memberColor(agent.color), gridText(agent.name)))}`;
   const facts = cutToWidth(agentFacts(agent), width - displayWidth(plain) - displayWidth(keys) - 4);
   const gap = " ".repeat(
     Math.max(1, width - displayWidth(plain) - 2 - displayWidth(facts) - displayWidth(keys)),
   );
-  const head = `${name}  ${paint(TONE.quiet, `${facts}${gap}${keys}`)}`;
+  const head = `${name}  ${styleText(TONE.quiet, `${facts}${gap}${keys}`)}`;
   const room = Math.max(1, height - 4);
   // Never scroll beyond the first row.
   const end = Math.max(Math.min(room, agent.lines.length), agent.lines.length - scrolledBack);
   const shown = agent.lines.slice(Math.max(0, end - room), end);
   const filled = [...shown, ...Array<string>(room - shown.length).fill("")];
   const input = lineEnd(line, width - 3);
-  const prompt = isOver(agent.state) ? paint(TONE.quiet, "it has ended") : `${paint("bold", "›")} ${input}`;
+  const prompt = isOver(agent.state)
+    ? styleText(TONE.quiet, "it has ended")
+    : `${styleText("bold", "›")} ${input}`;
   const cursor = isOver(agent.state) ? {} : { cursor: 2 + displayWidth(input) };
   return { rows: [head, rule(canvas), ...filled, rule(canvas), prompt], ...cursor };
 }
 
 function tasksFrame({ tasks, team }: ViewFacts, canvas: Canvas): string[] {
-  const { width, height, paint } = canvas;
+  const { width, height, styleText } = canvas;
   const completed = new Set(tasks.filter(({ status }) => status === "completed").map(({ id }) => id));
   const head = [
     title(`tasks of ${team} · ${completed.size} of ${tasks.length} done`, "Esc back", canvas),
     "",
   ];
-  if (tasks.length === 0) return [...head, paint(TONE.quiet, "  none yet")];
+  if (tasks.length === 0) return [...head, styleText(TONE.quiet, "  none yet")];
   const rows = tasks.map((task) => {
     const { sign, tone } = TASK_LOOKS[taskState(task, tasks)];
     const owner = task.owner === undefined ? "" : ` · ${gridText(task.owner)}`;
     const open = task.status === "pending" ? task.blockedBy.filter((id) => !completed.has(id)) : [];
     const blocked = open.length === 0 ? "" : ` · after ${open.map((id) => `#${id}`).join(" ")}`;
     const id = `#${task.id}`.padStart(4);
-    return `${paint(tone, sign)} ${paint(TONE.quiet, id)} ${cutToWidth(`${gridText(task.subject)}${owner}${blocked}`, width - 8)}`;
+    return `${styleText(tone, sign)} ${styleText(TONE.quiet, id)} ${cutToWidth(`${gridText(task.subject)}${owner}${blocked}`, width - 8)}`;
   });
   const room = height - head.length;
   if (rows.length <= room) return [...head, ...rows];
   return [
     ...head,
     ...rows.slice(0, room - 1),
-    paint(TONE.quiet, `  … ${rows.length - room + 1} more: teams task list`),
+    styleText(TONE.quiet, `  … ${rows.length - room + 1} more: teams task list`),
   ];
 }
 
-function title(text: string, keys: string, { width, paint }: Canvas): string {
+function title(text: string, keys: string, { width, styleText }: Canvas): string {
   const shown = cutToWidth(gridText(text), Math.max(0, width - displayWidth(keys) - 2));
   const gap = " ".repeat(Math.max(1, width - displayWidth(shown) - displayWidth(keys)));
-  return `${paint("bold", shown)}${gap}${paint(TONE.quiet, keys)}`;
+  return `${styleText("bold", shown)}${gap}${styleText(TONE.quiet, keys)}`;
 }
 
-function rule({ width, paint }: Canvas): string {
-  return paint(TONE.faint, "─".repeat(width));
+function rule({ width, styleText }: Canvas): string {
+  return styleText(TONE.faint, "─".repeat(width));
 }
 
 function agentFacts({ state, activity }: AgentSummary): string {
@@ -249,7 +251,7 @@ const SIGNS: Readonly<Record<InProcessState, readonly [string, Style]>> = {
   killed: ["✗", TONE.quiet],
 };
 
-function signOf({ state }: AgentSummary, paint: Styler): string {
+function signOf({ state }: AgentSummary, styleText: Styler): string {
   const [sign, style] = SIGNS[state];
-  return paint(style, sign);
+  return styleText(style, sign);
 }

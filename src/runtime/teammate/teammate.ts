@@ -99,7 +99,7 @@ function teamTitle({ name, displayName }: TeamConfig): string {
 /** Reads lines and keys from its terminal; an in-process teammate gets them from the lead's. */
 function readLines(worker: Worker, { io, host, view, typing, signal }: RunningTeammate): () => void {
   if (host === undefined) {
-    const endings = onDoubleInterrupt(() => view.atOnce("Ctrl-C once more ends this agent"), signal);
+    const endings = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends this agent"), signal);
     const handlers: TypingHandlers = {
       line: (line) => {
         endings.forget();
@@ -138,7 +138,7 @@ async function openView(
         width,
         plain: true,
         rings: false,
-        deaf: !io.terminal.stdin,
+        readOnly: !io.terminal.stdin,
       }),
       typing: undefined,
     };
@@ -154,7 +154,7 @@ async function openView(
       width,
       plain,
       rings: true,
-      deaf: !io.terminal.stdin,
+      readOnly: !io.terminal.stdin,
     }),
     typing,
   };

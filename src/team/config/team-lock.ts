@@ -2,12 +2,12 @@ import { dirname, relative } from "node:path";
 import { fileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, readText } from "../../os/files/fs.ts";
-import { isNewerForm, SCHEMA_VERSION } from "../../schema/migrate.ts";
+import { isNewerFormat, SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { type Held, type LockOptions, type Update, updateFile, withLock } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
-/** Work under a file's lock that does more than replace that file, or less. */
+/** Work under a file's lock, other than replacing that file. */
 export interface LockedWork<T> {
   /** Runs as the work of {@link withLock} does. */
   readonly whileLocked: (held: Held) => T | Promise<T>;
@@ -54,7 +54,7 @@ async function withTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): P
   } catch (error) {
     if (isMissing(error)) assertTeam(ref);
     // The system can refuse only before the rename, so the old content is unchanged.
-    throw isSystemError(error) ? fileAccessError(path, "written", error, "; it is as it was") : error;
+    throw isSystemError(error) ? fileAccessError(path, "written", error, "; it is unchanged") : error;
   }
 }
 
@@ -74,7 +74,7 @@ function assertWritable(ref: TeamRef): void {
   const mark = `${entry.ino} ${entry.size} ${entry.mtimeMs}`;
   if (known.get(config) === mark) return;
   const version = versionIn(readText(config) ?? "");
-  if (version !== undefined && isNewerForm(version)) throw tooNew(ref, version);
+  if (version !== undefined && isNewerFormat(version)) throw tooNew(ref, version);
   known.set(config, mark);
 }
 
@@ -91,7 +91,7 @@ function versionIn(text: string): string | undefined {
 function tooNew({ team }: TeamRef, version: string): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
-    `Team ${team} was last written by a newer version of teams (its form is ${version}, this one knows ${SCHEMA_VERSION}); nothing was changed.`,
+    `Team ${team} was last written by a newer version of teams (its format is ${version}, this one knows ${SCHEMA_VERSION}); nothing was changed.`,
     {
       hint: "Install the newest version and try again: npm install -g tmux-teams",
       details: { team, version },

@@ -40,7 +40,7 @@ export function versionIn(text: string): string | undefined {
 }
 
 /**
- * Where the version was lost, it is put back on the proof that the team is ours.
+ * Repairs a config. A lost version is restored if records prove that the team is ours.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {

@@ -93,7 +93,7 @@ const POLL_MS = 10_000;
 export class BudgetWait {
   readonly #context: WorkerContext;
   readonly #limit: BudgetLimit;
-  /** Rings for all that wait: the agent and its subagents may do so at the same time. */
+  /** Rings for every waiting call: the agent and its subagents may wait at the same time. */
   readonly #moreBudget = new ManualBell(() => undefined);
   #isWaiting = false;
   /** Calls that the running turn may still make without budget. */

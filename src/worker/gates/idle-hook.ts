@@ -42,7 +42,7 @@ export class IdleHook {
       const { stopped, endsAgent: ends } = await hooks.run(event, { ...input, ...again }, signal);
       if (stopped === undefined || ends) continue;
       this.#continuations += 1;
-      return `[said by the user's ${event} hook]\n${stopped}`;
+      return `[from the user's ${event} hook]\n${stopped}`;
     }
     return undefined;
   }

@@ -19,7 +19,7 @@ import {
 import type { WorkerContext } from "../context.ts";
 
 const RELEASED =
-  "[said by the system]\nYour permission mode was changed: your plan no longer needs approval. Carry it out.";
+  "[from teams]\nYour permission mode was changed: your plan no longer needs approval. Carry it out.";
 
 /** The agent's permission mode and its open plan: no step of a plan runs before the matching approval (S64). */
 export class PlanApproval {

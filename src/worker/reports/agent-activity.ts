@@ -23,7 +23,7 @@ class ThrottleNotice {
     }
     if (event.type !== "throttled" || !THROTTLING_STATUSES.has(event.status)) return undefined;
     this.#waits += 1;
-    // A single short wait is over before the lead could read of it.
+    // A single short wait is over before the lead could read about it.
     if (this.#isNotified || (this.#waits === 1 && event.delayMs < LONG_WAIT_MS)) return undefined;
     this.#isNotified = true;
     return event.reason;

@@ -12,8 +12,8 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/log-wakeups.cjs", import.meta.url));
-/** The shortest timer that an idle process may have (architecture.md, rule 0). */
-const LEAST_MS = 5_000;
+/** The shortest timer that an idle process may have. */
+const MIN_MS = 5_000;
 
 /** One teammate runs a long command; the other, the lead and the sidebar are idle. */
 const PLAYBOOK = {
@@ -109,17 +109,17 @@ interface Entry {
  */
 function quietPart(directory: string, argv: RegExp, since: number): Entry[] | undefined {
   const log = logs(directory).find(([first]) => argv.test(first?.argv ?? "")) ?? [];
-  const end = log.findLast(({ ms }) => ms === 2 * LEAST_MS);
-  const begin = log.findLast(({ at, ms }) => ms === LEAST_MS && end !== undefined && at < end.at);
+  const end = log.findLast(({ ms }) => ms === 2 * MIN_MS);
+  const begin = log.findLast(({ at, ms }) => ms === MIN_MS && end !== undefined && at < end.at);
   if (begin === undefined || end === undefined) return undefined;
-  const until = begin.at + LEAST_MS;
+  const until = begin.at + MIN_MS;
   if (begin.at < since || end.at < until) return undefined;
   // Node reports a cleared timer only in the next turn of its event loop.
   const over = new Set(log.flatMap((entry) => entry.over ?? []));
-  return log.filter(({ at, timer = 0, ms = LEAST_MS, poll, fork }) => {
+  return log.filter(({ at, timer = 0, ms = MIN_MS, poll, fork }) => {
     // Forks of the slow check's own work count too.
     if (fork !== undefined) return at > begin.at && at < end.at;
-    const isFast = poll !== undefined || ms < LEAST_MS;
+    const isFast = poll !== undefined || ms < MIN_MS;
     return isFast && (at < begin.at ? !over.has(timer) : at < until);
   });
 }

@@ -105,5 +105,5 @@ test("OutputFile › sweeps old outputs when it begins", () => {
   // A directory that was removed in the meantime is created again.
   rmSync(dirname(outputDirectory(cwd)), { recursive: true });
   file.add("stdout", "more");
-  expect([file.flaw, readFileSync(file.path, "utf8")]).toEqual([undefined, "more"]);
+  expect([file.problem, readFileSync(file.path, "utf8")]).toEqual([undefined, "more"]);
 });

@@ -308,7 +308,7 @@ const hasRipgrep = ((): boolean => {
 describe.each(engines)("Grep with %s", (name, engine) => {
   const found = async (pattern: string, more: Partial<GrepQuery> = {}): Promise<string[]> => {
     const outcome = await engine({ pattern, path: cwd, ignoreCase: false, multiline: false, ...more });
-    if (outcome === undefined || "flaw" in outcome) throw new Error(JSON.stringify(outcome));
+    if (outcome === undefined || "problem" in outcome) throw new Error(JSON.stringify(outcome));
     return outcome.matches.map(
       ({ file, line, text, span }) => `${file.slice(cwd.length + 1)}:${line}+${span}:${text}`,
     );
@@ -348,7 +348,7 @@ describe.each(engines)("Grep with %s", (name, engine) => {
 
   test.skipIf(name === "ripgrep" && !hasRipgrep)("reports an invalid pattern", async () => {
     const query = { pattern: "(", path: cwd, ignoreCase: false, multiline: false };
-    expect(await engine(query)).toMatchObject({ flaw: expect.stringMatching(/unclosed|unterminated/i) });
+    expect(await engine(query)).toMatchObject({ problem: expect.stringMatching(/unclosed|unterminated/i) });
   });
 });
 
@@ -357,7 +357,7 @@ describe("Grep tool", () => {
     put("a", `${"a".repeat(60)}\n`);
     const query = { pattern: "^(a+)+b$", path: at("a"), ignoreCase: false, multiline: false };
     expect(await searchOurselves(query, context)).toMatchObject({
-      flaw: expect.stringContaining("takes too long"),
+      problem: expect.stringContaining("takes too long"),
     });
   });
 
@@ -371,14 +371,15 @@ describe("Grep tool", () => {
       multiline: false,
     };
     expect(await searchOurselves(query, context)).toEqual({
-      flaw: expect.stringContaining("glob takes too long"),
+      problem: expect.stringContaining("glob takes too long"),
     });
   });
 
   test("explains why a pattern is not a regular expression", async () => {
     const query = { pattern: "a[", path: cwd, ignoreCase: false, multiline: false };
     expect(await searchOurselves(query, context)).toEqual({
-      flaw: '"a[" is not a regular expression: Unterminated character class. Escape characters that are meant literally.',
+      problem:
+        '"a[" is not a regular expression: Unterminated character class. Escape characters that are meant literally.',
     });
   });
 

@@ -56,7 +56,7 @@ function age(path: string, hours: number): void {
   utimesSync(path, at, at);
 }
 
-test("checkTeams › reports whole teams as whole, and changes nothing", async () => {
+test("checkTeams › reports intact teams as in order, and changes nothing", async () => {
   const ref = await testTeam(["dev"]);
   await createTask(ref, { subject: "a" });
   await sendMessage(ref, { from: "dev", to: "team-lead", text: "hi" });
@@ -189,7 +189,7 @@ describe("checkTeams with broken tasks", () => {
     expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("corrects a task's number to the one of its file", async () => {
+  test("corrects a task's number to match its file name", async () => {
     const ref = await testTeam();
     for (const subject of ["one", "two"]) await createTask(ref, { subject });
     writeFileSync(ref.paths.task("2"), readFileSync(ref.paths.task("1"), "utf8"));
@@ -323,7 +323,7 @@ describe("checkTeams with broken messages", () => {
     expect(await check(ref)).toEqual(WHOLE);
   });
 
-  test("ends the journal's cut line, and changes nothing else", async () => {
+  test("closes the journal's torn last line, and changes nothing else", async () => {
     const ref = await testTeam(["dev"]);
     await sendMessage(ref, { from: "team-lead", to: "dev", text: "hi" });
     appendFileSync(ref.paths.journal, '{"at":1,"id"');
@@ -452,7 +452,7 @@ describe("checkTeams after a crash", () => {
     expect(readdirSync(join(ref.paths.dir, "run"))).toEqual(["living", "lost", "young"]);
   });
 
-  test("closes files and directories that other users could read", async () => {
+  test("removes other users' access to files and directories", async () => {
     const ref = await testTeam(["dev"]);
     chmodSync(ref.paths.config, 0o644);
     chmodSync(ref.paths.inboxes, 0o755);

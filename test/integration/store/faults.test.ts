@@ -26,7 +26,7 @@ async function refused(fault: string, errno: string): Promise<void> {
   const report = JSON.parse(await child.line());
   expect(report).toMatchObject({ code: "PERMISSION_DENIED", errno });
   expect(report.message).toContain(errno);
-  expect(report.message).toContain("it is as it was");
+  expect(report.message).toContain("it is unchanged");
   expect(JSON.parse(readFileSync(inbox, "utf8"))).toHaveLength(1);
   expect(readdirSync(dirname(inbox))).toEqual(["a.json"]);
   child.say("go on");

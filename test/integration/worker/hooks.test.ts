@@ -54,7 +54,7 @@ describe("TeammateIdle hook (S65)", () => {
       { turns: [{ say: "done" }, { on: { contains: "run the tests" }, say: "they pass" }] },
     );
     await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
-    expect(dev.inputs[1]).toBe("[said by the user's TeammateIdle hook]\nrun the tests first");
+    expect(dev.inputs[1]).toBe("[from the user's TeammateIdle hook]\nrun the tests first");
     const asked = file("asked")
       .trim()
       .split("\n")

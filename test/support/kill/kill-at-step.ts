@@ -18,7 +18,7 @@ const CHANGING = [
 ] as const;
 
 /**
- * Selects the calls that change what a file contains; excludes flushes, and of locks includes only the
+ * Selects the calls that change what a file contains; excludes flushes, and all calls on locks except the
  * release.
  */
 export function changesContent(call: string): boolean {

@@ -33,7 +33,7 @@ export function scriptFile(name: string): () => string {
     await build({
       input: join(SCRIPTS, `${name}.ts`),
       platform: "node",
-      // As the product is built: the other form of jsonc-parser hides its requires.
+      // As in the build of the product: the CommonJS form of jsonc-parser hides its requires.
       resolve: { mainFields: ["module", "main"] },
       logLevel: "silent",
       output: { file: file(), format: "es", codeSplitting: false },

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
-import { answerPermission } from "../../../src/operations/approvals/answer-permission.ts";
+import { decideByLeadRules } from "../../../src/operations/approvals/decide-by-lead-rules.ts";
 import type { OperationContext } from "../../../src/operations/context.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -14,7 +14,7 @@ import { workerOfTest } from "./test-worker.ts";
 export type ToolCall = readonly [name: string, input: object];
 
 /** An agent whose model, on the fake Messages API, does what a test orders. */
-export interface ToldAgent {
+export interface ScriptedAgent {
   readonly running: RunningWorker;
   /** Lets the model make these calls in a separate turn, and waits until it has read their results. */
   does(...calls: readonly ToolCall[]): Promise<void>;
@@ -32,8 +32,8 @@ export interface TwoAgents {
   readonly ref: TeamRef;
   /** The context of the lead's side, for operations of a user or a command. */
   readonly ctx: OperationContext;
-  readonly lead: ToldAgent;
-  readonly dev: ToldAgent;
+  readonly lead: ScriptedAgent;
+  readonly dev: ScriptedAgent;
 }
 
 /** A lead and its teammate `dev` running in this process, and a member `ada` that does not run. */
@@ -44,7 +44,7 @@ export async function twoAgents(dev: WorkerInput = {}): Promise<TwoAgents> {
   return {
     ref,
     ctx,
-    lead: await toldAgent(ref, {
+    lead: await scriptedAgent(ref, {
       name: LEAD_NAME,
       role: "lead",
       // As in the lead's own process.
@@ -52,11 +52,11 @@ export async function twoAgents(dev: WorkerInput = {}): Promise<TwoAgents> {
         ...options,
         handleCodeOnlyMessage: async ({ message, protocol }) => {
           if (protocol?.type === "permission_request" || protocol?.type === "sandbox_permission_request")
-            await answerPermission(ctx, message.from, protocol, rights);
+            await decideByLeadRules(ctx, message.from, protocol, rights);
         },
       }),
     }),
-    dev: await toldAgent(ref, { color: "blue", ...dev, name: "dev" }),
+    dev: await scriptedAgent(ref, { color: "blue", ...dev, name: "dev" }),
   };
 }
 
@@ -65,7 +65,7 @@ interface WireMessage {
   readonly content: readonly { readonly type: string; readonly text?: string; readonly content?: unknown }[];
 }
 
-async function toldAgent(ref: TeamRef, input: WorkerInput): Promise<ToldAgent> {
+async function scriptedAgent(ref: TeamRef, input: WorkerInput): Promise<ScriptedAgent> {
   const told: (readonly ToolCall[])[] = [];
   const reactions: { readonly pattern: RegExp; readonly call: (match: RegExpExecArray) => ToolCall }[] = [];
   const reply = (text: string): FakeReply => {

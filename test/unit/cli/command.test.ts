@@ -115,7 +115,7 @@ describe("bind", () => {
   });
 
   it("hints at an option that took the missing operand as its value", () => {
-    const hint = expect.stringContaining('"a" was taken for the branch of --worktree');
+    const hint = expect.stringContaining('"a" was read as the branch of --worktree');
     expect(() => parse("--worktree", "a")).toThrow(expect.objectContaining({ hint }));
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { teamConfig } from "../../../src/schema/config.ts";
-import { isNewerForm, migrateConfig, SCHEMA_VERSION } from "../../../src/schema/migrate.ts";
+import { isNewerFormat, migrateConfig, SCHEMA_VERSION } from "../../../src/schema/migrate.ts";
 import { task } from "../../../src/schema/task.ts";
 
 describe("migrateConfig with a config of version 1.0.0", () => {
@@ -62,8 +62,8 @@ test.each([
   ["2.0.0", true],
   ["10.0", true],
   ["soon", false],
-])("isNewerForm: version %s gives %s", (version, newer) => {
-  expect(isNewerForm(version)).toBe(newer);
+])("isNewerFormat: version %s gives %s", (version, newer) => {
+  expect(isNewerFormat(version)).toBe(newer);
 });
 
 describe("null values", () => {

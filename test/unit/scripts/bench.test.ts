@@ -21,9 +21,9 @@ describe("a benchmark figure", () => {
   });
 
   it("is written in one line with its goal and its reference value", () => {
-    const beside = { what: 'node -e ""', value: 40 };
+    const reference = { what: 'node -e ""', value: 40 };
     const text = section("Cold", [
-      { what: "send", value: 60, unit: "ms", beside: [beside], goal: atMostTimes(1.5, 60, beside) },
+      { what: "send", value: 60, unit: "ms", references: [reference], goal: atMostTimes(1.5, 60, reference) },
       { what: "forks", value: 1, unit: "", goal: countAtMost(0, 1, "none") },
     ]);
     expect(text).toMatch(/send +60\.0 ms +✓ ≤ 1\.5 × +1\.5 × node -e "" \(40\.0 ms\)/);

@@ -96,7 +96,7 @@ describe("answering a request in the sidebar (S61)", () => {
       state,
     } as ReturnType<typeof write>);
 
-  test("concerns the oldest request, or the one of the selected member", () => {
+  test("is for the selected member's request, else for the oldest one", () => {
     expect(press(START, "approve", two).state.answer).toEqual({ ...plan, approve: true, note: "" });
     const { state } = press(START, "last", two);
     expect(press(state, "reject", two).state.answer).toEqual({ ...plan, approve: false, note: "" });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EVENT_TYPES } from "../../../src/schema/event.ts";
 import { eventText } from "../../../src/terminal/event-text.ts";
-import { painter } from "../../../src/terminal/output.ts";
+import { safeStyler } from "../../../src/terminal/output.ts";
 
 const tokens = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0 };
 
@@ -62,7 +62,7 @@ describe("eventText", () => {
       agentId: "ada@crew",
       ...facts,
     };
-    const own = eventText(event, { paint: painter(false) });
+    const own = eventText(event, { styleText: safeStyler(false) });
     expect(own).toBe(`2026-01-01 00:00:00.000 ada ${text}`);
   });
 

@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import { countOption, listOption, secondsOption, timeOption } from "../../../src/cli/option-values.ts";
 import { TeamError } from "../../../src/errors.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import { line, painter, visible } from "../../../src/terminal/output.ts";
+import { line, safeStyler, visible } from "../../../src/terminal/output.ts";
 import { failureOf, report } from "../../../src/terminal/report-error.ts";
 import { compact, statusLine, statusText, taskTable } from "../../../src/terminal/status-text.ts";
 import { table } from "../../../src/terminal/table.ts";
 
-const plain = painter(false);
+const plain = safeStyler(false);
 
 describe("text from others", () => {
   it("is stripped of control characters in every output helper", () => {
     expect(visible("a\x1b[2Jb\nc\td\u202ee")).toBe("ab c de");
     expect(line`<${"x\x1b]0;t\x07y"}> ${3} ${plain("p\nq")}`).toBe("<xy> 3 p q");
-    expect(painter(true)("a\x1b[0m", "bold").painted).toBe("\x1b[1ma\x1b[22m");
+    expect(safeStyler(true)("a\x1b[0m", "bold").styled).toBe("\x1b[1ma\x1b[22m");
   });
 });
 
@@ -125,7 +125,7 @@ describe("status texts", () => {
       { ...task, id: "1", subject: "a", blockedBy: [] },
       { ...task, id: "2", subject: "b", blockedBy: ["1", "9"] },
     ];
-    expect(taskTable(all.slice(1), { paint: plain, columns: undefined, among: all })).toMatch(
+    expect(taskTable(all.slice(1), { styleText: plain, columns: undefined, among: all })).toMatch(
       /#2 +blocked +#1 +b$/,
     );
   });
@@ -146,7 +146,7 @@ describe("status texts", () => {
 
   it("statusText explains a deadlock and how to solve it", () => {
     const reported = (deadlock: TeamStatus["deadlock"]): string | undefined =>
-      statusText({ ...team, deadlock }, { paint: plain, columns: undefined })
+      statusText({ ...team, deadlock }, { styleText: plain, columns: undefined })
         .split("\n")
         .at(-1);
     expect(reported({ kind: "cycle", tasks: ["1", "2"] })).toBe(
@@ -168,7 +168,7 @@ describe("status texts", () => {
     });
     const list = Array.from({ length: 10_000 }, (_, n) => task(n + 1));
     const tasks = { ...team.tasks, pending: 9_950, completed: 50, list };
-    const rows = statusText({ ...team, tasks }, { paint: plain, columns: undefined }).split("\n");
+    const rows = statusText({ ...team, tasks }, { styleText: plain, columns: undefined }).split("\n");
     expect(rows.filter((row) => row.startsWith("#")).map((row) => row.split(" ")[0])).toEqual(
       Array.from({ length: 30 }, (_, n) => `#${n + 51}`),
     );
@@ -180,7 +180,7 @@ describe("status texts", () => {
     const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
     const mail = { queued: 2, delivered: 0, inTurn: 1 };
     const members = [{ ...member, tokens, mail }] as unknown as TeamStatus["members"];
-    expect(statusText({ ...team, members }, { paint: plain, columns: undefined })).toContain(
+    expect(statusText({ ...team, members }, { styleText: plain, columns: undefined })).toContain(
       "2 queued, 1 in turn",
     );
   });
@@ -192,7 +192,7 @@ describe("status texts", () => {
       const facts = { name: "dev", state, activity: "Bash(make)", exit: null, taskIds: [], color: null };
       const member = { ...facts, tokens, mail, lastActivityAt: 1_000 };
       const members = [member] as unknown as TeamStatus["members"];
-      const out = { paint: plain, columns: undefined };
+      const out = { styleText: plain, columns: undefined };
       return statusText({ ...team, members }, out, { now, stuckAfterMs: 600_000 });
     };
     expect(text("running", 601_000)).toMatch(/ {2}Bash\(make\)$/m);
@@ -217,7 +217,7 @@ describe("status texts", () => {
         tokens,
       };
       const members = [member] as unknown as TeamStatus["members"];
-      return statusText({ ...team, members }, { paint: plain, columns: undefined });
+      return statusText({ ...team, members }, { styleText: plain, columns: undefined });
     };
     expect(text("SIGKILL", null)).toMatch(/SIGKILL\s*$/);
     expect(text(null, 3)).toMatch(/exit code 3: ○ idle\s*$/);
@@ -230,7 +230,7 @@ describe("status texts", () => {
     const text = (...costs: readonly number[]): string => {
       const all = costs.map((costUsd, i) => ({ ...member, mail, tokens, name: `m${i}`, costUsd }));
       const members = all as unknown as TeamStatus["members"];
-      return statusText({ ...team, members }, { paint: plain, columns: undefined });
+      return statusText({ ...team, members }, { styleText: plain, columns: undefined });
     };
     expect(text(0)).not.toContain("COST");
     expect(text(1.234, 0.001, 0)).toMatch(/COST.*m0 .*1\.5k +\$1\.23.*m1 .*<\$0\.01.*m2 +idle +1\.5k\s*$/s);

@@ -29,7 +29,7 @@ test("a pane without input names only the commands in a permission request", () 
   const write = (text: string): void => {
     out += text;
   };
-  const view = createPaneView({ write, name: "ann", width: () => 80, plain: true, deaf: true });
+  const view = createPaneView({ write, name: "ann", width: () => 80, plain: true, readOnly: true });
   view.permission({ id: "perm-1", tool: "Bash", summary: "ls", reason: "", rules: ["Bash(ls)"], change: [] });
   expect(out).toBe("▲ May it run? Bash(ls)\n  teams approve perm-1, or: teams reject perm-1\n");
 });
@@ -184,11 +184,11 @@ test("a narrow pane wraps requests and typed lines and cuts nothing", () => {
   ]);
 });
 
-test("PaneView.atOnce writes within a paragraph, a note only after it", () => {
+test("PaneView.noteAtOnce writes within a paragraph, a note only after it", () => {
   const out = pane((view) => {
     view.event({ type: "text", text: "One and " });
     view.note("news");
-    view.atOnce("Ctrl-C once more ends it");
+    view.noteAtOnce("Ctrl-C once more ends it");
     view.event({ type: "text", text: "two." });
   });
   expect(out).toBe("One and\n\n· Ctrl-C once more ends it\n\ntwo.\n\n· news\n");

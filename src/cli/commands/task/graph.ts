@@ -1,7 +1,7 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import type { Task } from "../../../schema/task.ts";
 import { listTasks } from "../../../team/tasks/tasks.ts";
-import { line, type Output, TASK_TINTS, visible } from "../../../terminal/output.ts";
+import { line, type Output, TASK_STYLES, visible } from "../../../terminal/output.ts";
 import { brokenTasksNote } from "../../../terminal/status-text.ts";
 import { defineCommand } from "../../command.ts";
 
@@ -27,10 +27,10 @@ export const command = defineCommand({
 });
 
 /** Lists each task under every task that it waits for. The second time, a task is listed without the tasks below it. */
-function treeOf(tasks: readonly Task[], { paint }: Pick<Output, "paint">): string {
+function treeOf(tasks: readonly Task[], { styleText }: Pick<Output, "styleText">): string {
   const unfolded = new Set<string>();
   const row = (task: Task, depth: number): string[] => {
-    const state = paint(task.status.replace("_", " "), ...TASK_TINTS[task.status]);
+    const state = styleText(task.status.replace("_", " "), ...TASK_STYLES[task.status]);
     const after = tasks.filter(({ blockedBy }) => blockedBy.includes(task.id));
     const known = unfolded.has(task.id) && after.length > 0;
     const text = line`${"  ".repeat(depth)}#${task.id} ${task.subject} [${state}]${known ? " (above)" : ""}`;

@@ -26,7 +26,8 @@ export const command = defineCommand({
         (owner === undefined || ownerName(task) === owner),
     );
     out.answer({ tasks, ...(broken.length === 0 ? {} : { broken }) }, () => {
-      if (tasks.length > 0) return taskTable(tasks, { paint: out.paint, columns: out.columns, among: all });
+      if (tasks.length > 0)
+        return taskTable(tasks, { styleText: out.styleText, columns: out.columns, among: all });
       return all.length + broken.length === 0
         ? 'No tasks yet. Try: teams task add "…"'
         : "No matching tasks.";

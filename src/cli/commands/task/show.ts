@@ -1,6 +1,6 @@
 import { openTeam } from "../../../runtime/select-team.ts";
 import { getTask } from "../../../team/tasks/tasks.ts";
-import { line, TASK_TINTS } from "../../../terminal/output.ts";
+import { line, TASK_STYLES } from "../../../terminal/output.ts";
 import { stripControls } from "../../../text/terminal-text.ts";
 import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
@@ -17,8 +17,8 @@ export const command = defineCommand({
     out.answer({ task }, () => {
       const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
       return [
-        line`${out.paint(`#${task.id} ${task.subject}`, "bold")}`,
-        line`state:      ${out.paint(task.status.replace("_", " "), ...TASK_TINTS[task.status])}`,
+        line`${out.styleText(`#${task.id} ${task.subject}`, "bold")}`,
+        line`state:      ${out.styleText(task.status.replace("_", " "), ...TASK_STYLES[task.status])}`,
         line`owner:      ${task.owner ?? "none"}`,
         ...(task.blockedBy.length === 0 ? [] : [line`blocked by: ${list(task.blockedBy)}`]),
         ...(task.blocks.length === 0 ? [] : [line`blocks:     ${list(task.blocks)}`]),

@@ -1,7 +1,10 @@
 import { statSync, utimesSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { answerPermission, type LeadRights } from "../../../../src/operations/approvals/answer-permission.ts";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import {
+  decideByLeadRules,
+  type LeadRights,
+} from "../../../../src/operations/approvals/decide-by-lead-rules.ts";
 import { openForeignRequests } from "../../../../src/operations/approvals/foreign-requests.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
 import { type MessageOf, parseProtocol } from "../../../../src/protocol/messages.ts";
@@ -56,7 +59,7 @@ describe("a permission request of a teammate", () => {
   ])("is decided by the lead's mode %s with %s", async (mode, subtype) => {
     const ref = await testTeam(["dev"]);
     asOurs(ref);
-    expect(await answerPermission(contextOf(ref), "dev", request, rights({ mode }))).toBe("answered");
+    expect(await decideByLeadRules(contextOf(ref), "dev", request, rights({ mode }))).toBe("answered");
     expect(await responses(ref)).toMatchObject([{ request_id: ID, subtype }]);
     expect(listApprovals(ref)).toEqual([]);
   });
@@ -66,7 +69,7 @@ describe("a permission request of a teammate", () => {
     async (mode) => {
       const ref = await testTeam(["dev"]);
       asOurs(ref);
-      expect(await answerPermission(contextOf(ref), "dev", request, rights({ mode }))).toBe("person");
+      expect(await decideByLeadRules(contextOf(ref), "dev", request, rights({ mode }))).toBe("person");
       expect(await responses(ref)).toEqual([]);
       expect(listApprovals(ref)).toHaveLength(1);
     },
@@ -135,7 +138,7 @@ describe("a permission request of a teammate", () => {
     const ref = await testTeam();
     await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
     asOurs(ref);
-    const how = await answerPermission(contextOf(ref), "dev", message, rights(given));
+    const how = await decideByLeadRules(contextOf(ref), "dev", message, rights(given));
     expect(how).toBe(expected === "person" ? "person" : "answered");
     expect((await responses(ref)).map(({ subtype }) => subtype)).toEqual(
       expected === "person" ? [] : [expected],
@@ -147,7 +150,7 @@ describe("a permission request of a teammate", () => {
     const guarded = asked("Bash", { command: "ls" }, { guarded: true });
     asOurs(ref);
     for (const given of [{ allow: ["Bash"] }, { mode: "bypassPermissions" as const }])
-      expect(await answerPermission(contextOf(ref), "dev", guarded, rights(given))).toBe("person");
+      expect(await decideByLeadRules(contextOf(ref), "dev", guarded, rights(given))).toBe("person");
     expect(listApprovals(ref)).toHaveLength(1);
     const host = {
       type: "sandbox_permission_request" as const,
@@ -155,10 +158,10 @@ describe("a permission request of a teammate", () => {
       host: "a.example",
       guarded: true,
     };
-    expect(await answerPermission(contextOf(ref), "dev", host, rights({ allow: ["WebFetch"] }))).toBe(
+    expect(await decideByLeadRules(contextOf(ref), "dev", host, rights({ allow: ["WebFetch"] }))).toBe(
       "person",
     );
-    expect(await answerPermission(contextOf(ref), "dev", guarded, rights({ deny: ["Bash"] }))).toBe(
+    expect(await decideByLeadRules(contextOf(ref), "dev", guarded, rights({ deny: ["Bash"] }))).toBe(
       "answered",
     );
     expect(await responses(ref)).toMatchObject([{ subtype: "error" }]);
@@ -167,7 +170,7 @@ describe("a permission request of a teammate", () => {
   it("that was already answered is not opened again", async () => {
     const ref = await testTeam(["dev"]);
     writeStatus(ref, "dev", statusOf());
-    const answered = await answerPermission(contextOf(ref), "dev", request, rights());
+    const answered = await decideByLeadRules(contextOf(ref), "dev", request, rights());
     expect([answered, listApprovals(ref), await responses(ref)]).toEqual(["answered", [], []]);
   });
 
@@ -177,7 +180,7 @@ describe("a permission request of a teammate", () => {
     asOurs(ref);
     const forged = { ...request, agent_id: "ada" };
     for (const from of ["ada", "Ada"])
-      expect(await answerPermission(contextOf(ref), from, forged, rights({ allow: ["Bash(ls)"] }))).toBe(
+      expect(await decideByLeadRules(contextOf(ref), from, forged, rights({ allow: ["Bash(ls)"] }))).toBe(
         "answered",
       );
     expect([await responses(ref), listApprovals(ref).map(({ id }) => id)]).toEqual([[], [ID]]);
@@ -187,13 +190,13 @@ describe("a permission request of a teammate", () => {
     const ref = await testTeam(["dev"]);
     await retireMember(ref, "dev", "killed");
     for (const given of [{}, { allow: ["Bash(ls)"] }])
-      expect(await answerPermission(contextOf(ref), "dev", request, rights(given))).toBe("answered");
+      expect(await decideByLeadRules(contextOf(ref), "dev", request, rights(given))).toBe("answered");
     expect(listApprovals(ref)).toEqual([]);
   });
 
   it("of another program's member is listed among the approvals, and can be answered (S61)", async () => {
     const ref = await testTeam(["dev"]);
-    await answerPermission(contextOf(ref), "dev", request, rights());
+    await decideByLeadRules(contextOf(ref), "dev", request, rights());
     expect(listApprovals(ref)).toMatchObject([
       { id: ID, kind: "permission", from: "dev", summary: 'Bash({"command":"ls"})' },
     ]);
@@ -258,7 +261,7 @@ describe("a permission request of a teammate", () => {
     await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: JSON.stringify(request) });
     await claimStarts(ref, ({ name }) => (name === "dev" ? { session: undefined } : undefined));
     openForeignRequests(ref);
-    expect(await answerPermission(contextOf(ref), "dev", request, rights())).toBe("answered");
+    expect(await decideByLeadRules(contextOf(ref), "dev", request, rights())).toBe("answered");
     expect(listApprovals(ref)).toEqual([]);
   });
 
@@ -267,7 +270,7 @@ describe("a permission request of a teammate", () => {
     asOurs(ref);
     await answerApproval(contextOf(ref), ID, { approve: false, note: "no" });
     expect(
-      await answerPermission(contextOf(ref), "dev", request, rights({ mode: "bypassPermissions" })),
+      await decideByLeadRules(contextOf(ref), "dev", request, rights({ mode: "bypassPermissions" })),
     ).toBe("answered");
     expect(await responses(ref)).toMatchObject([{ subtype: "error", error: "no" }]);
   });

@@ -69,7 +69,7 @@ test("config version › a newer major version can be read, but never changed", 
   for (const change of changes) {
     await expect(change()).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
-      message: expect.stringContaining("newer version of teams (its form is 2.0.0"),
+      message: expect.stringContaining("newer version of teams (its format is 2.0.0"),
       hint: expect.stringContaining("Install the newest version"),
     });
   }

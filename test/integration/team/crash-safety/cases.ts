@@ -27,7 +27,7 @@ import { retireMember } from "../../../support/team/retire-member.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 
 export interface Case {
-  /** Name of the operation in the script `stopped`. */
+  /** Name of the operation in the script `killed-operation`. */
   readonly operation?: string;
   /** Prepares the team further; it has two messages for a and three tasks. */
   readonly given?: (ref: TeamRef) => Promise<unknown> | unknown;
@@ -48,7 +48,7 @@ const files = (ref: TeamRef, mark: string) =>
   readdirSync(ref.paths.inboxes).filter((name) => name.includes(mark) && !name.startsWith("."));
 
 /** Expects that no task notification reached this agent twice. */
-async function expectToldOnce(ref: TeamRef, agent: string): Promise<void> {
+async function expectNotifiedOnce(ref: TeamRef, agent: string): Promise<void> {
   const texts = (await sent(ref, agent)).map((text) => {
     const { type, taskId } = JSON.parse(text);
     return `${type} ${taskId}`;
@@ -193,7 +193,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     recovers: async (ref) => {
       await updateTask(ref, "a", "1", { status: "completed" });
       expect(getTask(ref, "1").status).toBe("completed");
-      await expectToldOnce(ref, "team-lead");
+      await expectNotifiedOnce(ref, "team-lead");
     },
   },
   "link tasks": {

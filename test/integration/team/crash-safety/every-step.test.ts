@@ -16,7 +16,7 @@ import { CASES } from "./cases.ts";
 const stopped = script("team/killed-operation");
 
 /** More steps than any operation has; stops the search if an operation never completes. */
-const MOST_STEPS = 200;
+const MAX_STEPS = 200;
 /** Processes at once. */
 const SIDE_BY_SIDE = 4;
 /** Limit for the next operation; waiting for a lock of another program would take 10 s. */
@@ -47,10 +47,10 @@ test.for(Object.entries(CASES))(
       );
       return signal !== null;
     };
-    for (let first = 1; first < MOST_STEPS; first += SIDE_BY_SIDE) {
+    for (let first = 1; first < MAX_STEPS; first += SIDE_BY_SIDE) {
       const steps = Array.from({ length: SIDE_BY_SIDE }, (_, i) => isStopped(first + i));
       if ((await Promise.all(steps)).includes(false)) return;
     }
-    throw new Error(`${operation} has more than ${MOST_STEPS} steps.`);
+    throw new Error(`${operation} has more than ${MAX_STEPS} steps.`);
   },
 );

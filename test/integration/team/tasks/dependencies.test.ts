@@ -29,7 +29,7 @@ async function fourTasks(isLinked: boolean): Promise<TeamRef> {
 const LINKED = ["2 waits for 1", "3 waits for 2", "4 waits for 2"];
 
 it.each([
-  ["creating a blocked task", "behind", false, [], ["5 waits for 1", "5 waits for 2"]],
+  ["creating a blocked task", "add-blocked", false, [], ["5 waits for 1", "5 waits for 2"]],
   ["linking tasks", "link", false, [], LINKED],
   ["deleting a task", "delete", true, LINKED, []],
 ])(

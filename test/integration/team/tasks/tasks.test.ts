@@ -67,10 +67,10 @@ test("listTasks › sorts by number, hides internal tasks and skips unreadable o
   for (let i = 0; i < 11; i += 1) await createTask(ref, { subject: String(i) });
   await changeTask(ref, "3", (task) => ({ ...task, metadata: { _internal: true } }));
   writeFileSync(ref.paths.task("5"), "{");
-  const flaws: string[] = [];
-  const ids = listTasks(ref, ({ code }) => flaws.push(code)).map(({ id }) => id);
+  const problems: string[] = [];
+  const ids = listTasks(ref, ({ code }) => problems.push(code)).map(({ id }) => id);
   expect(ids).toEqual(["1", "2", "4", "6", "7", "8", "9", "10", "11"]);
-  expect(flaws).toEqual(["CORRUPT_FILE"]);
+  expect(problems).toEqual(["CORRUPT_FILE"]);
 });
 
 test("tasks › use the number of their file, whatever their content says", async () => {

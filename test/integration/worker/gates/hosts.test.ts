@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
-import { answerPermission } from "../../../../src/operations/approvals/answer-permission.ts";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { decideByLeadRules } from "../../../../src/operations/approvals/decide-by-lead-rules.ts";
 import { type MessageOf, parseProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
@@ -80,7 +80,7 @@ const leadSide = (
   mode: PermissionMode = "default",
   from = "dev",
 ) =>
-  answerPermission(contextOf(ref), from, message, {
+  decideByLeadRules(contextOf(ref), from, message, {
     mode,
     rules: { ...NO_RULES, ...rules },
     directories: [],

@@ -392,7 +392,7 @@ describe("message for code only", () => {
     const toLead = (text: string) => sendMessage(ref, { from: "dev", to: LEAD_NAME, text });
     await toLead("before");
     await toLead(formatProtocol(request, new Date(0)));
-    await toLead("behind");
+    await toLead("after");
     const lead = await workerOfTest(ref, {
       name: LEAD_NAME,
       role: "lead",
@@ -402,7 +402,7 @@ describe("message for code only", () => {
       }),
     });
     await eventually("the turn", () => lead.inputs.length === 1);
-    expect(lead.inputs[0]?.match(/before|behind/g)).toEqual(["before", "behind"]);
+    expect(lead.inputs[0]?.match(/before|after/g)).toEqual(["before", "after"]);
     expect(lead.shown).toContain("error: dev has ended");
   });
 });

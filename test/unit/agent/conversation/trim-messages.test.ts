@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  compactionPoint,
+  compactionThreshold,
   cutMiddle,
+  firstKeptIndex,
   fitMessages,
   keptTokens,
   shortenTexts,
-  splitPoint,
   tokensOf,
   withoutThinking,
 } from "../../../../src/agent/conversation/trim-messages.ts";
@@ -64,10 +64,10 @@ function torn(messages: readonly ConversationMessage[]): string[] {
 }
 
 describe("any conversation", () => {
-  test("splitPoint never separates a call from its result, and keeps the newest steps that fit, at least one", () => {
+  test("firstKeptIndex never separates a call from its result, and keeps the newest steps that fit, at least one", () => {
     fc.assert(
       fc.property(conversation, fc.nat(40_000), (messages, tokens) => {
-        const from = splitPoint(messages, tokens);
+        const from = firstKeptIndex(messages, tokens);
         const tail = messages.slice(from);
         expect(tail.length).toBeGreaterThan(0);
         expect(torn(tail)).toEqual([]);
@@ -132,5 +132,5 @@ test.each([
   [200_000, 160_000, 30_000],
   [32_000, 16_000, 6_400],
 ])("a window of %i tokens is compacted at %i tokens and keeps %i", (window, point, kept) => {
-  expect([compactionPoint(window), keptTokens(window)]).toEqual([point, kept]);
+  expect([compactionThreshold(window), keptTokens(window)]).toEqual([point, kept]);
 });

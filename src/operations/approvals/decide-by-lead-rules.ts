@@ -35,7 +35,7 @@ interface RequestedCall {
  * model never decides it (protocol.md section 4).
  * @returns `person` if the request still waits for a person
  */
-export async function answerPermission(
+export async function decideByLeadRules(
   ctx: OperationContext,
   from: string,
   message: MessageOf<"permission_request"> | MessageOf<"sandbox_permission_request">,
@@ -89,7 +89,7 @@ async function decideAsLead(
 }
 
 function requestedCall(
-  message: Parameters<typeof answerPermission>[2],
+  message: Parameters<typeof decideByLeadRules>[2],
   where: Pick<ToolContext, "cwd" | "env">,
 ): RequestedCall {
   if (message.type === "sandbox_permission_request") {

@@ -1,5 +1,5 @@
-import { answerPermission } from "../../operations/approvals/answer-permission.ts";
 import { unansweredPlans } from "../../operations/approvals/approvals.ts";
+import { decideByLeadRules } from "../../operations/approvals/decide-by-lead-rules.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
 import { additionalDirectories } from "../../settings/settings.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
@@ -26,7 +26,7 @@ export function notifyUnansweredPlans({ ctx, view }: Lead): () => void {
 }
 
 /** Answers a permission request by the lead's mode and rules, without its model, or asks the user. */
-export async function handleCodeOnlyMessage(
+export async function answerTeammateRequest(
   { ctx, view, settings, screen }: Lead,
   { planApproval, permissionRequests }: Worker,
   { message, protocol }: InboxEntry,
@@ -34,7 +34,7 @@ export async function handleCodeOnlyMessage(
   const wanted = protocol === undefined ? undefined : permissionRequestIn(protocol);
   if (wanted === undefined) return;
   const { permissions } = settings();
-  const decision = await answerPermission(ctx, message.from, wanted.request, {
+  const decision = await decideByLeadRules(ctx, message.from, wanted.request, {
     mode: planApproval.mode,
     rules: { ...permissions, allow: [...permissions.allow, ...permissionRequests.sessionRules] },
     directories: additionalDirectories(settings(), ctx),

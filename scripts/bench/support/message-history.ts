@@ -9,7 +9,7 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { createStatusKeeper } from "../../../src/worker/status-record.ts";
-import { aMessage } from "./usual-way.ts";
+import { aMessage } from "./usual-approach.ts";
 
 /** Messages whose lines are appended together. */
 const CHUNK = 1_000;

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type LeadFacts, leadSection, teammateSection } from "../../../../src/worker/prompts/role-prompts.ts";
+import {
+  type LeadFacts,
+  leadSection,
+  teammateSection,
+} from "../../../../src/worker/prompts/team-sections.ts";
 
 const TEAM = {
   team: "crew",
