@@ -31,6 +31,8 @@ const MAX_AGENTS = 1_000;
 export interface TeamPaths {
   readonly dir: string;
   readonly config: string;
+  /** *Ours*: a copy of the config that a process of teams wrote last. */
+  readonly lastConfig: string;
   readonly inboxes: string;
   readonly journal: string;
   readonly events: string;
@@ -79,6 +81,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
   return {
     dir,
     config: join(dir, "config.json"),
+    lastConfig: join(dir, "config.json.last"),
     inboxes: join(dir, "inboxes"),
     journal: join(dir, "journal.jsonl"),
     events: join(dir, "events.jsonl"),
