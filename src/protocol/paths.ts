@@ -60,6 +60,8 @@ export interface AgentPaths {
   readonly exit: string;
   /** The exit record of the previous program, if it was restarted in its pane. */
   readonly crash: string;
+  /** Reports of the agent that could not be delivered yet. */
+  readonly unsent: string;
   readonly launchScript: string;
   /** Created to ask an agent that runs in another's process to end. */
   readonly endWanted: string;
@@ -120,6 +122,7 @@ function agentPaths(run: string, runtime: string): AgentPaths {
     place: join(run, "place.json"),
     exit: join(run, "exit.json"),
     crash: join(run, "crash.json"),
+    unsent: join(run, "unsent.json"),
     launchScript: join(run, "launch.sh"),
     endWanted: join(run, "end-wanted"),
     log: join(run, "output.log"),
