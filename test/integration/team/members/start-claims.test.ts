@@ -42,10 +42,10 @@ test.each([
   ["a live process just now", () => ownIdentity(), 0, false],
   ["a live process, longer ago than any start takes", () => ownIdentity(), 61_000, true],
   ["a dead process", () => ({ ...ownIdentity(), procStart: "1" }), 0, true],
-  ["a process of another machine just now", () => ({ ...ownIdentity(), pidSpace: "elsewhere" }), 0, false],
+  ["a process of another machine just now", () => ({ ...ownIdentity(), pidSpace: "elsewhere#1" }), 0, false],
   [
     "a process of another machine, longer ago",
-    () => ({ ...ownIdentity(), pidSpace: "elsewhere" }),
+    () => ({ ...ownIdentity(), pidSpace: "elsewhere#1" }),
     61_000,
     true,
   ],
