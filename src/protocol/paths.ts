@@ -35,6 +35,8 @@ export interface TeamPaths {
   readonly lastConfig: string;
   readonly inboxes: string;
   readonly journal: string;
+  /** *Ours*: the ids of all delivered messages about events. */
+  readonly eventIds: string;
   readonly events: string;
   readonly requests: string;
   readonly tasks: string;
@@ -86,6 +88,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     lastConfig: join(dir, "config.json.last"),
     inboxes: join(dir, "inboxes"),
     journal: join(dir, "journal.jsonl"),
+    eventIds: join(dir, "journal.ids"),
     events: join(dir, "events.jsonl"),
     requests: join(dir, "requests"),
     tasks,

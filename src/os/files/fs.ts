@@ -62,7 +62,7 @@ export function readText(path: string): string | undefined {
 }
 
 /** Adds the path to a system error that lacks it: if a file could be opened but not read, such as a directory. */
-function namingPath(error: unknown, path: string): unknown {
+export function namingPath(error: unknown, path: string): unknown {
   const isNameless = error instanceof Error && systemCode(error) !== undefined && !("path" in error);
   if (isNameless) error.message += ` '${path}'`;
   return error;
