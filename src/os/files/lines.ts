@@ -56,7 +56,7 @@ export function* linesBackwards(
   }
 }
 
-/** A longer line is skipped: the engine has no string for it, and no program of ours writes one. */
+/** A longer line is skipped: it does not fit into a string, and teams writes no such line. */
 const MAX_LINE = 256 * 1024 * 1024;
 
 /** Some whole lines of a file. */
