@@ -11,6 +11,7 @@ import { exitRecord, placeRecord, statusRecord } from "../schema/status.ts";
 import { jsonLinesBackwards } from "../store/jsonl.ts";
 import { quarantine } from "../store/quarantine.ts";
 import { readTeam, updateTeam } from "../team/config/config.ts";
+import { readLastConfig } from "../team/config/last-config.ts";
 import { changeInbox, setAsideBad } from "../team/inbox/inbox-file.ts";
 import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -52,6 +53,7 @@ export function configProblem(ref: TeamRef, giveUp: boolean): Problem | undefine
 }
 
 async function repairConfigFile(ref: TeamRef): Promise<string | undefined> {
+  const source = readLastConfig(ref) === undefined ? "what is readable of it" : "config.json.last";
   const repaired = await repairConfig(ref);
   if (typeof repaired !== "object") return undefined;
   const { members, schemaVersion } = readTeam(ref);
@@ -60,7 +62,7 @@ async function repairConfigFile(ref: TeamRef): Promise<string | undefined> {
     schemaVersion === undefined
       ? "; it no longer says that teams created it, so commands need the team's name"
       : "";
-  return `repaired config.json; its members are ${names}${unmarked}; the original is ${repaired.original}`;
+  return `repaired config.json from ${source}; its members are ${names}${unmarked}; the original is ${repaired.original}`;
 }
 
 /**

@@ -58,9 +58,16 @@ if [ "$role" = outer ]; then
   exit $?
 fi
 
-# Opened for reading and writing, a FIFO never blocks; the byte is lost if no process reads.
+# Rings without waiting: with nonblock, dd fails at once if no process reads the FIFO, or if it is full and thus has rung already.
+# The dd of macOS lacks that flag: there a background process writes, and only that one waits for the reader of a full FIFO.
 ring() {
-  [ -p "$1" ] && printf . 1<>"$1"
+  [ -p "$1" ] || return 0
+  [ -n "$nonblock" ] || nonblock=$(dd if=/dev/null of=/dev/null oflag=nonblock && echo yes || echo no)
+  if [ "$nonblock" = yes ]; then
+    printf . 8>&- 9<&- | dd of="$1" oflag=nonblock conv=nocreat,notrunc 8>&- 9<&-
+  else
+    printf . 1<>"$1" 8>&- 9<&- &
+  fi
 }
 
 # Unsets variables that come from the tmux server's environment instead of the caller's.
@@ -225,6 +232,7 @@ hold() {
 
 # The shell reports a killed program on its stderr, and would block there while the output of the terminal is stopped.
 exec 8>&2 2>/dev/null
+nonblock=
 unset_server_variables
 [ -p "$lifeline" ] && exec 9<>"$lifeline"
 

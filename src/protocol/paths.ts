@@ -31,8 +31,12 @@ const MAX_AGENTS = 1_000;
 export interface TeamPaths {
   readonly dir: string;
   readonly config: string;
+  /** *Ours*: a copy of the config that a process of teams wrote last. */
+  readonly lastConfig: string;
   readonly inboxes: string;
   readonly journal: string;
+  /** *Ours*: the ids of all delivered messages about events. */
+  readonly eventIds: string;
   readonly events: string;
   readonly requests: string;
   readonly tasks: string;
@@ -58,6 +62,8 @@ export interface AgentPaths {
   readonly exit: string;
   /** The exit record of the previous program, if it was restarted in its pane. */
   readonly crash: string;
+  /** Reports of the agent that could not be delivered yet. */
+  readonly unsent: string;
   readonly launchScript: string;
   /** Created to ask an agent that runs in another's process to end. */
   readonly endWanted: string;
@@ -79,8 +85,10 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
   return {
     dir,
     config: join(dir, "config.json"),
+    lastConfig: join(dir, "config.json.last"),
     inboxes: join(dir, "inboxes"),
     journal: join(dir, "journal.jsonl"),
+    eventIds: join(dir, "journal.ids"),
     events: join(dir, "events.jsonl"),
     requests: join(dir, "requests"),
     tasks,
@@ -117,6 +125,7 @@ function agentPaths(run: string, runtime: string): AgentPaths {
     place: join(run, "place.json"),
     exit: join(run, "exit.json"),
     crash: join(run, "crash.json"),
+    unsent: join(run, "unsent.json"),
     launchScript: join(run, "launch.sh"),
     endWanted: join(run, "end-wanted"),
     log: join(run, "output.log"),

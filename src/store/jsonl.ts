@@ -1,8 +1,5 @@
 import * as z from "zod/mini";
-import { readFrom } from "../os/files/fs.ts";
-import { appendLines, linesBackwards } from "../os/files/lines.ts";
-
-const NEWLINE = 0x0a;
+import { appendLines, lineChunks, linesBackwards } from "../os/files/lines.ts";
 
 interface AppendOptions {
   /** Waits until the lines are on disk; default false, since a killed process loses nothing that it has written. */
@@ -40,11 +37,20 @@ export function readTextLines(
   fromOffset = 0,
   endOffset?: number,
 ): { readonly texts: readonly string[]; readonly offset: number } {
-  const bytes = readFrom(path, fromOffset, endOffset);
-  const end = bytes?.lastIndexOf(NEWLINE) ?? -1;
-  if (bytes === undefined || end < 0) return { texts: [], offset: fromOffset };
-  const texts = bytes.subarray(0, end).toString("utf8").split("\n");
-  return { texts: texts.filter((line) => line.trim() !== ""), offset: fromOffset + end + 1 };
+  const texts: string[] = [];
+  let offset = fromOffset;
+  for (const chunk of lineChunks(path, fromOffset, endOffset)) {
+    for (const text of chunk.texts) texts.push(text);
+    offset = chunk.offset;
+  }
+  return { texts, offset };
+}
+
+/** Yields the whole lines of a file of any size, oldest first. Lines that do not parse are skipped; a missing file has no lines. */
+export function* jsonLines<T>(path: string, schema: z.core.$ZodType<T>): Generator<T, undefined> {
+  for (const { texts } of lineChunks(path)) {
+    for (const text of texts) yield* parseLine(text, schema);
+  }
 }
 
 interface BackwardReading {

@@ -10,7 +10,7 @@ import {
   takeLockDirectory,
 } from "../os/files/lock-directory.ts";
 import { createRecordLink, readRecordLink } from "../os/files/symlinks.ts";
-import { type Liveness, newUuid, ownIdentity, startTimeOf } from "../os/process/identity.ts";
+import { type Liveness, newUuid, ownIdentity, partsOfPidSpace, startTimeOf } from "../os/process/identity.ts";
 import { sha256 } from "../protocol/sha256.ts";
 
 /**
@@ -45,8 +45,9 @@ export function ownerOf(record: string): Owner | undefined {
 export function ownerLiveness(record: string): Liveness {
   const owner = ownerOf(record);
   const own = ownOwner();
-  if (owner === undefined || owner.host !== own.host) return "unknown";
-  if (owner.boot !== own.boot) return "dead";
+  if (owner === undefined) return "unknown";
+  // The host name counts only if the boot differs: the same boot is the same machine, whatever its name was.
+  if (owner.boot !== own.boot) return owner.host === own.host ? "dead" : "unknown";
   if (owner.space !== own.space) return "unknown";
   const start = startTimeOf(owner.pid);
   return start !== undefined && tag(start) === owner.start ? "alive" : "dead";
@@ -55,8 +56,8 @@ export function ownerLiveness(record: string): Liveness {
 function ownOwner(): Omit<Owner, "word"> {
   if (self !== undefined) return self;
   const { pid, procStart, pidSpace = "", bootId = "" } = ownIdentity();
-  const host = pidSpace.split("#")[0] ?? "";
-  self = { pid, start: tag(procStart), host: tag(host), space: tag(pidSpace), boot: tag(bootId) };
+  const { host, namespace } = partsOfPidSpace(pidSpace);
+  self = { pid, start: tag(procStart), host: tag(host), space: tag(namespace), boot: tag(bootId) };
   return self;
 }
 

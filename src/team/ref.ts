@@ -2,6 +2,7 @@ import type { Env } from "../os/env.ts";
 import { rootDirectory, runtimeDirectory } from "../os/files/app-directories.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
+import type { TeamConfig } from "../schema/config.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
 import type { ReadCache } from "../store/read-cache.ts";
 
@@ -20,6 +21,16 @@ export interface TeamRef {
   readonly paths: TeamPaths;
   /** Set in a process that reads the same files repeatedly; a command reads once and needs none. */
   readonly readCache?: ReadCache;
+  /** Set in an agent, which continues with its last config while the file cannot be read; a command refuses instead. */
+  readonly keptConfig?: KeptConfig;
+}
+
+/** The config that an agent read last. */
+export interface KeptConfig {
+  /** Called with each config that could be read. */
+  read(config: TeamConfig): void;
+  /** Returns the kept config after a failed read. @throws the error if there is none, or the team does not exist */
+  insteadOf(ref: TeamRef, error: unknown): TeamConfig;
 }
 
 /** @throws TeamError INVALID_NAME */

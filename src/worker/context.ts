@@ -72,15 +72,16 @@ export function createWorkerContext(setup: WorkerSetup, createAgent: () => Promi
   const wake = createWakeSignal();
   const runningTurn = new RunningTurn();
   const lifecycle = new WorkerLifecycle({ ...setup, runningTurn, wake });
+  const agent = new LazyAgent(createAgent, () => wake.set());
   return {
     ...setup,
     wake,
     runningTurn,
     lifecycle,
-    agent: new LazyAgent(createAgent, () => wake.set()),
+    agent,
     queue: new TurnQueue(setup.role),
     events: new EventRecorder(setup.ref, setup.name),
-    notifications: new TeamNotifications({ ...setup, lifecycle }),
+    notifications: new TeamNotifications({ ...setup, lifecycle, agent }),
     shutdownRequests: new ShutdownRequests(),
     workSinceIdle: new WorkSinceIdle(),
   };

@@ -8,6 +8,7 @@ import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
+import { sendReportsOf } from "../../team/mailbox/unsent-reports.ts";
 import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
@@ -38,6 +39,7 @@ export function processEnding(ctx: OperationContext, ending: Ending): Promise<vo
     const [first = "", ...lines] = ending.news.split("\n");
     const summary = list === "" ? first : `${first} Unassigned tasks: ${list}.`;
     const message = [summary, ...(worktreeNote === undefined ? [] : [worktreeNote]), ...lines].join("\n");
+    await sendLastReports(ctx, ending);
     await notifyLead(ctx, ending, message);
     if (LEAVING_KINDS.has(ending.how)) await cleanUpStart(ctx, ending);
     else await removeStaleFifos(ref, ending.name);
@@ -77,15 +79,20 @@ function startOfRun(ref: TeamRef, name: string): number {
 
 async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: string): Promise<void> {
   const text = formatProtocol({ type: "teammate_terminated", message, name }, new Date(ctx.clock.now()));
+  const messageId = eventMessageId("ended", id);
+  await ifLeadExists(() => sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId }));
+}
+
+/** Sends what the member could not deliver itself. A member that a person restarted does it. */
+async function sendLastReports({ ref }: OperationContext, { name, how }: Ending): Promise<void> {
+  if (how !== "restarted") await ifLeadExists(() => sendReportsOf(ref, name));
+}
+
+/** A foreign team may have no lead of that name. */
+async function ifLeadExists(send: () => Promise<unknown>): Promise<void> {
   try {
-    await sendMessage(ctx.ref, {
-      from: SYSTEM_NAME,
-      to: LEAD_NAME,
-      text,
-      messageId: eventMessageId("ended", id),
-    });
+    await send();
   } catch (error) {
-    // A foreign team may have no lead of that name.
     if (!(error instanceof TeamError) || !NO_RECIPIENT.has(error.code)) throw error;
   }
 }

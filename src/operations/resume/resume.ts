@@ -14,7 +14,12 @@ import { readTeam } from "../../team/config/config.ts";
 import { unreadCount } from "../../team/mailbox/receive.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { findMember } from "../../team/members/members.ts";
-import { claimStarts, hasStartClaim, releaseStartClaims } from "../../team/members/start-claims.ts";
+import {
+  claimStarts,
+  hasStartClaim,
+  releaseStartClaims,
+  remainingStartMs,
+} from "../../team/members/start-claims.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
@@ -210,7 +215,7 @@ async function adoptInterruptedRestarts(ctx: OperationContext): Promise<void> {
     readStatus(ref, name)?.instance === claim.instance && isAlive(ctx, name);
   for (const one of interrupted) {
     const isStarting = (): boolean => !isReporting(one) && hasMarkedProcess(one.claim.instance);
-    await waitWhile(ctx, isStarting, one.claim.at + READY_TIMEOUT_MS - ctx.clock.now());
+    await waitWhile(ctx, isStarting, remainingStartMs(one.claim, READY_TIMEOUT_MS, ctx.clock.now()));
   }
   const running = interrupted.filter(isReporting);
   if (running.length === 0) return;

@@ -62,18 +62,18 @@ export function readText(path: string): string | undefined {
 }
 
 /** Adds the path to a system error that lacks it: if a file could be opened but not read, such as a directory. */
-function namingPath(error: unknown, path: string): unknown {
+export function namingPath(error: unknown, path: string): unknown {
   const isNameless = error instanceof Error && systemCode(error) !== undefined && !("path" in error);
   if (isNameless) error.message += ` '${path}'`;
   return error;
 }
 
 /** Returns the bytes of a file from `offset` on; undefined if it is missing. */
-export function readFrom(path: string, offset: number, end = Number.POSITIVE_INFINITY): Buffer | undefined {
+export function readFrom(path: string, offset: number): Buffer | undefined {
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
   try {
-    return readPart(fd, offset, Math.min(end, fstatSync(fd).size));
+    return readPart(fd, offset, fstatSync(fd).size);
   } catch (error) {
     throw namingPath(error, path);
   } finally {

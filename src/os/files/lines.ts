@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeFileSync } from "node:fs";
-import { openIfThere, PRIVATE_FILE, readPart, setFileMode } from "./fs.ts";
+import { namingPath, openIfThere, PRIVATE_FILE, readPart, setFileMode } from "./fs.ts";
 
 const NEWLINE = 0x0a;
 
@@ -82,6 +82,58 @@ export function startOfLastLines(path: string, count: number, end = Number.POSIT
       to = from;
     }
     return 0;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A longer line is skipped: it does not fit into a string, and teams writes no such line. */
+const MAX_LINE = 256 * 1024 * 1024;
+
+/** Some whole lines of a file. */
+export interface LineChunk {
+  /** The lines that are not blank. */
+  readonly texts: readonly string[];
+  /** Offset in bytes after the last of these lines. */
+  readonly offset: number;
+}
+
+/**
+ * Yields the whole lines between two byte offsets, oldest first, in chunks of about 1 MB: the file may be larger than a string of the
+ * engine. An incomplete last line is left out; a missing file has no lines.
+ */
+export function* lineChunks(
+  path: string,
+  fromOffset = 0,
+  endOffset = Number.POSITIVE_INFINITY,
+): Generator<LineChunk, undefined> {
+  const fd = openIfThere(path);
+  if (fd === undefined) return;
+  try {
+    const size = Math.min(fstatSync(fd).size, endOffset);
+    /** The beginning of a line whose end has not been read yet. */
+    let begun: Buffer[] = [];
+    let begunBytes = 0;
+    for (let at = fromOffset; at < size; ) {
+      const bytes = readPart(fd, at, Math.min(size, at + MAX_CHUNK));
+      if (bytes.length === 0) return;
+      const end = bytes.lastIndexOf(NEWLINE);
+      if (end >= 0) {
+        // The beginning of a line that is too long was dropped, so its end is dropped too.
+        const from = begunBytes > MAX_LINE ? bytes.indexOf(NEWLINE) : 0;
+        const whole = Buffer.concat([...begun, bytes.subarray(from, end)]);
+        const texts = whole.toString("utf8").split("\n");
+        yield { texts: texts.filter((text) => text.trim() !== ""), offset: at + end + 1 };
+        begun = [];
+        begunBytes = 0;
+      }
+      begun.push(bytes.subarray(end + 1));
+      begunBytes += bytes.length - end - 1;
+      if (begunBytes > MAX_LINE) begun = [];
+      at += bytes.length;
+    }
+  } catch (error) {
+    throw namingPath(error, path);
   } finally {
     closeSync(fd);
   }

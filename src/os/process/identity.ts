@@ -57,18 +57,31 @@ export interface RecordedProcess {
   readonly bootId?: string | undefined;
 }
 
-/** True if a recorded pid belongs to this pid space and boot; no other may be signalled. */
+/** Splits a pid space into the host name and the pid namespace, which is empty on macOS. */
+export function partsOfPidSpace(space: string): { readonly host: string; readonly namespace: string } {
+  const [host = "", ...namespace] = space.split("#");
+  return { host, namespace: namespace.join("#") };
+}
+
+/**
+ * True if a recorded pid belongs to this pid space and boot; no other may be signalled. The same boot is the same machine, whatever
+ * its name was: a laptop gets other names in other networks.
+ */
 export function isLocalProcess({ pidSpace: space, bootId: boot }: RecordedProcess): boolean {
-  return (space === undefined || space === pidSpace()) && (boot === undefined || boot === bootId());
+  if (boot !== undefined && boot !== bootId()) return false;
+  if (space === undefined || space === pidSpace()) return true;
+  return boot !== undefined && partsOfPidSpace(space).namespace === partsOfPidSpace(pidSpace()).namespace;
 }
 
 /** Judges a recorded process: by pid and start time in our pid space and boot, otherwise by the rules of protocol.md. */
 export function livenessOf(record: RecordedProcess): Liveness {
-  if (record.pidSpace !== undefined && record.pidSpace !== pidSpace()) {
-    const sameHost = record.pidSpace.split("#")[0] === hostname();
-    return sameHost && record.bootId !== undefined && record.bootId !== bootId() ? "dead" : "unknown";
+  if (!isLocalProcess(record)) {
+    const isOtherBoot = record.bootId !== undefined && record.bootId !== bootId();
+    const isThisHost =
+      record.pidSpace === undefined ||
+      partsOfPidSpace(record.pidSpace).host === partsOfPidSpace(pidSpace()).host;
+    return isOtherBoot && isThisHost ? "dead" : "unknown";
   }
-  if (record.bootId !== undefined && record.bootId !== bootId()) return "dead";
   const start = startTimeOf(record.pid);
   if (start === undefined) return "dead";
   return record.procStart === undefined || record.procStart === start ? "alive" : "dead";

@@ -1,6 +1,6 @@
 import { type InProcessBackend, inProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { callersSocket } from "../../backend/tmux/server-for.ts";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { createTeam } from "../../operations/create-team.ts";
 import { systemClock } from "../../os/clock.ts";
@@ -9,6 +9,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { liveSettings } from "../../settings/live-settings.ts";
 import { permittedMode } from "../../settings/settings.ts";
 import { readTeam, removeTeamFiles } from "../../team/config/config.ts";
+import { keptConfig } from "../../team/config/kept-config.ts";
 import { setMode } from "../../team/members/permission-mode.ts";
 import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -91,10 +92,11 @@ async function openLead(
   opened: LedTeam & Pick<Lead, "settings">,
 ): Promise<Lead> {
   const { io } = call;
-  const { ref, sessionId, settings, mode } = opened;
+  const { sessionId, settings, mode } = opened;
+  const ref = { ...opened.ref, keptConfig: keptConfig((error) => view.error(messageOf(error))) };
   const children = new ManualBell(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
-  const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
+  const open = { home: ref.home, ref, config: readTeam(opened.ref), actor: LEAD_NAME };
   const paneOptions = {
     width: () => io.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),

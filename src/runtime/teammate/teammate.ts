@@ -8,6 +8,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { keptConfig } from "../../team/config/kept-config.ts";
 import { findMember } from "../../team/members/members.ts";
 import { grantedMode, modeBeforePlan } from "../../team/members/permission-mode.ts";
 import { wantsDebugLog } from "../../telemetry/debug-flag.ts";
@@ -39,13 +40,14 @@ interface RunningTeammate extends ReadyTeammate {
 /** Runs a teammate until its end. @returns its exit status */
 export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
   const { io } = call;
-  const { ref, flags, sessionId, bell, status, signal } = ready;
-  const config = readTeam(ref);
+  const { flags, sessionId, bell, status, signal } = ready;
+  const config = readTeam(ready.ref);
+  const ref = { ...ready.ref, keptConfig: keptConfig((error) => view.error(messageOf(error))) };
   const member = findMember(config, ready.name);
   const { pane, typing } = await openView(io, member, ref.paths.agent(member.name).log, ready.host);
   const logged = await withDebugLogIfAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = withNotifications(logged, member.name, () => openNotifier(self));
-  const self: RunningTeammate = { ...ready, config, member, io, view, typing, ends: [] };
+  const self: RunningTeammate = { ...ready, ref, config, member, io, view, typing, ends: [] };
   ready.bellProblems.problem = (error) => view.error(messageOf(error));
   const mode = firstMode(self);
   view.header({

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
@@ -21,6 +21,7 @@ import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { type Home, readCached, type TeamRef, teamRef } from "../ref.ts";
 import { emptyTrash, finishRemovals, leftoversOf, moveTeamToTrash } from "./delete-files.ts";
+import { keepLastConfig } from "./last-config.ts";
 import { removePlans } from "./plan-files.ts";
 import { assertTeam, updateTeamFile } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
@@ -30,11 +31,15 @@ import { teamNotFound } from "./team-not-found.ts";
  * our agents ran in it. Does not parse the text, since every command may call this.
  */
 function looksLikeOurs(ref: TeamRef, text: string): boolean {
-  return /^ {2}"schemaVersion": "\d/m.test(text) || hasOwnAgentRecords(ref);
+  return /^ {2}"schemaVersion": "\d/m.test(text) || hasOwnRecords(ref);
 }
 
-/** True if one of our agents ran in this team: only those write a status. A journal proves nothing: a message to another program's team creates one. */
-export function hasOwnAgentRecords({ paths }: TeamRef): boolean {
+/**
+ * True if a process of teams changed this team's config, or one of our agents ran in it: only those write a copy of the config
+ * or a status. A journal proves nothing: a message to another program's team creates one.
+ */
+export function hasOwnRecords({ paths }: TeamRef): boolean {
+  if (entryOf(paths.lastConfig) !== undefined) return true;
   const run = join(paths.dir, "run");
   return listDir(run).some((agent) => entryOf(join(run, agent, "status.json")) !== undefined);
 }
@@ -66,7 +71,9 @@ export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamR
     const building = join(home.root, "teams", `.${ref.team}.new-${ownerRecord()}`);
     try {
       ensureDir(join(building, "inboxes"));
-      replaceFile(join(building, "config.json"), formatJson(newConfig(ref, input)));
+      const config = formatJson(newConfig(ref, input));
+      for (const path of [ref.paths.config, ref.paths.lastConfig])
+        replaceFile(join(building, basename(path)), config);
       return moveOntoFree(building, ref.paths.dir);
     } finally {
       removeTree(building);
@@ -146,10 +153,27 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
 }
 
 /**
- * Reads a team's config.
+ * Reads a team's config. In an agent, returns the config of its last successful read if the file is unreadable.
  * @throws TeamError TEAM_NOT_FOUND with the nearest names, CORRUPT_FILE
  */
 export function readTeam(ref: TeamRef): TeamConfig {
+  const { keptConfig } = ref;
+  if (keptConfig === undefined) return readConfigFile(ref);
+  let config: TeamConfig;
+  try {
+    config = readConfigFile(ref);
+  } catch (error) {
+    return keptConfig.insteadOf(ref, error);
+  }
+  keptConfig.read(config);
+  return config;
+}
+
+/**
+ * Reads a team's config from its file. Use it for a change under the config's lock, which must not restore an older config.
+ * @throws TeamError TEAM_NOT_FOUND with the nearest names, CORRUPT_FILE
+ */
+export function readConfigFile(ref: TeamRef): TeamConfig {
   const { config: path } = ref.paths;
   const config = readCached(ref, path, () => readJsonFile(path, teamConfig));
   if (config === undefined) throw teamNotFound(ref);
@@ -173,7 +197,11 @@ export function updateTeam(
 ): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  return updateTeamFile(ref, path, jsonUpdate({ path, schema: teamConfig, missing, change }));
+  const update = jsonUpdate({ path, schema: teamConfig, missing, change });
+  return updateTeamFile(ref, path, (text, isLocked) => {
+    const next = update(text, isLocked);
+    return next.content === undefined ? next : { ...next, written: () => keepLastConfig(ref, next.value) };
+  });
 }
 
 export interface TeamEntry {

@@ -1,3 +1,4 @@
+import { fileAccessError, isSystemError } from "../../errors.ts";
 import { pauseSync, systemClock } from "../../os/clock.ts";
 import { formatJson } from "../../os/files/atomic-write.ts";
 import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
@@ -99,16 +100,25 @@ export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<v
     (entries) => {
       const bad = entries.filter((entry) => readEntry(entry) === undefined);
       if (bad.length === 0) return undefined;
-      appendJsonLines(
-        aside,
-        bad.map((entry) => ({ at: systemClock.now(), entry })),
-        { sync: true },
-      );
+      keepBad(aside, bad);
       warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; they were moved to ${aside}.`);
       return entries.filter((entry) => !bad.includes(entry));
     },
     { warn },
   );
+}
+
+function keepBad(aside: string, bad: readonly unknown[]): void {
+  const at = systemClock.now();
+  try {
+    appendJsonLines(
+      aside,
+      bad.map((entry) => ({ at, entry })),
+      { sync: true },
+    );
+  } catch (error) {
+    throw isSystemError(error) ? fileAccessError(aside, "written", error) : error;
+  }
 }
 
 /**

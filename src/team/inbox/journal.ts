@@ -2,9 +2,10 @@ import { fileAccessError, isSystemError } from "../../errors.ts";
 import { isMissing } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../../schema/inbox.ts";
-import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../store/jsonl.ts";
+import { appendJsonLines, jsonLines, jsonLinesBackwards } from "../../store/jsonl.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import type { TeamRef } from "../ref.ts";
+import { rememberEvents, rememberedEvents } from "./event-ids.ts";
 
 /** Bytes at the journal's end that are searched for a message; an older one is journalled again, which is harmless. */
 const JOURNALLED_BYTES = 256 * 1024;
@@ -29,11 +30,20 @@ export function appendJournal(
   { sync = false, secrets = ownSecrets() }: JournalOptions = {},
 ): void {
   try {
+    rememberEvents(ref, lines);
     appendJsonLines(ref.paths.journal, redactValue(lines, secrets), { sync });
   } catch (error) {
     if (isMissing(error)) throw teamNotFound(ref);
     throw isSystemError(error) ? fileAccessError(ref.paths.journal, "written", error) : error;
   }
+}
+
+/** Returns which of these messages about events were ever delivered to an agent. */
+export function deliveredEvents(ref: TeamRef, agent: string, ids: readonly string[]): ReadonlySet<string> {
+  const remembered = rememberedEvents(ref, agent, ids);
+  // A process that was killed between its message and the list left the message in the inbox, and its recipient journals it.
+  const others = ids.filter((id) => !remembered.has(id));
+  return new Set([...remembered, ...journalled(ref, agent, others)]);
 }
 
 /** Returns which of these messages to an agent are in the end of the journal. Reads backwards, only until all are found. */
@@ -105,8 +115,21 @@ function* linesTo(
 ): Generator<JournalLine, undefined> {
   const [id] = ids;
   const holding = ids.size === 1 ? `"id":${JSON.stringify(id)}` : `"to":${JSON.stringify(agent)}`;
-  for (const line of jsonLinesBackwards(ref.paths.journal, journalLine, { holding, maxBytes })) {
+  const lines = jsonLinesBackwards(ref.paths.journal, journalLine, { holding, maxBytes });
+  for (const line of reading(ref, lines)) {
     if (line.to === agent && ids.has(line.id)) yield line;
+  }
+}
+
+/** Yields lines of the journal. A system error names the journal, since the caller may work on another file, such as an inbox. */
+function* reading(
+  { paths }: TeamRef,
+  lines: Generator<JournalLine, undefined>,
+): Generator<JournalLine, undefined> {
+  try {
+    yield* lines;
+  } catch (error) {
+    throw isSystemError(error) ? fileAccessError(paths.journal, "read", error) : error;
   }
 }
 
@@ -124,7 +147,7 @@ interface JournalledMessage {
  */
 export function readJournal(ref: TeamRef, agent: string): Map<string, JournalledMessage> {
   const known = new Map<string, JournalledMessage>();
-  for (const { id, to, state, message } of readJsonLines(ref.paths.journal, journalLine).lines) {
+  for (const { id, to, state, message } of reading(ref, jsonLines(ref.paths.journal, journalLine))) {
     if (to !== agent) continue;
     const before = known.get(id);
     known.set(id, {

@@ -12,7 +12,7 @@ import { ring } from "../../wakeup/fifo-bell.ts";
 import { readTeam } from "../config/config.ts";
 import { changeInbox, type Warn } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
-import { appendJournal, journalled } from "../inbox/journal.ts";
+import { appendJournal, deliveredEvents } from "../inbox/journal.ts";
 import { eventSubject, findRecipient, isDown, lookUpMember } from "../members/members.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
@@ -113,7 +113,7 @@ function freshOf(
 ): readonly Posting[] {
   const there = new Set(entries.map((entry) => (entry as InboxMessage | null)?.msg_id));
   const ofEvents = postings.filter(({ isOfEvent }) => isOfEvent).map(({ message }) => messageKey(message));
-  const gone = journalled(
+  const gone = deliveredEvents(
     ref,
     agent,
     ofEvents.filter((id) => !there.has(id)),

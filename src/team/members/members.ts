@@ -10,7 +10,8 @@ import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../s
 import type { Held } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { readTeam, updateTeam } from "../config/config.ts";
+import { readConfigFile, readTeam, updateTeam } from "../config/config.ts";
+import { keepLastConfig } from "../config/last-config.ts";
 import { quarantinePlan } from "../config/plan-files.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import { dropInbox, resetInbox } from "../inbox/inbox-file.ts";
@@ -54,7 +55,7 @@ export async function addMembers(
   for (const { name } of inputs) newAgentName(name);
   let parentSessionId: string | undefined;
   const whileLocked = async (held: Held): Promise<TeamMember[]> => {
-    const config = readTeam(ref);
+    const config = readConfigFile(ref);
     parentSessionId = config.leadSessionId;
     const added: TeamMember[] = [];
     for (const input of inputs) {
@@ -73,6 +74,7 @@ export async function addMembers(
     const joinedCount = joined(config) + added.length;
     const next = { ...config, members: [...config.members, ...added], joinedCount };
     replaceFile(ref.paths.config, formatJson(next), { beforeRename: () => held.assertOwned() });
+    keepLastConfig(ref, next);
     return added;
   };
   const members = await updateTeamFile(ref, ref.paths.config, { whileLocked });

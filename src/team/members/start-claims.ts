@@ -21,6 +21,15 @@ export function hasStartClaim(member: TeamMember): boolean {
   return livenessOf(claim.by) !== "dead" && Math.abs(systemClock.now() - claim.at) <= longest;
 }
 
+/**
+ * Returns how much of its time a claimed start may still take, in milliseconds: never more than all of it, also if the clock was set
+ * back since the claim.
+ * @param limitMs the time of a start
+ */
+export function remainingStartMs({ at }: Pick<StartClaim, "at">, limitMs: number, now: number): number {
+  return Math.min(limitMs, Math.max(0, at + limitMs - now));
+}
+
 /** Returns the joining members, each with this process's claim on its first start. */
 export function withStartClaim<T extends Pick<TeamMember, "metadata">>(joining: readonly T[]): T[] {
   const [by, at] = [ownIdentity(), systemClock.now()];

@@ -1,10 +1,11 @@
 import { readText } from "../../os/files/fs.ts";
 import { type TeamConfig, teamConfig, teamMember } from "../../schema/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
-import { foldName } from "../../schema/names.ts";
+import { foldName, sameName } from "../../schema/names.ts";
 import { quarantine } from "../../store/quarantine.ts";
 import { salvageJson } from "../../store/salvage-json.ts";
-import { hasOwnAgentRecords } from "../config/config.ts";
+import { hasOwnRecords } from "../config/config.ts";
+import { readLastConfig } from "../config/last-config.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { type JsonRepaired, repairJson } from "./repair-json.ts";
@@ -40,13 +41,27 @@ export function versionIn(text: string): string | undefined {
 }
 
 /**
- * Repairs a config. A lost version is restored if records prove that the team is ours.
+ * Replaces a broken config with the copy that a process of teams wrote last. Members and fields that only the broken text has
+ * are added: another program may have written them since.
+ * @returns undefined without a copy, if nothing of the text can be salvaged either
+ */
+function restoredConfig(ref: TeamRef, text: string): TeamConfig | undefined {
+  const saved = salvageConfig(text, ref.team);
+  const last = readLastConfig(ref);
+  if (last === undefined || saved === undefined) return last ?? saved;
+  const added = saved.members.filter(({ name }) => !last.members.some((one) => sameName(one.name, name)));
+  return { ...saved, ...last, members: [...last.members, ...added] };
+}
+
+/**
+ * Restores a broken config from its last copy, or else from what is readable of it. If the version is lost, and other files show
+ * that the team is ours, the version is set again.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
 export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {
   const salvage = (text: string): TeamConfig | undefined => {
-    const saved = salvageConfig(text, ref.team);
-    if (saved === undefined || saved.schemaVersion !== undefined || !hasOwnAgentRecords(ref)) return saved;
+    const saved = restoredConfig(ref, text);
+    if (saved === undefined || saved.schemaVersion !== undefined || !hasOwnRecords(ref)) return saved;
     return teamConfig.parse({ ...saved, schemaVersion: SCHEMA_VERSION });
   };
   return repairJson(ref, { path: ref.paths.config, schema: teamConfig, salvage });
@@ -60,7 +75,7 @@ export function quarantineConfig(ref: TeamRef): Promise<string> {
   return updateTeamFile(ref, ref.paths.config, { whileLocked: () => quarantine(ref.paths.config) });
 }
 
-/** True if an unreadable config can be salvaged. */
+/** True if an unreadable config can be restored or salvaged. */
 export function isConfigSalvageable(ref: TeamRef): boolean {
-  return salvageConfig(readText(ref.paths.config) ?? "", ref.team) !== undefined;
+  return restoredConfig(ref, readText(ref.paths.config) ?? "") !== undefined;
 }

@@ -68,7 +68,9 @@ export class InboundMessages {
    */
   #recheckWaits(): void {
     this.recheckBudget();
-    void this.#context.notifications.attempt(() => this.#recheckRequests());
+    const { notifications } = this.#context;
+    void notifications.attempt(() => this.#recheckRequests());
+    void notifications.resendReports();
   }
 
   async #recheckRequests(): Promise<void> {

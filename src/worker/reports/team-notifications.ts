@@ -1,5 +1,6 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import type { Clock } from "../../os/clock.ts";
+import { newUuid } from "../../os/process/identity.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -9,8 +10,11 @@ import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { patchMember } from "../../team/members/members.ts";
 import { recordTurnStart } from "../../team/members/permission-mode.ts";
 import type { TeamRef } from "../../team/ref.ts";
+import type { LazyAgent } from "../lazy-agent.ts";
 import type { WorkerLifecycle } from "../lifecycle.ts";
+import type { StatusKeeper } from "../status-record.ts";
 import type { WorkerView } from "../view.ts";
+import { UnsentReports } from "./unsent-reports.ts";
 
 interface TeamNotificationsOptions {
   readonly ref: TeamRef;
@@ -19,14 +23,36 @@ interface TeamNotificationsOptions {
   readonly clock: Clock;
   readonly lifecycle: WorkerLifecycle;
   readonly view: WorkerView;
+  readonly status: StatusKeeper;
+  readonly agent: LazyAgent;
 }
 
 /** Notifications of a worker to its team. They never reject: only a deleted team ends the worker. */
 export class TeamNotifications {
   readonly #options: TeamNotificationsOptions;
+  readonly #reports: UnsentReports;
 
   constructor(options: TeamNotificationsOptions) {
+    const { lifecycle, status, agent } = options;
     this.#options = options;
+    this.#reports = new UnsentReports({
+      ...options,
+      isRunning: () => lifecycle.isRunning,
+      onSent: () => {
+        status.setBackgroundCount(agent.backgroundCount);
+        if (status.state === "idle") status.setActivity("");
+      },
+    });
+  }
+
+  /** Number of idle notices that wait for their delivery: until then the agent must not look done. */
+  get unsentCount(): number {
+    return this.#reports.count;
+  }
+
+  /** Sends the idle notices again that could not be delivered. */
+  resendReports(): Promise<void> {
+    return this.attempt(() => this.#reports.retry());
   }
 
   /** Runs an operation on the team. A deleted team ends the worker; any other failure (a held lock) is only shown. */
@@ -59,12 +85,17 @@ export class TeamNotifications {
   /**
    * @param notice the fields of the idle notice
    * @param keys of the turn's messages: the lead is notified once for a turn, even by several processes of this agent
+   * @returns false if the notice is lost with this process: it is neither delivered nor on disk
    */
-  notifyIdle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<void> {
-    const { name: from, clock } = this.#options;
+  async notifyIdle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<boolean> {
+    const { name: from, clock, color } = this.#options;
     const text = formatProtocol({ type: "idle_notification", from, ...notice }, new Date(clock.now()));
-    const messageId = keys.length === 0 ? undefined : eventMessageId("idle", from, ...keys);
-    return this.#notifyLead({ text, messageId });
+    const messageId = keys.length === 0 ? newUuid() : eventMessageId("idle", from, ...keys);
+    let isSafe = true;
+    await this.attempt(async () => {
+      isSafe = await this.#reports.send({ to: LEAD_NAME, from, ...defined({ color }), text, messageId });
+    });
+    return isSafe;
   }
 
   notifyThrottled(reason: string): Promise<void> {
@@ -75,7 +106,7 @@ export class TeamNotifications {
     });
   }
 
-  #notifyLead(mail: { text: string; summary?: string; messageId?: string | undefined }): Promise<void> {
+  #notifyLead(mail: { text: string; summary: string }): Promise<void> {
     const { ref, name: from, color } = this.#options;
     return this.attempt(() =>
       sendMessage(ref, { to: LEAD_NAME, from, ...defined({ ...mail, color }), text: mail.text }),

@@ -55,13 +55,19 @@ export class TurnEnd {
     const goesIdle = isDone();
     // Sent before the status changes: a reader that sees the agent idle finds its notice delivered.
     const notice = goesIdle && role === "teammate" ? workSinceIdle.takeNotice() : undefined;
-    if (notice !== undefined) await notifications.notifyIdle(notice, keys);
-    await notifications.recordProgress(keys, "done");
+    const isSafe = notice === undefined || (await notifications.notifyIdle(notice, keys));
+    // A turn without an end is resumed by the agent's next process, which sends the notice again.
+    if (isSafe) await notifications.recordProgress(keys, "done");
     if (!isRunning) return;
     const { backgroundCount } = this.#context.agent;
-    // Before the state, so that an agent with background tasks never looks done.
-    status.setBackgroundCount(backgroundCount);
-    status.report(this.#eventOfEnd(), backgroundCount === 0 ? "" : `${backgroundCount} in the background`);
+    const { unsentCount } = notifications;
+    // Before the state, so that an agent with background tasks or an undelivered result never looks done.
+    status.setBackgroundCount(backgroundCount + unsentCount);
+    const inBackground = backgroundCount === 0 ? "" : `${backgroundCount} in the background`;
+    status.report(
+      this.#eventOfEnd(),
+      unsentCount === 0 ? inBackground : "cannot reach the lead; tries again",
+    );
     if (!goesIdle) return;
     events.record({ type: "idle", reason: idleReason(result.outcome) });
     if (role === "teammate") view.idle();

@@ -74,6 +74,7 @@ describe("checkTeams with a broken config", () => {
     const { members, ...rest } = whole;
     const text = JSON.stringify({ ...rest, theirs: 1, members }, undefined, 2).slice(0, -20);
     writeFileSync(ref.paths.config, text);
+    rmSync(ref.paths.lastConfig);
     const [found] = await check(ref);
     expect(found).toMatchObject({
       name: "team crew",
@@ -84,7 +85,9 @@ describe("checkTeams with a broken config", () => {
     const [done] = await fix(ref);
     expect(done).toMatchObject({
       level: "ok",
-      text: expect.stringContaining("repaired config.json; its members are team-lead"),
+      text: expect.stringContaining(
+        "repaired config.json from what is readable of it; its members are team-lead",
+      ),
     });
     expect(readTeam(ref)).toMatchObject({ schemaVersion: whole.schemaVersion, theirs: 1 });
     expect(readTeam(ref).members.slice(0, 2)).toEqual(whole.members.slice(0, 2));
@@ -92,8 +95,42 @@ describe("checkTeams with a broken config", () => {
     expect(await check(ref)).toEqual(WHOLE);
   });
 
+  test.each(["", '{"schemaVersion":"1.1.0","na', "not JSON"])(
+    "restores its last copy in place of %j",
+    async (text) => {
+      const ref = await testTeam(["dev"]);
+      await updateTeam(ref, (config) => ({ ...config, description: "the newest" }));
+      const whole = readTeam(ref);
+      writeFileSync(ref.paths.config, text);
+      const [done] = await fix(ref);
+      const restored = "repaired config.json from config.json.last; its members are team-lead, dev";
+      expect(done).toMatchObject({ level: "ok", text: expect.stringContaining(restored) });
+      expect(readTeam(ref)).toEqual(whole);
+      expect(originalsOf(ref.paths.config)).toEqual([text]);
+      expect(await check(ref)).toEqual(WHOLE);
+    },
+  );
+
+  test("adds to the last copy what only the broken text has", async () => {
+    const ref = await testTeam(["dev"]);
+    const { members, ...rest } = readTeam(ref);
+    const theirs = { ...members[1], name: "theirs", agentId: "theirs@crew" };
+    const text = JSON.stringify({ theirs: 1, members: [...members, theirs], ...rest, description: "old" });
+    writeFileSync(ref.paths.config, text.slice(0, -2));
+    await fix(ref);
+    expect(readTeam(ref)).toEqual({ ...rest, theirs: 1, members: [...members, theirs] });
+  });
+
+  test("does not restore a copy that a newer version wrote", async () => {
+    const ref = await testTeam();
+    writeFileSync(ref.paths.lastConfig, JSON.stringify({ ...readTeam(ref), schemaVersion: "2.0.0" }));
+    writeFileSync(ref.paths.config, "");
+    expect(await fix(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining("nothing of it") }]);
+  });
+
   test("repairs it only by name if its owner is unclear (S76)", async () => {
     const ref = await testTeam(["dev"]);
+    rmSync(ref.paths.lastConfig);
     const text = JSON.stringify({ members: readTeam(ref).members }).slice(0, -2);
     writeFileSync(ref.paths.config, text);
     expect(await fix(ref)).toMatchObject([
@@ -106,6 +143,7 @@ describe("checkTeams with a broken config", () => {
 
   test("knows its own team without a version by an agent's records, and restores the version", async () => {
     const ref = await testTeam(["dev"]);
+    rmSync(ref.paths.lastConfig);
     writeStatus(ref, "dev", statusOf());
     writeFileSync(ref.paths.config, JSON.stringify({ members: readTeam(ref).members }).slice(0, -2));
     expect(listTeams(ref.home)).toMatchObject([
@@ -124,6 +162,7 @@ describe("checkTeams with a broken config", () => {
 
   test("keeps an unreadable config until the team is named", async () => {
     const ref = await testTeam();
+    rmSync(ref.paths.lastConfig);
     writeFileSync(ref.paths.config, '{"schemaVersion":"1.1.0","na');
     expect(await fix(ref)).toMatchObject([
       { level: "fail", remedy: expect.stringContaining("teams doctor crew --fix --force") },
@@ -301,6 +340,7 @@ describe("checkTeams with broken messages", () => {
     writeFileSync(stray, "[]", { mode: 0o600 });
     const text = readFileSync(ref.paths.config, "utf8");
     writeFileSync(ref.paths.config, text.slice(0, text.indexOf('"ada"') - 20));
+    rmSync(ref.paths.lastConfig);
     const found = await fix(ref);
     expect(existsSync(stray)).toBe(true);
     expect(existsSync(ref.paths.inbox("ada")) || existsSync(status)).toBe(true);

@@ -1,10 +1,21 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { processTable, signalProcess } from "../../../src/os/process/process-table.ts";
+import { systemCode } from "../../../src/errors.ts";
+import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { launched, SHELLS } from "../../support/backend/launched-agent.ts";
 import { eventually } from "../../support/timing/eventually.ts";
+import type { PrivateTmux } from "../../support/tmux/private-tmux.ts";
 
 describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
   test("closes the pane if the program exits with 0", async () => {
@@ -12,6 +23,25 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     run.type("exit 0");
     expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
     expect(run.exit()).toMatchObject({ code: 0, lastLines: [] });
+    await eventually("the pane's end", () => !run.panes().includes(run.pane));
+  });
+
+  test("ends although a bell is full, because its reader hangs", async () => {
+    const run = await launched(shell);
+    fill(run.bellPath);
+    run.type("exit 0");
+    await eventually("the pane's end", () => !run.panes().includes(run.pane));
+    expect(run.exit()).toMatchObject({ code: 0 });
+    const hung = processTable().filter(({ pid }) => hasEnvEntry(pid, `TEAMS_INSTANCE=${run.instance}`));
+    expect(hung).toEqual([]);
+  });
+
+  test("rings with a dd that cannot open without waiting, as on macOS", async () => {
+    const noFlag = ({ home }: PrivateTmux) =>
+      writeFileSync(join(home, "bin", "dd"), "#!/bin/sh\nexit 1\n", { mode: 0o700 });
+    const run = await launched(shell, { before: noFlag });
+    run.type("exit 0");
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
   });
 
@@ -164,3 +194,22 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     expect(existsSync(run.paths.run)).toBe(false);
   });
 });
+
+/** Writes into a FIFO until it accepts no more. */
+function fill(path: string): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    for (const part of [Buffer.alloc(4096), Buffer.alloc(1)]) while (accepts(fd, part));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function accepts(fd: number, bytes: Buffer): boolean {
+  try {
+    return writeSync(fd, bytes) > 0;
+  } catch (error) {
+    if (systemCode(error) === "EAGAIN") return false;
+    throw error;
+  }
+}

@@ -163,8 +163,8 @@ test("withLock keeps a foreign lock that has the inode and the time of a dead ho
 
 test("withLock waits 10 s for an owner that cannot be judged from here (S77)", async () => {
   const path = join(temporaryDirectory(), "f");
-  const [pid, , , space, boot] = ownerRecord().split(".");
-  symlinkSync([pid, "no-such-start", "other-host", space, boot, "word"].join("."), `${path}.q`);
+  const [pid, , , space] = ownerRecord().split(".");
+  symlinkSync([pid, "no-such-start", "other-host", space, "other-boot", "word"].join("."), `${path}.q`);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 

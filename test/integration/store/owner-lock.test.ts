@@ -14,6 +14,9 @@ function recordWith(fields: Partial<Record<(typeof FIELDS)[number], string>>): s
 
 test.each([
   ["this process", {}, "alive"],
+  ["this process under an earlier name of the machine", { host: "other" }, "alive"],
+  ["a dead process under an earlier name of the machine", { host: "other", pid: "999999999" }, "dead"],
+  ["a process in a container of a renamed machine", { host: "other", space: "other" }, "unknown"],
   ["a process whose pid is reused", { start: "other" }, "dead"],
   ["a process with an unused pid", { pid: "999999999" }, "dead"],
   ["a process of an earlier boot", { boot: "other" }, "dead"],

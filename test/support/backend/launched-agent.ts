@@ -77,6 +77,7 @@ export async function launched(
     pane,
     instance,
     bell,
+    bellPath,
     exit: (): ExitRecord | undefined =>
       existsSync(paths.exit) ? exitRecord.parse(JSON.parse(readFileSync(paths.exit, "utf8"))) : undefined,
     program: (): number => JSON.parse(readFileSync(paths.status, "utf8")).process.pid,

@@ -16,6 +16,7 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 const UNUSED_PID = 999_999_999;
 const OTHER_BOOT = "00000000-0000-4000-8000-000000000000";
 const own = ownIdentity();
+const NAMESPACE = own.pidSpace?.split("#")[1] ?? "";
 
 describe("livenessOf and isLocalProcess, for the record of a process,", () => {
   test.each<[string, Partial<RecordedProcess>, ReturnType<typeof livenessOf>, boolean]>([
@@ -33,6 +34,30 @@ describe("livenessOf and isLocalProcess, for the record of a process,", () => {
       "report a process of an earlier boot as dead, even if pid and start time match",
       { bootId: OTHER_BOOT },
       "dead",
+      false,
+    ],
+    [
+      "report this process as alive after the machine got another name",
+      { pidSpace: `renamed#${NAMESPACE}` },
+      "alive",
+      true,
+    ],
+    [
+      "report an unused pid as dead after the machine got another name",
+      { pid: UNUSED_PID, pidSpace: `renamed#${NAMESPACE}` },
+      "dead",
+      true,
+    ],
+    [
+      "do not judge a process in a container of the machine under another name",
+      { pid: UNUSED_PID, pidSpace: "renamed#pid:[1]" },
+      "unknown",
+      false,
+    ],
+    [
+      "do not judge a process under another host name without a boot id",
+      { pidSpace: `renamed#${NAMESPACE}`, bootId: undefined },
+      "unknown",
       false,
     ],
     [

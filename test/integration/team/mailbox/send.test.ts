@@ -1,14 +1,19 @@
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   watch,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { fileSize } from "../../../../src/os/files/fs.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import {
   markAsRead,
@@ -16,7 +21,7 @@ import {
   unreadCount,
   unreadMessages,
 } from "../../../../src/team/mailbox/receive.ts";
-import { broadcast, sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { broadcast, eventMessageId, sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { openFifoBell } from "../../../../src/wakeup/fifo-bell.ts";
@@ -177,6 +182,61 @@ test("broadcast › names the members it reached if it fails halfway", async () 
     message: expect.stringMatching(/reached a and stopped at b: .*EISDIR/),
     details: { recipients: ["a"] },
   });
+});
+
+test("a message about an event › arrives once, however far back in the journal it is", async () => {
+  const ref = await testTeam(["a", "b"]);
+  const notify = (to: string) =>
+    sendMessage(ref, { from: "system", to, text: "it ended", messageId: eventMessageId("ended", "it") });
+  await notify("a");
+  await read(ref);
+  // As after many further messages: it has left the inbox, and is far from the end of the journal.
+  writeFileSync(ref.paths.inbox("a"), "[]");
+  const filler = {
+    at: 1,
+    id: "x",
+    to: "a",
+    state: "done",
+    message: { from: "b", text: "x".repeat(1000), timestamp: "" },
+  };
+  appendFileSync(ref.paths.journal, `${JSON.stringify(filler)}\n`.repeat(1000));
+  await notify("a");
+  expect(await textsOf(ref)).toEqual([]);
+  await notify("b");
+  expect(await textsOf(ref, "b")).toEqual(["it ended"]);
+});
+
+test("an inaccessible journal › is named in the error, not the inbox", async () => {
+  const ref = await testTeam(["a"]);
+  await send(ref, "first");
+  rmSync(ref.paths.journal);
+  mkdirSync(ref.paths.journal);
+  for (const work of [
+    () => read(ref),
+    () => sendMessage(ref, { from: "b", to: "a", text: "of an event", messageId: eventMessageId("b") }),
+    () => history(ref, "a", { all: true }),
+  ]) {
+    const error = await Promise.resolve(work()).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "PERMISSION_DENIED", details: { file: ref.paths.journal } });
+  }
+});
+
+test("history › reads a journal that is larger than a string of the engine", async () => {
+  const ref = await testTeam(["a"]);
+  writeStatus(ref, "a", statusOf());
+  await send(ref, "the first");
+  const before = fileSize(ref.paths.journal) ?? 0;
+  const fd = openSync(ref.paths.journal, "r+");
+  // A sparse file of 600 lines: it takes little space on disk.
+  for (let line = 1; line <= 600; line += 1) writeSync(fd, "\n", before + line * 1024 * 1024 - 1);
+  closeSync(fd);
+  await send(ref, "the last");
+  writeFileSync(ref.paths.inbox("a"), "[]");
+  const texts = (await history(ref, "a", { all: true })).map(({ text }) => text);
+  expect(texts).toEqual(["the first", "the last"]);
+  // The same journal restores a broken inbox.
+  writeFileSync(ref.paths.inbox("a"), "[{");
+  expect(await textsOf(ref)).toEqual(["the first", "the last"]);
 });
 
 test("the journal › stops no message if it cannot be written, but recording progress reports it", async () => {

@@ -9,6 +9,7 @@ import {
   hasStartClaim,
   keepsOnExit,
   releaseStartClaims,
+  remainingStartMs,
   setKeepOnExit,
 } from "../../../../src/team/members/start-claims.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
@@ -42,10 +43,10 @@ test.each([
   ["a live process just now", () => ownIdentity(), 0, false],
   ["a live process, longer ago than any start takes", () => ownIdentity(), 61_000, true],
   ["a dead process", () => ({ ...ownIdentity(), procStart: "1" }), 0, true],
-  ["a process of another machine just now", () => ({ ...ownIdentity(), pidSpace: "elsewhere" }), 0, false],
+  ["a process of another machine just now", () => ({ ...ownIdentity(), pidSpace: "elsewhere#1" }), 0, false],
   [
     "a process of another machine, longer ago",
-    () => ({ ...ownIdentity(), pidSpace: "elsewhere" }),
+    () => ({ ...ownIdentity(), pidSpace: "elsewhere#1" }),
     61_000,
     true,
   ],
@@ -117,4 +118,13 @@ test("restart records › of a wrong shape are ignored", async () => {
     ["2"],
     false,
   ]);
+});
+
+test.each([
+  ["just now", 0, 30_000],
+  ["a while ago", 10_000, 20_000],
+  ["long ago", 3_600_000, 0],
+  ["in the future, since the clock was set back", -3_600_000, 30_000],
+])("remainingStartMs › of a start claimed %s is within the time of a start", (_when, age, left) => {
+  expect(remainingStartMs({ at: 5_000_000 - age }, 30_000, 5_000_000)).toBe(left);
 });

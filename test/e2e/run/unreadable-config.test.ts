@@ -1,0 +1,56 @@
+import { existsSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { listTeams, readTeam } from "../../../src/team/config/config.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+
+/** A command that reports its start and ends when the test creates a file. */
+const until = (started: string, end: string) => ({
+  name: "Bash",
+  input: { command: `touch ${started}; while [ ! -e ${end} ]; do sleep 0.05; done` },
+});
+
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      { tools: [{ name: "Agent", input: { name: "ada", prompt: "Begin." } }] },
+      { on: { contains: "It was found." }, tools: [until("heard", "end")] },
+      { say: "All is done.", repeat: true },
+    ],
+    ada: [{ tools: [until("working", "go")] }, { say: "It was found." }],
+  },
+};
+
+it("an empty config.json › ends no agent, delays no message, and is restored by doctor --fix", {
+  timeout: 60_000,
+}, async () => {
+  const t = privateTmux();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  const words = ["run", "--team", "crew", "--playbook", "play.json"];
+  const run = startTeams([...words, "--permission-mode", "bypassPermissions"], t.env, t.home);
+  let errors = "";
+  run.child.stdout?.on("data", (bytes) => {
+    errors += String(bytes);
+  });
+  const made = (name: string) => eventually(name, () => existsSync(join(t.home, name)), 20_000);
+  const ref = teamRef(teamsHome(t.env), "crew");
+  await made("working");
+  const before = readTeam(ref);
+  truncateSync(ref.paths.config, 0);
+  await eventually("the lead's report", () => errors.includes("continues with the last config"));
+  writeFileSync(join(t.home, "go"), "");
+  // The teammate ends its turn and reports; the lead starts another turn.
+  await made("heard");
+  expect(listTeams(teamsHome(t.env))).toMatchObject([{ team: "crew", ours: true, flaw: expect.any(String) }]);
+  const doctor = await teamsIn(t.env, t.home)(["doctor", "--fix"]);
+  expect(doctor.out).toContain("repaired config.json from config.json.last; its members are team-lead, ada");
+  expect(readTeam(ref).members.map(({ name }) => name)).toEqual(before.members.map(({ name }) => name));
+  writeFileSync(join(t.home, "end"), "");
+  expect(await run.ended, errors).toBe(0);
+  await leaves(t, nothing());
+});
