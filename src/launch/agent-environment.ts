@@ -23,7 +23,7 @@ const STALE =
 /** Variables of an agent that a tmux server must not inherit: it would pass them on to every later pane of the user. */
 const AGENT_PATTERN = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
 
-/** Variables of every teammate, including `claude` (protocol.md section 6). */
+/** Variables of every agent, including `claude` (protocol.md section 6). */
 const AGENT_TEAMS: Env = {
   CLAUDECODE: "1",
   CLAUDE_CODE_ENTRYPOINT: "cli",
@@ -40,6 +40,15 @@ export function childEnvironment(caller: Env, extra: Env = {}): Record<string, s
   return Object.fromEntries(
     merged.filter((entry): entry is [string, string] => entry[1] !== undefined && isName(entry[0])),
   );
+}
+
+/**
+ * Returns the environment for the commands of a lead: the caller's without the markers of the agent that it may run in, then the
+ * fixed variables. A lead has no launch script that does this. Pure.
+ */
+export function leadEnvironment(caller: Env): Env {
+  const kept = Object.entries(caller).filter(([name]) => !STALE.test(name));
+  return { ...Object.fromEntries(kept), ...AGENT_TEAMS };
 }
 
 /** Returns the environment for a process that outlives the agent that starts it, such as a tmux server. */
