@@ -43,8 +43,8 @@ export interface AgentOptions {
   readonly transcript: Transcript;
   readonly cwd: string;
   readonly env: Env;
-  /** Returns the path of the shell snapshot that Bash sources; undefined until it exists. */
-  readonly snapshot?: () => string | undefined;
+  /** Returns the path of the shell snapshot that Bash sources; undefined if there is none. */
+  readonly snapshot?: (() => Promise<string | undefined>) | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;
   /** Names of secret variables that its commands may read. */
@@ -208,20 +208,17 @@ class ConversationAgent implements Agent {
       emit: this.emit,
       clock: this.clock,
       betweenTools: betweenTools ?? (async () => "go"),
-      context: (toolUseId) => {
-        const snapshotPath = snapshot?.();
-        return {
-          cwd,
-          env,
-          passSecrets: this.options.passSecrets,
-          signal,
-          toolUseId,
-          seenFiles: this.seenFiles,
-          planFile: permissions.planFile,
-          background: this.background,
-          ...(snapshotPath === undefined ? {} : { snapshot: snapshotPath }),
-        };
-      },
+      context: (toolUseId) => ({
+        cwd,
+        env,
+        passSecrets: this.options.passSecrets,
+        signal,
+        toolUseId,
+        seenFiles: this.seenFiles,
+        planFile: permissions.planFile,
+        background: this.background,
+        snapshot,
+      }),
     });
     this.conversation.addUserContent(model.readsData ? ran.results : ran.results.map(withoutData));
     return ran;

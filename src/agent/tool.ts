@@ -39,8 +39,8 @@ export interface ToolContext {
   readonly isExcludedFromSearch?: (path: string) => boolean;
   /** Returns whether a call may connect to this address of its host. */
   readonly mayConnect?: (address: string) => boolean;
-  /** Path of the shell snapshot that Bash sources first, if it exists. */
-  readonly snapshot?: string;
+  /** Returns the path of the shell snapshot that Bash sources first; undefined if there is none. Never rejects. */
+  readonly snapshot?: (() => Promise<string | undefined>) | undefined;
 }
 
 export interface ToolResult {

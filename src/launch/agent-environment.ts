@@ -16,6 +16,9 @@ export const PANE_VARIABLES = [
 
 const PANE_PATTERN = new RegExp(`^(${PANE_VARIABLES.join("|").replaceAll("*", ".*")})$`);
 
+/** The variable that makes every new teammate plan first. A spawn resolves it; agents started by other programs read it. */
+export const PLAN_MODE_REQUIRED = "CLAUDE_CODE_PLAN_MODE_REQUIRED";
+
 /** Markers of the agent that the caller may run in, and of its start; they must not leak into another agent. */
 const STALE =
   /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_TEAM|_)$/;
@@ -23,7 +26,7 @@ const STALE =
 /** Variables of an agent that a tmux server must not inherit: it would pass them on to every later pane of the user. */
 const AGENT_PATTERN = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
 
-/** Variables of every teammate, including `claude` (protocol.md section 6). */
+/** Variables of every agent, including `claude` (protocol.md section 6). */
 const AGENT_TEAMS: Env = {
   CLAUDECODE: "1",
   CLAUDE_CODE_ENTRYPOINT: "cli",
@@ -31,15 +34,26 @@ const AGENT_TEAMS: Env = {
 };
 
 /**
- * Returns the environment of a teammate: the caller's without the variables of its pane and the markers of its agent, then the
- * fixed variables, then `extra`. Pure.
+ * Returns the environment of a teammate: the caller's without the variables of its pane, the markers of its agent and what the
+ * arguments say already, then the fixed variables, then `extra`. Pure.
  */
 export function childEnvironment(caller: Env, extra: Env = {}): Record<string, string> {
-  const kept = Object.entries(caller).filter(([name]) => !PANE_PATTERN.test(name) && !STALE.test(name));
+  const kept = Object.entries(caller).filter(
+    ([name]) => !PANE_PATTERN.test(name) && !STALE.test(name) && name !== PLAN_MODE_REQUIRED,
+  );
   const merged = [...kept, ...Object.entries(AGENT_TEAMS), ...Object.entries(extra)];
   return Object.fromEntries(
     merged.filter((entry): entry is [string, string] => entry[1] !== undefined && isName(entry[0])),
   );
+}
+
+/**
+ * Returns the environment for the commands of a lead: the caller's without the markers of the agent that it may run in, then the
+ * fixed variables. A lead has no launch script that does this. Pure.
+ */
+export function leadEnvironment(caller: Env): Env {
+  const kept = Object.entries(caller).filter(([name]) => !STALE.test(name));
+  return { ...Object.fromEntries(kept), ...AGENT_TEAMS };
 }
 
 /** Returns the environment for a process that outlives the agent that starts it, such as a tmux server. */

@@ -167,7 +167,20 @@ export function snapshotVariable(snapshot: ShellSnapshot | undefined): Env {
 }
 
 /** Returns a function that gives the shell snapshot of this agent's batch, or undefined until the file is complete. */
-export function snapshotOf(env: Env): () => string | undefined {
+export function snapshotOf(env: Env): () => Promise<string | undefined> {
   const file = env[SNAPSHOT_VARIABLE];
-  return () => (file !== undefined && entryOf(file) !== undefined ? file : undefined);
+  return async () => completed(file);
+}
+
+/** Returns a function that gives a lead's own snapshot, the same that its teammates get. Its first call takes it. */
+export function ownSnapshot(spawner: Spawner): () => Promise<string | undefined> {
+  return async () => {
+    const snapshot = shellSnapshot(spawner);
+    await snapshot?.take();
+    return completed(snapshot?.file);
+  };
+}
+
+function completed(file: string | undefined): string | undefined {
+  return file !== undefined && entryOf(file) !== undefined ? file : undefined;
 }

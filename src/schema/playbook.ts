@@ -9,6 +9,7 @@ import {
 import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { nearestNames } from "./did-you-mean.ts";
+import { withoutAlias } from "./tool-names.ts";
 import { parseInWords, pathText } from "./zod-helpers.ts";
 
 /** By error code of jsonc-parser. Its own enumeration would be another import, and its names are for programmers. */
@@ -215,7 +216,9 @@ function nameProblem({ agents }: Playbook, known: PlaybookNames | undefined): Pr
   for (const [agent, turns] of Object.entries(agents)) {
     for (const [index, { tools = [] }] of turns.entries()) {
       // The tools of an MCP server are known only once it runs.
-      const call = tools.findIndex(({ name }) => !name.startsWith("mcp__") && !known.tools.includes(name));
+      const call = tools.findIndex(
+        ({ name }) => !name.startsWith("mcp__") && !known.tools.includes(withoutAlias(name)),
+      );
       const field = ["agents", agent, index, "tools", call, "name"];
       const name = tools[call]?.name;
       if (name !== undefined) return { field, at: field, what: unknownName("tool", name, known.tools) };

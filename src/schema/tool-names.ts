@@ -14,3 +14,15 @@ function splitTools(value: string): string[] {
   }
   return tools.filter((tool) => tool !== "");
 }
+
+/** Other names that models and users know a tool by. */
+const ALIASES: ReadonlyMap<string, string> = new Map([["Task", "Agent"]]);
+
+/** Returns the own name of the tool that an alias means; any other name is returned unchanged. */
+export function withoutAlias(name: string): string {
+  return ALIASES.get(name) ?? name;
+}
+
+export function aliasesOf(tool: string): string[] {
+  return [...ALIASES].flatMap(([alias, name]) => (name === tool ? [alias] : []));
+}

@@ -194,8 +194,8 @@ function spawnInput(call: Call & { readonly name: string }): SpawnInput {
 
 /** Runs a subagent. Refuses options that only a teammate can have, instead of ignoring them. */
 async function runSubagent(call: Call, own: TeamToolContext, context: ToolContext): Promise<ToolResult> {
-  if (call.isolation !== undefined || call.plan_mode_required) {
-    const what = call.isolation === undefined ? "plan_mode_required" : "isolation";
+  const what = onlyForTeammates(call);
+  if (what !== undefined) {
     throw new TeamError("INVALID_INPUT", `${what} is for a teammate; nothing was started.`, {
       hint: own.role === "lead" ? `Add \`name\`, or leave out ${what}.` : `Leave out ${what}.`,
     });
@@ -204,10 +204,10 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   const type = spawnType(call.subagent_type, typesOf(own));
   const { name: agentType } = type;
   const mode = subagentMode(call, type, own);
-  const what = description || agentType;
-  const request = { prompt, description: what, agentType, model, mode, allowedTools, disallowedTools };
+  const task = description || agentType;
+  const request = { prompt, description: task, agentType, model, mode, allowedTools, disallowedTools };
   if (!call.run_in_background) return resultOf(agentType, await own.subagent(request, context.signal));
-  const started = context.background.start("agent", what, async (signal, file) => {
+  const started = context.background.start("agent", task, async (signal, file) => {
     const { outcome, text, failure } = await own.subagent({ ...request, background: true }, signal);
     file.add("stdout", `${text}\n`);
     return outcome === "completed"
@@ -220,6 +220,12 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
     { status: "async_launched", task_id: taskId, agent_type: agentType, output_file: outputFile },
     `It works in the background as ${taskId}.`,
   );
+}
+
+function onlyForTeammates(call: Call): string | undefined {
+  if (call.isolation !== undefined) return "isolation";
+  if (call.plan_mode_required) return "plan_mode_required";
+  return call.mode === "delegate" ? "mode delegate" : undefined;
 }
 
 /** @returns undefined to follow the calling agent's mode, even when it changes @throws TeamError PERMISSION_DENIED */

@@ -33,6 +33,12 @@ const input = z.object({
   message: z
     .optional(z.union([z.string().check(z.maxLength(MAX_MESSAGE)), z.record(z.string(), z.unknown())]))
     .check(z.describe("The same as content")),
+  feedback: z
+    .optional(z.string().check(z.maxLength(MAX_MESSAGE)))
+    .check(z.describe("The same as content, for a plan")),
+  reason: z
+    .optional(z.string().check(z.maxLength(MAX_MESSAGE)))
+    .check(z.describe("The same as content, for a shutdown")),
 });
 type Call = z.infer<typeof input>;
 
@@ -76,24 +82,30 @@ function summaryOf({ type, recipient, summary, content = "", approve }: Call): s
 /** Converts the newer form {to, message} into the older one; an object in `message` is a protocol answer. */
 function normalizeCall(call: Call): Call {
   const recipient = call.recipient ?? call.to;
-  const content = call.content ?? (typeof call.message === "string" ? call.message : undefined);
-  const base: Call = { ...call, recipient, content };
+  const base: Call = { ...call, recipient, content: textOf(call) };
   if (typeof call.message !== "object") return base;
-  const { message } = call;
-  const parsed = input.safeParse({
-    ...message,
-    recipient: message.recipient ?? recipient,
-    content: message.content ?? message.reason ?? message.feedback,
-  });
-  if (!parsed.success) {
-    return { ...base, content: JSON.stringify(call.message) };
-  }
-  const { request_id, approve } = parsed.data;
-  const answersRequest =
-    request_id !== undefined || approve !== undefined || parsed.data.type === "shutdown_request";
-  return answersRequest
-    ? { ...parsed.data, recipient: parsed.data.recipient ?? recipient }
-    : { ...base, content: JSON.stringify(call.message) };
+  const parsed = input.safeParse(call.message);
+  const asText = { ...base, content: JSON.stringify(call.message) };
+  if (!parsed.success) return asText;
+  const { type, request_id, approve } = parsed.data;
+  if (request_id === undefined && approve === undefined && type !== "shutdown_request") return asText;
+  return {
+    ...parsed.data,
+    recipient: parsed.data.recipient ?? recipient,
+    content: textOf(call, parsed.data),
+  };
+}
+
+/** Joins the texts of a call in all fields that models use for them, without repetitions. */
+function textOf(...calls: readonly Call[]): string | undefined {
+  const texts = calls.flatMap(({ content, message, reason, feedback }) => [
+    content,
+    message,
+    reason,
+    feedback,
+  ]);
+  const given = texts.filter((text) => typeof text === "string" && text !== "");
+  return given.length === 0 ? calls[0]?.content : [...new Set(given)].join("\n\n");
 }
 
 function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
@@ -211,9 +223,8 @@ function sender(worker: TeamToolContext["worker"]): { from: string; color?: stri
   return worker.color === undefined ? { from: worker.name } : { from: worker.name, color: worker.color };
 }
 
-function contentOf(call: Call): string {
-  const text = call.content ?? call.message;
-  return required(typeof text === "string" ? text : undefined, "content");
+function contentOf({ content }: Call): string {
+  return required(content, "content");
 }
 
 function required<T>(value: T | undefined, field: string): T {

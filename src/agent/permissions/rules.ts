@@ -1,3 +1,4 @@
+import { aliasesOf } from "../../schema/tool-names.ts";
 import type { ToolAccess } from "../tool.ts";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
 import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
@@ -139,13 +140,11 @@ export function coversWholeTool(rule: string, tool: NamedTool): boolean {
  */
 export function namesTool(name: string, tool: NamedTool, refuses = false): boolean {
   if (isServerName(name)) return namesServerTool(name, tool, refuses);
-  const [wanted, own] = refuses ? [name.toLowerCase(), tool.name.toLowerCase()] : [name, tool.name];
+  const spelled = (text: string): string => (refuses ? text.toLowerCase() : text);
+  const [wanted, own] = [spelled(name), spelled(tool.name)];
   if (wanted.endsWith("*")) return own.startsWith(wanted.slice(0, -1));
-  return wanted === own || TOOL_ALIASES[wanted] === own;
+  return wanted === own || aliasesOf(tool.name).map(spelled).includes(wanted);
 }
-
-/** Other names that users of coding agents know a tool by. */
-const TOOL_ALIASES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
 
 /**
  * Returns whether a rule for this tool name applies: `Read(…)` to every tool that reads files, `Edit(…)` and `Write(…)` to

@@ -1,4 +1,5 @@
 import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
+import { withoutAlias } from "../../schema/tool-names.ts";
 import { failureKind, isRetryable } from "../model/failures.ts";
 import { messageText, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ToolUseBlock } from "../model/model.ts";
@@ -99,12 +100,12 @@ function newestInputs(messages: readonly ConversationMessage[]): string[] {
   return newest.origin === undefined ? [whole] : [whole, newest.origin.text];
 }
 
-/** Returns the tools whose results the newest input holds. */
+/** Returns the tools whose results the newest input holds, without aliases. */
 function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<string> {
   const [call, answer] = messages.slice(-2);
   if (call?.role !== "assistant" || answer?.role !== "user") return new Set();
   const answered = new Set(toolResultsOf(answer).map(({ toolUseId }) => toolUseId));
-  return new Set(toolUsesOf(call).flatMap(({ id, name }) => (answered.has(id) ? [name] : [])));
+  return new Set(toolUsesOf(call).flatMap(({ id, name }) => (answered.has(id) ? [withoutAlias(name)] : [])));
 }
 
 /** What `on` is matched with. */
@@ -120,7 +121,7 @@ function matchesCondition(turn: PlaybookTurn, { inputs, tools, open }: TurnInput
   if (on === undefined) return true;
   if (on.heard !== undefined) return isSatisfied(turn, open);
   const { tool, contains = "", matches = "" } = on;
-  if (tool !== undefined && !tools.has(tool)) return false;
+  if (tool !== undefined && !tools.has(withoutAlias(tool))) return false;
   const pattern = new RegExp(matches, "u");
   return inputs.some((input) => input.includes(contains) && pattern.test(input));
 }

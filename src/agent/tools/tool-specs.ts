@@ -31,3 +31,14 @@ export function schemaOf(input: z.ZodMiniType): Record<string, unknown> {
   });
   return schema;
 }
+
+/** Returns the top-level keys of an input that the tool ignores. A tool that accepts any key ignores none. */
+export function ignoredKeys({ input }: AnyTool, given: unknown): string[] {
+  if (!(input instanceof z.ZodMiniObject) || typeof given !== "object" || given === null) return [];
+  return Object.keys(given).filter((key) => !Object.hasOwn(input.shape, key));
+}
+
+/** Returns the input keys that a tool describes to the model. */
+export function describedKeys(tool: AnyTool): string[] {
+  return Object.keys(toolSpecs([tool])[0]?.inputSchema.properties ?? {});
+}

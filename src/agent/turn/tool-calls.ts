@@ -6,6 +6,7 @@ import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
 import { isTruncatedInput } from "../model/wire-response.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
+import { describedKeys, ignoredKeys } from "../tools/tool-specs.ts";
 import { type CallRights, type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
 interface ToolRunOptions extends CallRights {
@@ -125,10 +126,12 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   // Checked before the schema, because some tools accept any object.
   if (isTruncatedInput(use.input))
     return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
+  const ignored = ignoredNote(tool, use.input);
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
     const { path, message } = firstIssue(parsed.error);
-    return refuseCall(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
+    const problem = `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`;
+    return refuseCall(use, run, problem + ignored);
   }
   const started = run.clock.now();
   const context = run.context(use.id);
@@ -140,7 +143,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   } catch (error) {
     result = { content: run.signal.aborted ? INTERRUPTED_CALL : failureText(error), isError: true };
   }
-  const block = blockOf(use, result, tool.summary(parsed.data));
+  const block = blockOf(use, result, tool.summary(parsed.data), ignored);
   run.emit({
     type: "tool_ended",
     id: use.id,
@@ -216,19 +219,31 @@ function withChangedInput(
   return parsed.success ? { ...call, input: parsed.data, use: { ...call.use, input } } : undefined;
 }
 
-function blockOf(use: ToolUseBlock, result: ToolResult, summary = ""): ToolResultBlock {
-  const { content, data, display } = result;
+/** Names the input keys that the tool does not know, so that the model can repeat the call with the right ones. */
+function ignoredNote(tool: AnyTool, input: unknown): string {
+  const ignored = ignoredKeys(tool, input);
+  if (ignored.length === 0) return "";
+  const known = describedKeys(tool).join(", ") || "none";
+  return `\n\n${tool.name} ignored these unknown keys of your input: ${ignored.join(", ")}. Known keys: ${known}.`;
+}
+
+/** @param note follows the content even if that is truncated */
+function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, note: string): ToolResultBlock {
+  const { data, display } = result;
+  const content = truncated(result.content) + note;
   return {
     type: "tool_result",
     toolUseId: use.id,
-    content:
-      content.length <= MAX_TOOL_RESULT
-        ? content
-        : `${content.slice(0, MAX_TOOL_RESULT)}\n… (${content.length - MAX_TOOL_RESULT} more characters were cut off)`,
+    content,
     isError: result.isError === true,
     ...(data === undefined ? {} : { data }),
     ...(display === undefined ? {} : { shown: { summary, display } }),
   };
+}
+
+function truncated(content: string): string {
+  if (content.length <= MAX_TOOL_RESULT) return content;
+  return `${content.slice(0, MAX_TOOL_RESULT)}\n… (${content.length - MAX_TOOL_RESULT} more characters were cut off)`;
 }
 
 function failureText(error: unknown): string {

@@ -9,6 +9,7 @@ import {
   ONLY_BUILTIN_TYPES,
 } from "../../agent/prompts/agent-types.ts";
 import { TeamError } from "../../errors.ts";
+import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { ownSecrets, redactText, redactValue } from "../../os/redact.ts";
@@ -70,7 +71,8 @@ export function draftMember(
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   const type = spawnType(input.agentType, types);
-  const mode = spawnMode({ ...input, bypassForbidden }, inheritedMode(config), type.permissionMode);
+  const { plansFirst, ...rights } = startRights(ctx, input, type);
+  const mode = spawnMode({ ...rights, bypassForbidden }, inheritedMode(config), rights.typeMode);
   const cwd = workingDirectory(ctx, input);
   const invalidTool = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
   if (invalidTool !== undefined) {
@@ -101,7 +103,7 @@ export function draftMember(
     model: spawnModel(input.model, lead?.model, ctx.env, type.model),
     color: type.color,
     prompt: redactText(input.prompt ?? "", ownSecrets()),
-    planModeRequired: input.plan ?? mode === "plan",
+    planModeRequired: plansFirst || mode === "plan",
     tmuxPaneId: "",
     cwd,
     mode,
@@ -109,6 +111,25 @@ export function draftMember(
     disallowedTools: input.disallowedTools?.slice(),
     metadata: metadataOf(input, type.file === undefined ? undefined : cwd),
   });
+}
+
+/**
+ * Splits plan mode from the other modes: a teammate that plans first has another mode once its plan is approved. The variable is
+ * resolved here, so that config, arguments and status show it.
+ */
+function startRights(
+  { env }: OperationContext,
+  { permissionMode, ...input }: SpawnInput,
+  { permissionMode: typeMode }: AgentType,
+): RequestedRights & { readonly plansFirst: boolean; readonly typeMode: PermissionMode | undefined } {
+  const isGivenPlan = permissionMode === "plan";
+  const isTypesPlan = permissionMode === undefined && typeMode === "plan";
+  return {
+    ...input,
+    permissionMode: isGivenPlan ? undefined : permissionMode,
+    typeMode: typeMode === "plan" ? undefined : typeMode,
+    plansFirst: input.plan === true || isGivenPlan || isTypesPlan || env[PLAN_MODE_REQUIRED] === "true",
+  };
 }
 
 function isInvalidRule(rule: string): boolean {
@@ -219,5 +240,5 @@ export function spawnMode(
   const mode =
     permissionMode ??
     (typeMode === undefined || exceedsLimit(typeMode) || isUnavailable(typeMode) ? leadMode : typeMode);
-  return mode === "delegate" || isUnavailable(mode) ? "default" : mode;
+  return isUnavailable(mode) ? "default" : mode;
 }

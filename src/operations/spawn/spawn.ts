@@ -8,6 +8,7 @@ import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { limitsOf } from "../../team/members/budget.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
+import { currentMode } from "../../team/members/permission-mode.ts";
 import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
@@ -241,7 +242,7 @@ function spawnedTeammate(
       model: member.model ?? "",
       color: member.color ?? "",
       planModeRequired: member.planModeRequired ?? false,
-      mode: member.mode ?? "default",
+      mode: currentMode(member) ?? "default",
       cwd: member.cwd,
       worktree: member.worktreePath ?? null,
       branch: worktreeOf(member)?.branch ?? null,

@@ -1,4 +1,4 @@
-import { type Agent, createAgent } from "../../agent/agent.ts";
+import { type Agent, type AgentOptions, createAgent } from "../../agent/agent.ts";
 import { outputDirectory } from "../../agent/background/output-file.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
 import { type HookOptions, Hooks } from "../../agent/hooks/hooks.ts";
@@ -16,6 +16,7 @@ import { chooseTools, isRestrictionOf, restrictTool, widenTool } from "../../age
 import { writeTool } from "../../agent/tools/write.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
 import { TeamError } from "../../errors.ts";
+import { leadEnvironment } from "../../launch/agent-environment.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { Env } from "../../os/env.ts";
@@ -61,14 +62,14 @@ interface AgentParts extends SharedParts {
   readonly isUnattended: boolean;
   /** For a lead whose user types goals one after another. */
   readonly isConversational?: boolean;
-  readonly snapshot?: (() => string | undefined) | undefined;
+  readonly snapshot: NonNullable<AgentOptions["snapshot"]>;
   readonly keepsTeam?: boolean;
   readonly onTeamRecreated?: TeamToolContext["onTeamRecreated"];
 }
 
 /** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation. */
 export function assembleAgent(parts: AgentParts): Agent {
-  const { ctx, worker, settings, notes } = parts;
+  const { ctx, worker, settings, notes, snapshot } = parts;
   const type = agentTypeOrGeneral(parts.agentType, parts.types);
   const denials = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
   const deny = (): readonly string[] => [...settings().permissions.deny, ...denials];
@@ -79,7 +80,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     ...inherited
   } = ctx.env;
   const env = {
-    ...inherited,
+    ...(parts.role === "lead" ? leadEnvironment(inherited) : inherited),
     TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team),
     // Marks the processes that a killed lead leaves behind. A teammate has the marker of its start already.
     ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
@@ -107,9 +108,8 @@ export function assembleAgent(parts: AgentParts): Agent {
     coordinator: parts.role === "lead",
     ask: (request, signal) => worker.askPermission(request, signal),
   };
-  const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
   const { passSecrets } = settings().teams;
-  const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot }, type.tools);
+  const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, snapshot }, type.tools);
   const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, denials), denials);
   // Checked per call: settings may stop denying a tool.
   const offers = (tool: AnyTool): boolean =>
@@ -130,7 +130,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     cwd: ctx.cwd,
     env,
     passSecrets,
-    ...snapshot,
+    snapshot,
     permissions,
     onEvent: (event) => {
       if (event.type === "compacted") roster.reset();

@@ -2,6 +2,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { messageOf, TeamError } from "../../errors.ts";
+import { ownSnapshot } from "../../launch/shell-snapshot.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import {
   areTeammatesWorking,
@@ -144,6 +145,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     },
     isUnattended: !io.terminal.stdin,
     isConversational: isConversational(lead),
+    snapshot: ownSnapshot(ctx),
     keepsTeam: plan.keep,
     onTeamRecreated: () => lead.teamMade(),
   });

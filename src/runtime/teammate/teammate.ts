@@ -1,6 +1,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import { SCRIPTED } from "../../agent/model/model-names.ts";
 import { EXIT, messageOf } from "../../errors.ts";
+import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import { systemClock } from "../../os/clock.ts";
 import { planPath, transcriptPath } from "../../protocol/paths.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
@@ -172,8 +173,10 @@ function firstMode({ flags, io, config, member }: RunningTeammate): {
   afterPlan: PermissionMode;
 } {
   const lead = permissionMode.safeParse(config.members.find(({ name }) => name === LEAD_NAME)?.mode);
-  const given = flags.permissionMode ?? (lead.success ? lead.data : "default");
-  const planned = flags.planModeRequired || io.env.CLAUDE_CODE_PLAN_MODE_REQUIRED === "true";
+  const isGivenPlan = flags.permissionMode === "plan";
+  const inherited = lead.success ? lead.data : "default";
+  const given = isGivenPlan ? inherited : (flags.permissionMode ?? inherited);
+  const planned = flags.planModeRequired || isGivenPlan || io.env[PLAN_MODE_REQUIRED] === "true";
   return {
     now: grantedMode(member) ?? (planned ? "plan" : given),
     afterPlan: modeBeforePlan(member) ?? given,

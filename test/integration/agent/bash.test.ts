@@ -102,11 +102,15 @@ describe("Bash tool", () => {
       snapshot,
       "hello() { echo hello $1; }\nshopt -s expand_aliases\nalias hi='hello you'\necho noise\n",
     );
-    expect((await bash("hi; hello 'a; b'", { snapshot })).content).toBe("hello you\nhello a; b");
-    expect((await bash("echo it runs", { snapshot: join(cwd, "snapshot-bash-2-gone.sh") })).content).toBe(
-      "it runs",
+    expect((await bash("hi; hello 'a; b'", { snapshot: async () => snapshot })).content).toBe(
+      "hello you\nhello a; b",
     );
-    expect((await bash("echo plain", { snapshot: join(cwd, "snapshot-fish-3-b.sh") })).content).toBe("plain");
+    expect(
+      (await bash("echo it runs", { snapshot: async () => join(cwd, "snapshot-bash-2-gone.sh") })).content,
+    ).toBe("it runs");
+    expect(
+      (await bash("echo plain", { snapshot: async () => join(cwd, "snapshot-fish-3-b.sh") })).content,
+    ).toBe("plain");
   });
 
   test("refuses a command longer than the system's limit and suggests Write", async () => {

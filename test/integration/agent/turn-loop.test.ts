@@ -177,6 +177,32 @@ describe("Agent.run", () => {
     expect(unknown).toMatch(/^There is no tool Fly here\. Available tools: Read, Write/);
   });
 
+  test("names the input keys that a tool ignores, after its result and after an error", async () => {
+    writeFileSync(join(cwd, "a"), "text");
+    const tools = [
+      { name: "Read", input: { file_path: join(cwd, "a"), line: 3, why: "x" } },
+      { name: "Read", input: { path: "a" } },
+      { name: "Read", input: { file_path: join(cwd, "a") } },
+    ];
+    const ada = agent({ turns: [{ tools }] });
+    await ada.run(input("x"), never);
+    const [ran, refused, plain] = resultsOf(ada.messages);
+    expect(ran).toMatch(
+      /text\n\nRead ignored these unknown keys of your input: line, why\. Known keys: file_path, /,
+    );
+    expect(refused).toMatch(/^Wrong input for Read: file_path: .*\n\nRead ignored .*: path\./s);
+    expect(plain).not.toContain("ignored");
+  });
+
+  test("accepts any key for a tool of an MCP server", async () => {
+    const served = mcpTool("s", { name: "t", inputSchema: { type: "object" } }, async () => ({
+      content: [{ type: "text", text: "done" }],
+    }));
+    const ada = agent({ turns: [{ tools: [{ name: "mcp__s__t", input: { any: 1 } }] }], tools: [served] });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)).toEqual(["done"]);
+  });
+
   test("returns an error result if a tool throws", async () => {
     const bad = tool("Bad", async () => {
       throw new Error("broken inside");

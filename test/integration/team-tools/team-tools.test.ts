@@ -341,6 +341,8 @@ describe("SendMessage for a plan approval", () => {
         message: { type: "plan_approval_response", request_id: "p1", approve: false, feedback: "no" },
       },
     ],
+    ["feedback", { type: "plan_approval_response", request_id: "p1", approve: false, feedback: "no" }],
+    ["reason", { type: "plan_approval_response", request_id: "p1", approve: false, reason: "no" }],
   ])("takes the lead's answer once, in the %s form", async (_form, input) => {
     const ref = await testTeam(["dev"]);
     open(ref, "plan", "p1");
@@ -355,6 +357,22 @@ describe("SendMessage for a plan approval", () => {
     ]);
     expect(await lead.data("SendMessage", input)).toMatchObject(refusal("ALREADY_ANSWERED"));
     expect(await unreadMessages(ref, "dev")).toHaveLength(1);
+  });
+
+  it("delivers content, feedback and reason, if a call has all of them", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "plan", "p1");
+    const lead = await handsOf(ref, LEAD_NAME);
+    const texts = { content: "Too long.", feedback: "Drop step 2.", reason: "Too long." };
+    await lead.data("SendMessage", {
+      ...texts,
+      type: "plan_approval_response",
+      request_id: "p1",
+      approve: false,
+    });
+    expect(await unreadMessages(ref, "dev")).toMatchObject([
+      { protocol: { approved: false, feedback: "Too long.\n\nDrop step 2." } },
+    ]);
   });
 
   it("refuses a teammate's answer, and an answer to an unknown request", async () => {

@@ -159,6 +159,7 @@ describe("subagent", () => {
       call({ prompt: "x", mode: "bypassPermissions" }),
       call({ prompt: "x", allowedTools: ["Bash"] }),
       call({ prompt: "x", isolation: "worktree" }),
+      call({ prompt: "x", mode: "delegate" }),
       call({ prompt: "x", subagent_type: "wizard" }),
       call({ prompt: "x", name: "ada" }),
     ];
@@ -169,6 +170,7 @@ describe("subagent", () => {
     expect(codes).toEqual([
       "PERMISSION_DENIED",
       "PERMISSION_DENIED",
+      "INVALID_INPUT",
       "INVALID_INPUT",
       "INVALID_TYPE",
       "NESTED_TEAM",

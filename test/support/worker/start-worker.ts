@@ -165,6 +165,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         sessionId,
         settings: input.liveSettings ?? (() => settings),
         spawn: { mode: "process" },
+        snapshot: async () => undefined,
         isUnattended: input.alone ?? true,
         tools: input.tools,
         disallowedTools: input.disallowedTools,

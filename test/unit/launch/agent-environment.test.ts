@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { belongsToPane, childEnvironment, withoutAgent } from "../../../src/launch/agent-environment.ts";
+import {
+  belongsToPane,
+  childEnvironment,
+  leadEnvironment,
+  withoutAgent,
+} from "../../../src/launch/agent-environment.ts";
 
 test("childEnvironment drops the caller's pane and markers of an outer agent (S11, S12)", () => {
   const caller = {
@@ -32,6 +37,21 @@ test("childEnvironment drops the caller's pane and markers of an outer agent (S1
     CLAUDE_CODE_ENTRYPOINT: "cli",
     CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1",
     TEAMS_TEAM: "audit",
+  });
+});
+
+test("leadEnvironment keeps the pane, drops markers of an outer agent and adds those of an agent", () => {
+  const caller = {
+    TMUX_PANE: "%1",
+    CLAUDE_CODE_CHILD_SESSION: "1",
+    CLAUDE_CODE_ENTRYPOINT: "x",
+    TEAMS_AGENT: "a@b",
+  };
+  expect(leadEnvironment(caller)).toEqual({
+    TMUX_PANE: "%1",
+    CLAUDECODE: "1",
+    CLAUDE_CODE_ENTRYPOINT: "cli",
+    CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1",
   });
 });
 

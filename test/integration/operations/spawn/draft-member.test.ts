@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { draftMember } from "../../../../src/operations/spawn/draft-member.ts";
+import { draftMember, type SpawnInput, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
 import { buildStart } from "../../../../src/operations/spawn/start-steps.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
-import { setMode } from "../../../../src/team/members/permission-mode.ts";
+import { addMembers } from "../../../../src/team/members/members.ts";
+import { currentMode, setMode } from "../../../../src/team/members/permission-mode.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -44,6 +45,42 @@ test.each<[string, readonly PermissionMode[], PermissionMode]>([
   const ref = await testTeam();
   for (const mode of given) await setMode(ref, LEAD_NAME, mode);
   expect(draftMember(contextOf(ref), readTeam(ref), { name: "dev" }).mode).toBe(expected);
+});
+
+test.each<[string, Partial<SpawnInput>, Record<string, string>]>([
+  ["--plan", { plan: true }, {}],
+  ["mode plan", { permissionMode: "plan" }, {}],
+  ["mode plan and plan_mode_required: false", { permissionMode: "plan", plan: false }, {}],
+  ["a type with mode plan", { agentType: "planner" }, {}],
+  ["CLAUDE_CODE_PLAN_MODE_REQUIRED=true", {}, { CLAUDE_CODE_PLAN_MODE_REQUIRED: "true" }],
+])(
+  "a new teammate that plans first by %s › has the inherited mode afterwards, and all places show it",
+  async (_, input, env) => {
+    const ref = await testTeam();
+    await setMode(ref, LEAD_NAME, "acceptEdits");
+    const ctx = contextOf(ref, undefined, { env: { HOME: "/h", ...env } });
+    const planner = { ...spawnType("Plan"), name: "planner", permissionMode: "plan" } as const;
+    const types = { types: [spawnType(undefined), planner], problems: [], ignored: [] };
+    const draft = draftMember(ctx, readTeam(ref), { name: "dev", ...input }, { types });
+    expect(draft).toMatchObject({ planModeRequired: true, mode: "acceptEdits" });
+    const [dev] = await addMembers(ref, [draft]);
+    if (dev === undefined) throw new Error("There is no dev.");
+    expect(currentMode(dev)).toBe("plan");
+    const { request } = buildStart(ctx, readTeam(ref), dev, { name: "dev" }, undefined);
+    expect(request.argv).toContain("--plan-mode-required");
+    expect(request.argv.join(" ")).toContain("--permission-mode acceptEdits");
+    expect(request.env).not.toHaveProperty("CLAUDE_CODE_PLAN_MODE_REQUIRED");
+  },
+);
+
+test("a new teammate without a reason to plan › starts in its mode, also in delegate", async () => {
+  const ref = await testTeam();
+  const env = { CLAUDE_CODE_PLAN_MODE_REQUIRED: "false" };
+  const ctx = contextOf(ref, undefined, { env });
+  const draft = (mode: PermissionMode) =>
+    draftMember(ctx, readTeam(ref), { name: "dev", permissionMode: mode });
+  expect(draft("delegate")).toMatchObject({ planModeRequired: false, mode: "delegate" });
+  expect(draft("acceptEdits")).toMatchObject({ planModeRequired: false, mode: "acceptEdits" });
 });
 
 test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"] }])(

@@ -17,6 +17,13 @@ it("loadPlaybook rejects an unknown tool and suggests the nearest", () => {
   expect(() => loadPlaybook(file)).toThrow("did you mean TaskCreate?");
 });
 
+it("loadPlaybook accepts the alias of a tool, as a model or a recording writes it", () => {
+  const file = join(place, "play.json");
+  const tools = [{ name: "Task", input: { name: "ada", prompt: "Begin." } }];
+  writeFileSync(file, JSON.stringify({ version: 1, agents: { "team-lead": [{ tools }] } }));
+  expect(loadPlaybook(file).agents["team-lead"]).toEqual([{ tools }]);
+});
+
 it("loadPlaybook reports that the path is a directory", () => {
   expect(() => loadPlaybook(place)).toThrow(
     expect.objectContaining({

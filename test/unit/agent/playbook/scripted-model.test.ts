@@ -67,6 +67,19 @@ describe("the choice of a turn", () => {
     }
   });
 
+  test.each([
+    ["Task", "Agent"],
+    ["Agent", "Task"],
+  ])("matches `on.tool` %s with the result of a call of its alias %s", async (wanted, called) => {
+    const agents = {
+      ada: [{ tools: [{ name: called, input: {} }] }, { on: { tool: wanted }, say: "ready" }],
+    };
+    const messages: ConversationMessage[] = [says("a")];
+    const { message } = await answer(agents, messages);
+    messages.push(message, result(usesOf(message)[0]?.id ?? "", "It is there."));
+    expect(textOf((await answer(agents, messages)).message)).toBe("ready");
+  });
+
   test("plays the first unplayed turn whose `on` fits the newest input", async () => {
     const agents = {
       ada: [
