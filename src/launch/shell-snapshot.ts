@@ -25,6 +25,8 @@ interface SnapshotOptions {
 const TIMEOUT_MS = 10_000;
 /** Milliseconds until a snapshot is removed; agents of its batch are not expected to run longer. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+/** Milliseconds since the last write until an unfinished snapshot is removed: longer than any shell may take. */
+const PARTIAL_RETENTION_MS = 60_000;
 /** Matches only files of teams, complete or partial: their ids begin with `t`. Other programs use the directory too. */
 const OUR_FILE = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
 
@@ -41,16 +43,17 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   ensureDir(dirname(file));
   removeOld(dirname(file), options.now);
   const partial = `${file}.tmp`;
-  await runDetached(shell, dump(partial), { env, timeoutMs });
-  // Without a finished file, the shell was killed or its start-up files ended it.
-  const size = fileSize(`${partial}.done`);
-  if (size === undefined) {
-    removeFile(partial);
-    return undefined;
+  try {
+    await runDetached(shell, dump(partial), { env, timeoutMs });
+    // Without a finished file, the shell was killed or its start-up files ended it.
+    if (fileSize(`${partial}.done`) === undefined) return undefined;
+    maskFile(`${partial}.done`, secretsOf(env));
+    rename(`${partial}.done`, file);
+    return file;
+  } finally {
+    // They may contain secrets.
+    for (const path of [partial, `${partial}.done`]) removeFile(path);
   }
-  maskFile(`${partial}.done`, secretsOf(env));
-  rename(`${partial}.done`, file);
-  return file;
 }
 
 /** Redacts secrets: a function or alias may contain the value of a secret variable. */
@@ -60,10 +63,14 @@ function maskFile(path: string, secrets: readonly string[]): void {
   if (masked !== text) replaceFile(path, masked, { sync: false });
 }
 
+/** Removes old snapshots, and what killed processes left of snapshots that they had not redacted yet. */
 function removeOld(directory: string, now: number): void {
   for (const name of listDir(directory)) {
-    const taken = OUR_FILE.exec(name)?.[1];
-    if (taken !== undefined && now - Number(taken) > RETENTION_MS) removeFile(join(directory, name));
+    const [, taken, partial] = OUR_FILE.exec(name) ?? [];
+    if (taken === undefined) continue;
+    const path = join(directory, name);
+    const age = partial === undefined ? now - Number(taken) : now - Number(entryOf(path)?.mtimeMs ?? now);
+    if (age > (partial === undefined ? RETENTION_MS : PARTIAL_RETENTION_MS)) removeFile(path);
   }
 }
 

@@ -1,6 +1,7 @@
 import { EXIT, TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
 import { processEnv } from "../os/env.ts";
+import { withAbsoluteRoot } from "../os/files/app-directories.ts";
 import { isPlainOutput, writeNow } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { signalProcess } from "../os/process/process-table.ts";
@@ -77,7 +78,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
   };
   return {
     argv,
-    env: processEnv(),
+    env: withAbsoluteRoot(processEnv(), currentDirectory),
     get cwd() {
       return currentDirectory();
     },

@@ -1,10 +1,8 @@
-import { fileAccessError, isSystemError } from "../../errors.ts";
 import { pauseSync, systemClock } from "../../os/clock.ts";
 import { formatJson } from "../../os/files/atomic-write.ts";
 import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
 import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
 import { REREAD_MS } from "../../store/json-file.ts";
-import { appendJsonLines } from "../../store/jsonl.ts";
 import type { FileUpdate, Held } from "../../store/lock.ts";
 import { copyAside } from "../../store/quarantine.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
@@ -12,6 +10,7 @@ import { readCached, type TeamRef } from "../ref.ts";
 import { messageKey, parseEntries, readEntry, recoverEntries } from "./inbox-format.ts";
 import { restoreFromJournal } from "./inbox-recovery.ts";
 import { appendJournal, journalled } from "./journal.ts";
+import { dropSettledCopies, keepBadEntries } from "./original-copies.ts";
 
 /** Receives one sentence for each repair or quarantine. */
 export type Warn = (sentence: string) => void;
@@ -38,7 +37,7 @@ export function changeInbox(
   return updateTeamFile(ref, path, (text, isLocked) => {
     const { entries, broken } = load(ref, agent, text, isLocked);
     if (broken !== undefined && (broken.trim() !== "" || entries.length > 0)) {
-      keepOriginal(path, entries.length, warn);
+      keepOriginal(ref, agent, entries, warn);
     }
     const plan = (all: readonly unknown[], isRepaired: boolean): FileUpdate<undefined> => {
       const next = change(all) ?? (isRepaired ? all : undefined);
@@ -50,7 +49,7 @@ export function changeInbox(
       // An entry is nested deeper than the engine can write. It stays in the original only.
       if (!isLocked || !(error instanceof RangeError)) throw error;
       const writable = entries.filter((entry) => isShallow(entry, MAX_DEPTH));
-      keepOriginal(path, writable.length, warn);
+      keepOriginal(ref, agent, writable, warn);
       return plan(writable, true);
     }
   });
@@ -93,32 +92,18 @@ export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
 
 /** Quarantines unreadable entries: they cause one warning and block nothing. */
 export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<void> {
-  const aside = ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
   return changeInbox(
     ref,
     agent,
     (entries) => {
       const bad = entries.filter((entry) => readEntry(entry) === undefined);
       if (bad.length === 0) return undefined;
-      keepBad(aside, bad);
+      const aside = keepBadEntries(ref, agent, bad);
       warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; they were moved to ${aside}.`);
       return entries.filter((entry) => !bad.includes(entry));
     },
     { warn },
   );
-}
-
-function keepBad(aside: string, bad: readonly unknown[]): void {
-  const at = systemClock.now();
-  try {
-    appendJsonLines(
-      aside,
-      bad.map((entry) => ({ at, entry })),
-      { sync: true },
-    );
-  } catch (error) {
-    throw isSystemError(error) ? fileAccessError(aside, "written", error) : error;
-  }
 }
 
 /**
@@ -182,9 +167,11 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
 }
 
 /** Copies the file aside, byte for byte, since a truncated one may not be text. */
-function keepOriginal(path: string, saved: number, warn: Warn | undefined): void {
+function keepOriginal(ref: TeamRef, agent: string, saved: readonly unknown[], warn: Warn | undefined): void {
+  const path = ref.paths.inbox(agent);
   const original = copyAside(path);
-  const kept = saved === 1 ? "1 message was" : `${saved} messages were`;
+  dropSettledCopies(ref, agent, saved);
+  const kept = saved.length === 1 ? "1 message was" : `${saved.length} messages were`;
   warn?.(`${path} was broken: ${kept} recovered from it and from the journal; the original is ${original}.`);
 }
 

@@ -37,12 +37,24 @@ export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): str
 /** Positions after damaged text that are tried for a whole entry: one damage needs a few, endless rubbish must stop. */
 const MAX_ATTEMPTS = 100;
 
+interface Recovered {
+  readonly entries: unknown[];
+  /** The texts between these entries that are part of no entry. */
+  readonly damage: string[];
+}
+
 /**
  * Returns the whole entries of an array that was truncated or overwritten: all elements up to the first damage, and
  * every complete message after it.
  */
 export function recoverEntries(text: string): unknown[] {
+  return recover(text).entries;
+}
+
+/** Returns the same entries, and the damaged text between them. */
+export function recover(text: string): Recovered {
   const entries: unknown[] = [];
+  const damage: string[] = [];
   const start = /^\s*\[/.exec(text)?.[0].length;
   let from = start ?? 0;
   for (;;) {
@@ -54,7 +66,8 @@ export function recoverEntries(text: string): unknown[] {
       continue;
     }
     const next = nextMessage(text, from);
-    if (next === undefined) return entries;
+    damage.push(text.slice(from, next?.start));
+    if (next === undefined) return { entries, damage: damage.filter((part) => !/^[\s\],]*$/.test(part)) };
     entries.push(next.entry);
     from = afterComma(text, next.end);
   }
@@ -64,7 +77,7 @@ export function recoverEntries(text: string): unknown[] {
 function nextMessage(
   text: string,
   from: number,
-): { readonly entry: unknown; readonly end: number } | undefined {
+): { readonly entry: unknown; readonly start: number; readonly end: number } | undefined {
   OBJECT.lastIndex = from;
   const places = text.matchAll(OBJECT);
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
@@ -73,7 +86,7 @@ function nextMessage(
     const end = objectEnd(text, at);
     const value = end === undefined ? undefined : parseElement(text.slice(at, end));
     if (end !== undefined && value !== undefined && readEntry(value.element) !== undefined) {
-      return { entry: value.element, end };
+      return { entry: value.element, start: at, end };
     }
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
@@ -62,5 +62,27 @@ describe("a runtime directory that is a file", () => {
     expect((await run(["kill", "dev", "--force"])).code).toBe(0);
     expect((await run(["delete", ref.team])).code).toBe(0);
     expect(existsSync(ref.paths.dir)).toBe(false);
+  });
+});
+
+describe("a relative TEAMS_HOME", () => {
+  it("is the same root for a teammate in another directory", async () => {
+    const { place, ref } = await ledTeam();
+    const other = join(place.home, "other");
+    mkdirSync(other);
+    const run = teamsIn({ ...place.env, TEAMS_HOME: relative(place.home, ref.home.root) }, place.home);
+    const play = {
+      version: 1,
+      agents: { dev: [{ tools: [{ name: "Bash", input: { command: "echo $TEAMS_HOME >root" } }] }] },
+    };
+    writeFileSync(join(place.home, "play.json"), JSON.stringify(play));
+    const words = ["dev", "--prompt", "Begin.", "--cwd", "other", "--teammate-mode", "process", "--json"];
+    const mode = ["--permission-mode", "bypassPermissions"];
+    const spawned = await run(["spawn", ...words, ...mode]);
+    expect(spawned.code, spawned.err).toBe(0);
+    await eventually("its command", () => existsSync(join(other, "root")));
+    await eventually("its end of the turn", () => readStatus(ref, "dev")?.state === "idle");
+    expect(readFileSync(join(other, "root"), "utf8").trim()).toBe(ref.home.root);
+    expect((await run(["kill", "dev", "--force"])).code).toBe(0);
   });
 });

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { takeSnapshot } from "../../../src/launch/shell-snapshot.ts";
@@ -94,6 +102,34 @@ test("takeSnapshot › removes its own snapshots older than a week, and keeps ot
   const names = readdirSync(directory);
   for (const name of kept) expect(names).toContain(name);
   for (const name of old) expect(names).not.toContain(name);
+});
+
+test("takeSnapshot › removes what killed processes have not redacted, but nothing that a shell may still write", async () => {
+  const root = join(temporaryDirectory(), "root");
+  const directory = join(root, "shell-snapshots");
+  mkdirSync(directory, { recursive: true });
+  const now = Date.now();
+  const partial = (stem: string, ageMs: number) =>
+    [".tmp", ".tmp.done"].map((end) => {
+      const name = `snapshot-bash-${now - 3_600_000}-t${stem}.sh${end}`;
+      writeFileSync(join(directory, name), "a secret");
+      utimesSync(join(directory, name), (now - ageMs) / 1000, (now - ageMs) / 1000);
+      return name;
+    });
+  const left = partial("abc123", 61_000);
+  const current = partial("abc124", 30_000);
+  await takeSnapshot({ root, shell: "/bin/bash", env: { HOME: root, PATH: process.env.PATH }, now });
+  expect(readdirSync(directory)).toEqual(expect.arrayContaining(current));
+  for (const name of left) expect(readdirSync(directory)).not.toContain(name);
+});
+
+test("takeSnapshot › leaves nothing unredacted if it fails", async () => {
+  const root = join(temporaryDirectory(), "root");
+  const file = join(root, "shell-snapshots", "snapshot-bash-1-tabc123.sh");
+  mkdirSync(file, { recursive: true });
+  const env = { HOME: root, PATH: process.env.PATH };
+  await expect(takeSnapshot({ root, shell: "/bin/bash", env, now: 1, file })).rejects.toThrow(/EISDIR/);
+  expect(readdirSync(dirname(file))).toEqual(["snapshot-bash-1-tabc123.sh"]);
 });
 
 test("takeSnapshot › returns undefined for an unknown shell", async () => {

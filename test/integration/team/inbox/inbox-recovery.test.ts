@@ -57,6 +57,40 @@ test("inbox repair › keeps the whole entries of a cut file, and a copy of the 
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(2);
 });
 
+test("inbox repair › keeps a bounded number of originals, and each that holds the only copy of a message", async () => {
+  const ref = await testTeam(["a"]);
+  const path = ref.paths.inbox("a");
+  const cut = (text: string) =>
+    `${JSON.stringify([entry(text)]).slice(0, -1)}, {"from":"peer","text":"half of ${text}`;
+  const only = `${path}.broken-1`;
+  writeFileSync(only, cut("only here"));
+  for (let n = 1; n <= 30; n += 1) {
+    writeFileSync(path, cut(`m${n}`));
+    const found = await unreadMessages(ref, "a");
+    expect(found.map(({ message }) => message.text)).toEqual([`m${n}`]);
+    await markAsRead(
+      ref,
+      "a",
+      found.map(({ key }) => key),
+    );
+  }
+  const copies = readdirSync(ref.paths.inboxes).filter((name) => name.includes(".broken-"));
+  expect(copies).toHaveLength(21);
+  expect(readFileSync(only, "utf8")).toBe(cut("only here"));
+  const kept = copies.map((name) => readFileSync(join(ref.paths.inboxes, name), "utf8")).join("");
+  const bad = readFileSync(join(ref.paths.inboxes, "a.bad.jsonl"), "utf8");
+  for (let n = 1; n <= 30; n += 1) expect(n <= 10 ? bad : kept).toContain(`half of m${n}`);
+});
+
+test("inbox repair › makes no second copy of the same bytes", async () => {
+  const ref = await testTeam(["a"]);
+  for (let n = 1; n <= 3; n += 1) {
+    writeFileSync(ref.paths.inbox("a"), '[{"from":"peer');
+    await unreadMessages(ref, "a");
+  }
+  expect(readdirSync(ref.paths.inboxes).filter((name) => name.includes(".broken-"))).toHaveLength(1);
+});
+
 test("inbox repair › a sender repairs a broken inbox and loses no message", async () => {
   const ref = await testTeam(["a"]);
   writeFileSync(ref.paths.inbox("a"), `${JSON.stringify([entry("one")]).slice(0, -1)},{"from":`);
