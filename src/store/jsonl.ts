@@ -1,6 +1,6 @@
-import * as z from "zod/mini";
 import { readFrom } from "../os/files/fs.ts";
 import { appendLines, linesBackwards } from "../os/files/lines.ts";
+import { parseShape, type Shape } from "../schema/guards/guard.ts";
 
 const NEWLINE = 0x0a;
 
@@ -28,9 +28,9 @@ interface JsonLines<T> {
 }
 
 /** Reads the whole lines from a byte offset on. An incomplete last line is left for the next read; a missing file has no lines. */
-export function readJsonLines<T>(path: string, schema: z.core.$ZodType<T>, fromOffset = 0): JsonLines<T> {
+export function readJsonLines<T>(path: string, shape: Shape<T>, fromOffset = 0): JsonLines<T> {
   const { texts, offset } = readTextLines(path, fromOffset);
-  const lines = texts.flatMap((text) => parseLine(text, schema));
+  const lines = texts.flatMap((text) => parseLine(text, shape));
   return { lines, offset, bad: texts.length - lines.length };
 }
 
@@ -59,22 +59,22 @@ interface BackwardReading {
  */
 export function* jsonLinesBackwards<T>(
   path: string,
-  schema: z.core.$ZodType<T>,
+  shape: Shape<T>,
   { holding = "", maxBytes }: BackwardReading = {},
 ): Generator<T, undefined> {
   for (const text of linesBackwards(path, maxBytes)) {
-    if (text.includes(holding)) yield* parseLine(text, schema);
+    if (text.includes(holding)) yield* parseLine(text, shape);
   }
 }
 
 /** Returns a parser of one line; its result is empty if the line does not parse. */
-export function parseJsonLine<T>(schema: z.core.$ZodType<T>): (text: string) => readonly T[] {
-  return (text) => parseLine(text, schema);
+export function parseJsonLine<T>(shape: Shape<T>): (text: string) => readonly T[] {
+  return (text) => parseLine(text, shape);
 }
 
-function parseLine<T>(text: string, schema: z.core.$ZodType<T>): T[] {
+function parseLine<T>(text: string, shape: Shape<T>): T[] {
   try {
-    const parsed = z.safeParse(schema, JSON.parse(text));
+    const parsed = parseShape(shape, JSON.parse(text));
     return parsed.success ? [parsed.data] : [];
   } catch {
     // The caller counts it: a line truncated by a crash, with others after it.

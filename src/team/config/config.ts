@@ -13,6 +13,7 @@ import {
 } from "../../os/files/fs.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
+import { configForm } from "../../schema/guards/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
@@ -151,7 +152,7 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
  */
 export function readTeam(ref: TeamRef): TeamConfig {
   const { config: path } = ref.paths;
-  const config = readCached(ref, path, () => readJsonFile(path, teamConfig));
+  const config = readCached(ref, path, () => readJsonFile(path, configForm));
   if (config === undefined) throw teamNotFound(ref);
   return config;
 }
@@ -173,7 +174,7 @@ export function updateTeam(
 ): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  return updateTeamFile(ref, path, jsonUpdate({ path, schema: teamConfig, missing, change }));
+  return updateTeamFile(ref, path, jsonUpdate({ path, schema: configForm, missing, change }));
 }
 
 export interface TeamEntry {
