@@ -15,9 +15,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
-import { coldChunk } from "./lib/cold-chunk.mjs";
+import { coldChunk, exactChunk } from "./lib/cold-chunk.mjs";
 import { EXTERNAL } from "./lib/externals.mjs";
-import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
+import { lazyRequires } from "./lib/lazy-requires.mjs";
 import { leanLockfile } from "./lib/lean-lockfile.mjs";
 import { plainExports } from "./lib/plain-exports.mjs";
 
@@ -44,9 +44,9 @@ require("node:module").enableCompileCache?.(require("node:path").join(__dirname,
 
 /**
  * The chunks, each without the modules of the chunks above it: for every command; for a teammate until it
- * reports ready, and thus without a schema; for commands that read a team's files; for `send`, the benchmark
- * of a fast start; for commands that read messages; for commands that claim tasks or print a status line; for
- * commands that watch teammates; and for a working teammate. A module that two independent chunks need
+ * reports ready, and thus without a schema; zod and the schemas; for commands that read a team's files; for
+ * `send`, the benchmark of a fast start; for commands that read messages; for `inbox`; for commands that claim
+ * tasks or print a status line; for commands that watch teammates; and for a working teammate. A module that two independent chunks need
  * belongs further up. No entry is listed, because a chunk must not run anything.
  */
 const CHUNKS = {
@@ -56,6 +56,7 @@ const CHUNKS = {
     "src/os/process/identity.ts",
     "src/os/files/watch.ts",
     "src/schema/defined.ts",
+    "src/schema/migrate.ts",
     "src/schema/permission-modes.ts",
     "src/schema/tokens.ts",
     "src/team/ref.ts",
@@ -64,10 +65,22 @@ const CHUNKS = {
     "src/wakeup/timer-bell.ts",
   ],
   ready: ["src/cli/commands/agent.ts"],
+  schemas: [
+    "src/schema/budget.ts",
+    "src/schema/config.ts",
+    "src/schema/ending.ts",
+    "src/schema/inbox.ts",
+    "src/schema/member-metadata.ts",
+    "src/schema/process-identity.ts",
+    "src/schema/start-claim.ts",
+    "src/schema/status.ts",
+    "src/schema/task.ts",
+    "src/schema/worktree.ts",
+    "src/schema/zod-helpers.ts",
+  ],
   files: ["src/runtime/select-team.ts", "src/team/records/read-records.ts"],
-  send: [
-    "src/cli/commands/send.ts",
-    "src/team/records/read-records.ts",
+  send: ["src/cli/commands/send.ts"],
+  messages: [
     "src/team/requests/requests.ts",
     "src/team/members/start-claims.ts",
     "src/team/mailbox/receive.ts",
@@ -80,6 +93,12 @@ const CHUNKS = {
   look: ["src/cli/watch-status.ts"],
   work: ["src/runtime/teammate/teammate.ts"],
 };
+
+/**
+ * Chunks of exactly the files above and zod, loaded at the first use of one of their names. Cold commands read clean files
+ * with the guards of src/schema/guards/; other files need zod, which would be a third of a cold `send`.
+ */
+const LAZY_CHUNKS = ["schemas"];
 
 const { values: options } = parseArgs({
   options: {
@@ -124,7 +143,11 @@ async function bundle(entries) {
     // For packages with both forms and without exports (jsonc-parser), the ES form: the CommonJS form hides
     // its requires.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [leanLockfile(), lazyBuiltins(), plainExports()],
+    plugins: [
+      leanLockfile(),
+      lazyRequires((file) => LAZY_CHUNKS.some((name) => file.startsWith(`chunks/${name}-`))),
+      plainExports(),
+    ],
     logLevel: "warn",
   });
   await build.write({
@@ -133,12 +156,10 @@ async function bundle(entries) {
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
     codeSplitting: {
-      groups: Object.entries(CHUNKS).map(([name, roots]) =>
-        coldChunk(
-          name,
-          roots.map((source) => path.join(ROOT, source)),
-        ),
-      ),
+      groups: Object.entries(CHUNKS).map(([name, sources]) => {
+        const group = LAZY_CHUNKS.includes(name) ? exactChunk : coldChunk;
+        return group(name, sources.map(absolute));
+      }),
     },
     comments: { legal: true, annotation: false, jsdoc: false },
     banner: (chunk) => (isCommand(chunk) ? COMMAND_HEAD : ""),
@@ -147,6 +168,10 @@ async function bundle(entries) {
   for (const entry of entries) {
     if (entry.command) fs.chmodSync(path.join(stage, `${entry.name}.cjs`), 0o755);
   }
+}
+
+function absolute(source) {
+  return path.join(ROOT, source);
 }
 
 function isCommand(chunk) {

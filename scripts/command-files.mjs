@@ -14,6 +14,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { EXTERNAL } from "./lib/externals.mjs";
+import { lazyRequires } from "./lib/lazy-requires.mjs";
+
+/** Functions that lazy-requires.mjs adds. */
+const LAZY_REQUIRE = /^(loaded$|get )/;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const directory = fs.mkdtempSync(path.join(ROOT, "dist.build-modules-"));
@@ -55,6 +59,8 @@ async function buildModules() {
     platform: "node",
     external: EXTERNAL,
     resolve: { mainFields: ["module", "main"] },
+    // As in the built program, files of zod schemas are loaded when they are needed.
+    plugins: [lazyRequires((file) => /^src\/schema\/[\w-]+\.cjs$/.test(file))],
     logLevel: "silent",
   });
   await build.write({
@@ -88,7 +94,10 @@ function filesRun(file) {
     // "_virtual" holds the helpers that the bundler adds.
     if (/^\.\.|^_virtual|node_modules/.test(relative)) return [];
     // The body of a CommonJS module is a function too; it begins at offset 0.
-    const ran = functions.some(({ ranges: [range] }) => range.startOffset > 0 && range.count > 0);
+    const ran = functions.some(
+      ({ functionName, ranges: [range] }) =>
+        range.startOffset > 0 && range.count > 0 && !LAZY_REQUIRE.test(functionName),
+    );
     return ran ? [relative] : [];
   });
 }

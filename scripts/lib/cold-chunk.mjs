@@ -26,3 +26,13 @@ function ownClosureOf(roots, graph) {
   }
   return closure;
 }
+
+/**
+ * Returns a group of exactly these sources, with the code that they use of packages.
+ * @param {string} name of the chunk
+ * @param {string[]} sources absolute paths
+ */
+export function exactChunk(name, sources) {
+  const inside = new Set(sources);
+  return { debugName: name, name: (id) => (inside.has(id) ? name : null) };
+}

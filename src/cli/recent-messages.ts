@@ -1,5 +1,6 @@
 import { readTail } from "../os/files/fs.ts";
-import { journalLine } from "../schema/inbox.ts";
+import { parseShape } from "../schema/guards/guard.ts";
+import { journalForm } from "../schema/guards/inbox.ts";
 import type { MessageLine } from "../sidebar/data.ts";
 import type { TeamRef } from "../team/ref.ts";
 
@@ -22,7 +23,7 @@ function parseMessage(text: string): MessageLine[] {
     // A torn line: its writer is not done, and rings the bell when it is.
     return [];
   }
-  const { data } = journalLine.safeParse(value);
+  const { data } = parseShape(journalForm, value);
   if (data?.message === undefined) return [];
   const { from, text: body, summary } = data.message;
   return [{ from, to: data.to, text: body, summary, at: data.at }];

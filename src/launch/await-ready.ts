@@ -2,7 +2,9 @@ import { TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
 import { readText } from "../os/files/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
-import { type ExitRecord, exitRecord, statusRecord } from "../schema/status.ts";
+import { type Form, parseShape } from "../schema/guards/guard.ts";
+import { exitForm, statusForm } from "../schema/guards/records.ts";
+import type { ExitRecord } from "../schema/status.ts";
 import { anyBell, type Bell } from "../wakeup/bell.ts";
 import { openFifoBell } from "../wakeup/fifo-bell.ts";
 
@@ -63,21 +65,18 @@ export function interruptedStart(cause?: unknown): TeamError {
 }
 
 function readyInstance(paths: AgentPaths): string | undefined {
-  return parsed(readText(paths.status), statusRecord)?.instance;
+  return parsed(readText(paths.status), statusForm)?.instance;
 }
 
 function exitOf(paths: AgentPaths, instance: string): ExitRecord | undefined {
-  const record = parsed(readText(paths.exit), exitRecord);
+  const record = parsed(readText(paths.exit), exitForm);
   return record?.instance === instance ? record : undefined;
 }
 
-function parsed<T>(
-  text: string | undefined,
-  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
-): T | undefined {
+function parsed<T>(text: string | undefined, form: Form<T>): T | undefined {
   if (text === undefined) return undefined;
   try {
-    const result = schema.safeParse(JSON.parse(text));
+    const result = parseShape(form, JSON.parse(text));
     return result.success ? result.data : undefined;
   } catch {
     // Not JSON: written by another program, so it is not about this start.

@@ -1,12 +1,15 @@
 import * as z from "zod/mini";
+import { lazily } from "../schema/guards/guard.ts";
 
 /** Optional text; some programs write it as `null`. */
-const text = z.pipe(
-  z.nullish(z.string()),
-  z.transform((value) => value ?? undefined),
+const text = lazily(() =>
+  z.pipe(
+    z.nullish(z.string()),
+    z.transform((value) => value ?? undefined),
+  ),
 );
 /** Text that defaults to "": the message is still meaningful without it. */
-const textOrEmpty = z._default(z.string(), "");
+const textOrEmpty = lazily(() => z._default(z.string(), ""));
 
 /** Each schema is created when a message of its type is first read: most processes read few types, a cold command none. */
 const shapes = {
@@ -14,9 +17,9 @@ const shapes = {
     z.looseObject({
       type: z.literal("task_assignment"),
       taskId: z.coerce.string(),
-      subject: textOrEmpty,
-      description: textOrEmpty,
-      assignedBy: textOrEmpty,
+      subject: textOrEmpty(),
+      description: textOrEmpty(),
+      assignedBy: textOrEmpty(),
       // Ours: the task was assigned already, and nothing blocks it any more.
       isFree: z.optional(z.boolean()),
       // Ours: ids of its open blockers.
@@ -25,74 +28,74 @@ const shapes = {
   task_completed: () =>
     z.looseObject({
       type: z.literal("task_completed"),
-      from: textOrEmpty,
+      from: textOrEmpty(),
       taskId: z.coerce.string(),
-      taskSubject: textOrEmpty,
+      taskSubject: textOrEmpty(),
     }),
   idle_notification: () =>
     z.looseObject({
       type: z.literal("idle_notification"),
-      from: textOrEmpty,
-      idleReason: text,
-      summary: text,
-      result: text,
-      completedTaskId: text,
-      completedStatus: text,
-      failureReason: text,
+      from: textOrEmpty(),
+      idleReason: text(),
+      summary: text(),
+      result: text(),
+      completedTaskId: text(),
+      completedStatus: text(),
+      failureReason: text(),
     }),
   shutdown_request: () =>
     z.looseObject({
       type: z.literal("shutdown_request"),
       requestId: z.string(),
-      from: textOrEmpty,
-      reason: text,
+      from: textOrEmpty(),
+      reason: text(),
     }),
   shutdown_approved: () =>
     z.looseObject({
       type: z.literal("shutdown_approved"),
       requestId: z.string(),
-      from: textOrEmpty,
-      paneId: text,
-      backendType: text,
+      from: textOrEmpty(),
+      paneId: text(),
+      backendType: text(),
     }),
   shutdown_rejected: () =>
     z.looseObject({
       type: z.literal("shutdown_rejected"),
       requestId: z.string(),
-      from: textOrEmpty,
-      reason: textOrEmpty,
+      from: textOrEmpty(),
+      reason: textOrEmpty(),
     }),
   teammate_terminated: () =>
     z.looseObject({
       type: z.literal("teammate_terminated"),
-      message: textOrEmpty,
+      message: textOrEmpty(),
       // Ours: the member that ended.
-      name: text,
+      name: text(),
     }),
   plan_approval_request: () =>
     z.looseObject({
       type: z.literal("plan_approval_request"),
       requestId: z.string(),
-      from: textOrEmpty,
-      planFilePath: textOrEmpty,
-      planContent: textOrEmpty,
+      from: textOrEmpty(),
+      planFilePath: textOrEmpty(),
+      planContent: textOrEmpty(),
     }),
   plan_approval_response: () =>
     z.looseObject({
       type: z.literal("plan_approval_response"),
       requestId: z.string(),
       approved: z.boolean(),
-      feedback: text,
-      permissionMode: text,
+      feedback: text(),
+      permissionMode: text(),
     }),
   permission_request: () =>
     z.looseObject({
       type: z.literal("permission_request"),
       request_id: z.string(),
-      agent_id: textOrEmpty,
-      tool_name: textOrEmpty,
-      tool_use_id: text,
-      description: textOrEmpty,
+      agent_id: textOrEmpty(),
+      tool_name: textOrEmpty(),
+      tool_use_id: text(),
+      description: textOrEmpty(),
       input: z._default(z.record(z.string(), z.unknown()), {}),
       permission_suggestions: z._default(z.array(z.unknown()), []),
     }),
@@ -100,23 +103,23 @@ const shapes = {
     z.looseObject({
       type: z.literal("permission_response"),
       request_id: z.string(),
-      subtype: text,
+      subtype: text(),
       response: z.nullish(z.looseObject({})),
-      error: text,
-      decision: text,
-      feedback: text,
+      error: text(),
+      decision: text(),
+      feedback: text(),
     }),
   mode_set_request: () =>
     z.looseObject({
       type: z.literal("mode_set_request"),
       mode: z.string(),
-      from: textOrEmpty,
+      from: textOrEmpty(),
     }),
   question_request: () =>
     z.looseObject({
       type: z.literal("question_request"),
       requestId: z.string(),
-      from: textOrEmpty,
+      from: textOrEmpty(),
       question: z.string(),
       choices: z.optional(z.array(z.string())),
     }),
@@ -130,19 +133,19 @@ const shapes = {
   sandbox_permission_request: () =>
     z.looseObject({
       type: z.literal("sandbox_permission_request"),
-      requestId: textOrEmpty,
-      host: textOrEmpty,
+      requestId: textOrEmpty(),
+      host: textOrEmpty(),
     }),
   sandbox_permission_response: () =>
     z.looseObject({
       type: z.literal("sandbox_permission_response"),
-      requestId: textOrEmpty,
+      requestId: textOrEmpty(),
       allow: z._default(z.boolean(), false),
-      feedback: text,
+      feedback: text(),
       permission_updates: z._default(z.array(z.unknown()), []),
     }),
   team_permission_update: () => z.looseObject({ type: z.literal("team_permission_update") }),
-  interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: textOrEmpty }),
+  interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: textOrEmpty() }),
 } as const;
 
 export type ProtocolType = keyof typeof shapes;

@@ -43,6 +43,11 @@ export function migrateConfig(config: unknown): unknown {
   }, config);
 }
 
+/** True if {@link migrateConfig} returns the config unchanged. */
+export function isMigrated(config: unknown): boolean {
+  return migrateConfig(config) === config;
+}
+
 /** True if a config of this version has an unknown format; a newer minor version only adds fields. */
 export function isNewerFormat(version: string): boolean {
   return majorOf(version) > majorOf(SCHEMA_VERSION);

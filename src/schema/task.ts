@@ -38,36 +38,3 @@ export function withNumber(value: Task, id: string): Task {
 export function watermarkOf(text: string): number | undefined {
   return /^\s*[0-9]{1,14}\s*$/.test(text) ? Number(text) : undefined;
 }
-
-const STATUSES: ReadonlySet<unknown> = new Set(taskStatus.options);
-
-/**
- * True if a value is a complete and valid task, which the schema would return unchanged. Checked by hand for speed, since
- * lists have thousands of tasks.
- */
-export function isPlainTask(value: unknown): value is Task {
-  if (typeof value !== "object" || value === null) return false;
-  const {
-    id,
-    subject,
-    description,
-    activeForm,
-    status,
-    owner,
-    blocks,
-    blockedBy,
-    metadata: facts,
-  } = value as Task;
-  return (
-    typeof id === "string" &&
-    ID.test(id) &&
-    typeof subject === "string" &&
-    typeof description === "string" &&
-    STATUSES.has(status) &&
-    [activeForm, owner].every((text) => text === undefined || typeof text === "string") &&
-    [blocks, blockedBy].every(
-      (list) => Array.isArray(list) && list.every((one) => typeof one === "string"),
-    ) &&
-    (facts === undefined || (typeof facts === "object" && facts !== null && !Array.isArray(facts)))
-  );
-}

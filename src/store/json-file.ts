@@ -1,9 +1,9 @@
-import type * as z from "zod/mini";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { pauseSync } from "../os/clock.ts";
 import { formatJson } from "../os/files/atomic-write.ts";
 import { readText } from "../os/files/fs.ts";
-import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
+import { parseShape, type Shape } from "../schema/guards/guard.ts";
+import { firstIssue } from "../schema/zod-helpers.ts";
 import type { Update } from "./lock.ts";
 
 /** Milliseconds to wait for another program that writes a file in place, before the file is read again. */
@@ -17,13 +17,13 @@ export const REREAD_MS = 20;
  */
 export function readJsonFile<T>(
   path: string,
-  schema: z.core.$ZodType<T>,
+  shape: Shape<T>,
   wait: () => void = () => pauseSync(REREAD_MS),
 ): T | undefined {
-  const first = attempt(path, schema);
+  const first = attempt(path, shape);
   if (!("problem" in first)) return first.value;
   wait();
-  const second = attempt(path, schema);
+  const second = attempt(path, shape);
   if (!("problem" in second)) return second.value;
   throw corruptFile(path, second.problem);
 }
@@ -33,14 +33,14 @@ export function readJsonFile<T>(
  * @returns undefined if there is no such record
  * @throws TeamError PERMISSION_DENIED with the system error
  */
-export function readRecordFile<T>(path: string, schema: z.core.$ZodType<T>): T | undefined {
-  const read = attempt(path, schema);
+export function readRecordFile<T>(path: string, shape: Shape<T>): T | undefined {
+  const read = attempt(path, shape);
   return "problem" in read ? undefined : read.value;
 }
 
 interface JsonChange<T> {
   readonly path: string;
-  readonly schema: z.core.$ZodType<T>;
+  readonly schema: Shape<T>;
   /** Returns the error to throw if the file is missing. */
   readonly missing: () => Error;
   /** Returns undefined for no change. May run more than once, so it must have no side effects. */
@@ -74,15 +74,15 @@ function writable(path: string, value: unknown): string {
 
 type Attempt<T> = { readonly value: T | undefined } | { readonly problem: string };
 
-function attempt<T>(path: string, schema: z.core.$ZodType<T>): Attempt<T> {
+function attempt<T>(path: string, shape: Shape<T>): Attempt<T> {
   try {
-    return parse(readText(path), schema);
+    return parse(readText(path), shape);
   } catch (error) {
     throw isSystemError(error) ? fileAccessError(path, "read", error) : error;
   }
 }
 
-function parse<T>(text: string | undefined, schema: z.core.$ZodType<T>): Attempt<T> {
+function parse<T>(text: string | undefined, shape: Shape<T>): Attempt<T> {
   if (text === undefined) return { value: undefined };
   let value: unknown;
   try {
@@ -91,7 +91,7 @@ function parse<T>(text: string | undefined, schema: z.core.$ZodType<T>): Attempt
     // Reported after the second read.
     return { problem: text.trim() === "" ? "it is empty" : "it is not JSON" };
   }
-  const parsed = parseInWords(schema, value);
+  const parsed = parseShape(shape, value);
   if (parsed.success) return { value: parsed.data };
   const issue = firstIssue(parsed.error);
   return { problem: `${issue.path === "" ? "its content" : issue.path}: ${issue.message}` };

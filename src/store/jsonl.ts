@@ -1,5 +1,5 @@
-import * as z from "zod/mini";
 import { appendLines, lineChunks, linesBackwards } from "../os/files/lines.ts";
+import { parseShape, type Shape } from "../schema/guards/guard.ts";
 
 interface AppendOptions {
   /** Waits until the lines are on disk; default false, since a killed process loses nothing that it has written. */
@@ -25,9 +25,9 @@ interface JsonLines<T> {
 }
 
 /** Reads the whole lines from a byte offset on. An incomplete last line is left for the next read; a missing file has no lines. */
-export function readJsonLines<T>(path: string, schema: z.core.$ZodType<T>, fromOffset = 0): JsonLines<T> {
+export function readJsonLines<T>(path: string, shape: Shape<T>, fromOffset = 0): JsonLines<T> {
   const { texts, offset } = readTextLines(path, fromOffset);
-  const lines = texts.flatMap((text) => parseLine(text, schema));
+  const lines = texts.flatMap((text) => parseLine(text, shape));
   return { lines, offset, bad: texts.length - lines.length };
 }
 
@@ -47,9 +47,9 @@ export function readTextLines(
 }
 
 /** Yields the whole lines of a file of any size, oldest first. Lines that do not parse are skipped; a missing file has no lines. */
-export function* jsonLines<T>(path: string, schema: z.core.$ZodType<T>): Generator<T, undefined> {
+export function* jsonLines<T>(path: string, shape: Shape<T>): Generator<T, undefined> {
   for (const { texts } of lineChunks(path)) {
-    for (const text of texts) yield* parseLine(text, schema);
+    for (const text of texts) yield* parseLine(text, shape);
   }
 }
 
@@ -66,22 +66,22 @@ interface BackwardReading {
  */
 export function* jsonLinesBackwards<T>(
   path: string,
-  schema: z.core.$ZodType<T>,
+  shape: Shape<T>,
   { holding = "", maxBytes }: BackwardReading = {},
 ): Generator<T, undefined> {
   for (const text of linesBackwards(path, maxBytes)) {
-    if (text.includes(holding)) yield* parseLine(text, schema);
+    if (text.includes(holding)) yield* parseLine(text, shape);
   }
 }
 
 /** Returns a parser of one line; its result is empty if the line does not parse. */
-export function parseJsonLine<T>(schema: z.core.$ZodType<T>): (text: string) => readonly T[] {
-  return (text) => parseLine(text, schema);
+export function parseJsonLine<T>(shape: Shape<T>): (text: string) => readonly T[] {
+  return (text) => parseLine(text, shape);
 }
 
-function parseLine<T>(text: string, schema: z.core.$ZodType<T>): T[] {
+function parseLine<T>(text: string, shape: Shape<T>): T[] {
   try {
-    const parsed = z.safeParse(schema, JSON.parse(text));
+    const parsed = parseShape(shape, JSON.parse(text));
     return parsed.success ? [parsed.data] : [];
   } catch {
     // The caller counts it: a line truncated by a crash, with others after it.

@@ -13,6 +13,7 @@ import {
 } from "../../os/files/fs.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
+import { configForm } from "../../schema/guards/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
@@ -175,7 +176,7 @@ export function readTeam(ref: TeamRef): TeamConfig {
  */
 export function readConfigFile(ref: TeamRef): TeamConfig {
   const { config: path } = ref.paths;
-  const config = readCached(ref, path, () => readJsonFile(path, teamConfig));
+  const config = readCached(ref, path, () => readJsonFile(path, configForm));
   if (config === undefined) throw teamNotFound(ref);
   return config;
 }
@@ -197,7 +198,7 @@ export function updateTeam(
 ): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  const update = jsonUpdate({ path, schema: teamConfig, missing, change });
+  const update = jsonUpdate({ path, schema: configForm, missing, change });
   return updateTeamFile(ref, path, (text, isLocked) => {
     const next = update(text, isLocked);
     return next.content === undefined ? next : { ...next, written: () => keepLastConfig(ref, next.value) };

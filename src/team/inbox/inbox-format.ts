@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { type InboxMessage, inboxMessage } from "../../schema/inbox.ts";
+import { parseShape } from "../../schema/guards/guard.ts";
+import { messageForm } from "../../schema/guards/inbox.ts";
+import type { InboxMessage } from "../../schema/inbox.ts";
 
 /** Fields that another program may omit. A value of the wrong type is ignored, and stays in the file unchanged. */
 const OPTIONAL = ["read", "color", "summary", "msgV", "msg_id", "type"] as const;
@@ -17,14 +19,14 @@ export function parseEntries(text: string): unknown[] | undefined {
 
 /** Reads one entry; undefined without the fields that every program writes: strings `from`, `text`, `timestamp` (interop.md). */
 export function readEntry(entry: unknown): InboxMessage | undefined {
-  const parsed = inboxMessage.safeParse(entry);
+  const parsed = parseShape(messageForm, entry);
   if (parsed.success) return parsed.data;
   if (typeof entry !== "object" || entry === null) return undefined;
   const wrong = new Set(parsed.error.issues.map((issue) => issue.path[0]));
   const kept = Object.entries(entry).filter(
     ([key]) => !(wrong.has(key) && (OPTIONAL as readonly string[]).includes(key)),
   );
-  return inboxMessage.safeParse(Object.fromEntries(kept)).data;
+  return parseShape(messageForm, Object.fromEntries(kept)).data;
 }
 
 /** Identifies a message: its id or, if another program wrote none, a hash of its content. */

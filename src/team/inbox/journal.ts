@@ -1,7 +1,8 @@
 import { fileAccessError, isSystemError } from "../../errors.ts";
 import { isMissing } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
-import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../../schema/inbox.ts";
+import { journalForm, STATE_RANKS } from "../../schema/guards/inbox.ts";
+import type { DeliveryState, JournalLine } from "../../schema/inbox.ts";
 import { appendJsonLines, jsonLines, jsonLinesBackwards } from "../../store/jsonl.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import type { TeamRef } from "../ref.ts";
@@ -115,7 +116,7 @@ function* linesTo(
 ): Generator<JournalLine, undefined> {
   const [id] = ids;
   const holding = ids.size === 1 ? `"id":${JSON.stringify(id)}` : `"to":${JSON.stringify(agent)}`;
-  const lines = jsonLinesBackwards(ref.paths.journal, journalLine, { holding, maxBytes });
+  const lines = jsonLinesBackwards(ref.paths.journal, journalForm, { holding, maxBytes });
   for (const line of reading(ref, lines)) {
     if (line.to === agent && ids.has(line.id)) yield line;
   }
@@ -147,7 +148,7 @@ interface JournalledMessage {
  */
 export function readJournal(ref: TeamRef, agent: string): Map<string, JournalledMessage> {
   const known = new Map<string, JournalledMessage>();
-  for (const { id, to, state, message } of reading(ref, jsonLines(ref.paths.journal, journalLine))) {
+  for (const { id, to, state, message } of reading(ref, jsonLines(ref.paths.journal, journalForm))) {
     if (to !== agent) continue;
     const before = known.get(id);
     known.set(id, {
@@ -162,5 +163,5 @@ export function readJournal(ref: TeamRef, agent: string): Map<string, Journalled
 
 /** Returns the later of two delivery states. */
 export function furthest(a: DeliveryState, b: DeliveryState): DeliveryState {
-  return DELIVERY_STATES.indexOf(a) >= DELIVERY_STATES.indexOf(b) ? a : b;
+  return STATE_RANKS[a] >= STATE_RANKS[b] ? a : b;
 }

@@ -1,5 +1,6 @@
 import { fileSize } from "../../os/files/fs.ts";
-import { type DeliveryState, type InboxMessage, type JournalLine, journalLine } from "../../schema/inbox.ts";
+import { journalForm } from "../../schema/guards/inbox.ts";
+import type { DeliveryState, InboxMessage, JournalLine } from "../../schema/inbox.ts";
 import { sameName, splitAddress } from "../../schema/names.ts";
 import { readJsonLines } from "../../store/jsonl.ts";
 import { peekInbox } from "../inbox/inbox-file.ts";
@@ -117,7 +118,7 @@ export function openMailFeed(ref: TeamRef, agent: string, filter: Omit<HistoryFi
     poll() {
       // Journal first: a message in it that is missing from the inbox read afterwards was received. A message that
       // arrives in between is reported by the next poll.
-      const { lines, offset: end } = readJsonLines(ref.paths.journal, journalLine, offset);
+      const { lines, offset: end } = readJsonLines(ref.paths.journal, journalForm, offset);
       offset = end;
       const waiting = peekInbox(ref, agent);
       const fresh = viewsOf(

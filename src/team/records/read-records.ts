@@ -1,33 +1,27 @@
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
-import type * as z from "zod/mini";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { isOwnFifoAt } from "../../os/files/fifo.ts";
 import { listDir, removeFile, removeIfEmpty, removeTree } from "../../os/files/fs.ts";
 import { bootId, type Liveness, livenessOf, pidSpace } from "../../os/process/identity.ts";
 import type { AgentPaths } from "../../protocol/paths.ts";
 import { defined } from "../../schema/defined.ts";
+import type { Form } from "../../schema/guards/guard.ts";
+import { exitForm, placeForm, statusForm } from "../../schema/guards/records.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
-import {
-  type ExitRecord,
-  exitRecord,
-  type PlaceRecord,
-  placeRecord,
-  type StatusRecord,
-  statusRecord,
-} from "../../schema/status.ts";
+import type { ExitRecord, PlaceRecord, StatusRecord } from "../../schema/status.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { writeRecord } from "./write-records.ts";
 
 /** Returns the status that an agent's process last wrote; undefined before its first (a starting agent), and for another program's member. */
 export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).status, statusRecord);
+  return readRecord(ref, ref.paths.agent(agent).status, statusForm);
 }
 
 /** Returns an agent's place; taken from its status if the process that spawned it was killed before it wrote the record. */
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
   const paths = ref.paths.agent(agent);
-  return readRecord(ref, paths.place, placeRecord) ?? placeFromStatus(readStatus(ref, agent), paths);
+  return readRecord(ref, paths.place, placeForm) ?? placeFromStatus(readStatus(ref, agent), paths);
 }
 
 function placeFromStatus(status: StatusRecord | undefined, paths: AgentPaths): PlaceRecord | undefined {
@@ -61,16 +55,16 @@ export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): vo
 
 /** Returns how an agent's program ended, as recorded by its launch script. */
 export function readExit(ref: TeamRef, agent: string): ExitRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).exit, exitRecord);
+  return readRecord(ref, ref.paths.agent(agent).exit, exitForm);
 }
 
 /** Returns how an agent's program had ended before a person restarted it in its pane. */
 export function readCrash(ref: TeamRef, agent: string): ExitRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).crash, exitRecord);
+  return readRecord(ref, ref.paths.agent(agent).crash, exitForm);
 }
 
-function readRecord<T>(ref: TeamRef, path: string, schema: z.core.$ZodType<T>): T | undefined {
-  return readCached(ref, path, () => readRecordFile(path, schema));
+function readRecord<T>(ref: TeamRef, path: string, form: Form<T>): T | undefined {
+  return readCached(ref, path, () => readRecordFile(path, form));
 }
 
 /** Removes the records of an agent's previous instance before the next start. */

@@ -4,6 +4,16 @@ import { TeamError } from "../../errors.ts";
 import { createWhole, formatJson, makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
+import {
+  type Form,
+  isFilled,
+  isNumber,
+  isRecord,
+  isText,
+  lazily,
+  looseObject,
+  oneOf,
+} from "../../schema/guards/guard.ts";
 import { sameName } from "../../schema/names.ts";
 import { metadata } from "../../schema/zod-helpers.ts";
 import { readRecordFile } from "../../store/json-file.ts";
@@ -11,35 +21,51 @@ import { assertTeam } from "../config/team-lock.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 
-const REQUEST_KINDS = ["plan", "permission", "question"] as const;
+const REQUEST_KINDS = { plan: "plan", permission: "permission", question: "question" } as const;
 
 /** A request that waits for a decision (protocol.md section 1, `requests/`). */
-const requestRecord = z.looseObject({
-  id: z.string().check(z.minLength(1)),
-  kind: z.enum(REQUEST_KINDS),
-  from: z.string(),
-  summary: z._default(z.string(), ""),
-  payload: z._default(metadata, {}),
-  at: z.number(),
-});
-export type RequestRecord = z.infer<typeof requestRecord>;
+const requestRecord = lazily(() =>
+  z.looseObject({
+    id: z.string().check(z.minLength(1)),
+    kind: z.enum(REQUEST_KINDS),
+    from: z.string(),
+    summary: z._default(z.string(), ""),
+    payload: z._default(metadata, {}),
+    at: z.number(),
+  }),
+);
+export type RequestRecord = z.infer<ReturnType<typeof requestRecord>>;
+
+export const requestForm: Form<RequestRecord> = {
+  guard: looseObject<RequestRecord>({
+    id: isFilled,
+    kind: oneOf(REQUEST_KINDS),
+    from: isText,
+    summary: isText,
+    payload: isRecord,
+    at: isNumber,
+  }),
+  schema: requestRecord,
+};
 
 /** The only answer to a request. */
-const answerRecord = z.looseObject({
-  approve: z.boolean(),
-  by: z._default(z.string(), ""),
-  note: z.optional(z.string()),
-  mode: z.optional(z.string()),
-  /** Rules that the answer adds. */
-  always: z.optional(z.array(z.string())),
-  at: z.number(),
-});
-export type AnswerRecord = z.infer<typeof answerRecord>;
+const answerRecord = lazily(() =>
+  z.looseObject({
+    approve: z.boolean(),
+    by: z._default(z.string(), ""),
+    note: z.optional(z.string()),
+    mode: z.optional(z.string()),
+    /** Rules that the answer adds. */
+    always: z.optional(z.array(z.string())),
+    at: z.number(),
+  }),
+);
+export type AnswerRecord = z.infer<ReturnType<typeof answerRecord>>;
 
 /** Returns the schema of a file in `requests/`; undefined for any other file. */
 export function requestSchemaOf(file: string): z.core.$ZodType<unknown> | undefined {
-  if (file.endsWith(".answer")) return answerRecord;
-  return file.endsWith(".json") ? requestRecord : undefined;
+  if (file.endsWith(".answer")) return answerRecord();
+  return file.endsWith(".json") ? requestRecord() : undefined;
 }
 
 /**
@@ -99,13 +125,13 @@ function recordsOf(
   return [...names]
     .filter((name) => name.endsWith(".json") && isWanted(name, names))
     .map((name) => join(requests, name))
-    .flatMap((path) => readCached(ref, path, () => readRecordFile(path, requestRecord)) ?? [])
+    .flatMap((path) => readCached(ref, path, () => readRecordFile(path, requestForm)) ?? [])
     .sort((a, b) => a.at - b.at);
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND if it does not exist, or its asker has ended */
 export function readRequest(ref: TeamRef, id: string): RequestRecord {
-  const request = readRecordFile(ref.paths.request(id).request, requestRecord);
+  const request = readRecordFile(ref.paths.request(id).request, requestForm);
   if (request === undefined) throw requestNotFound(ref, id);
   return request;
 }
@@ -135,7 +161,7 @@ export function isAwaitingAnswer(ref: TeamRef, wanted: string, asker: string): b
 
 /** Returns the answer to a request, if there is one. */
 export function readAnswer(ref: TeamRef, id: string): AnswerRecord | undefined {
-  return readRecordFile(ref.paths.request(id).answer, answerRecord);
+  return readRecordFile(ref.paths.request(id).answer, answerRecord());
 }
 
 /** Removes an answer that could not be sent: the request is unanswered again. */

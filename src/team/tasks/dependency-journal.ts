@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { fileSize, removeFile } from "../../os/files/fs.ts";
+import { lazily } from "../../schema/guards/guard.ts";
 import type { Task } from "../../schema/task.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
@@ -9,12 +10,14 @@ import type { TeamRef } from "../ref.ts";
  * One change of links, which spans several task files: new links, each as a waiting task and its blocker; a new task,
  * with the links in its own file; or a deleted task, with the tasks that name it.
  */
-const linkChange = z.union([
-  z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
-  z.object({ created: z.string() }),
-  z.object({ deleted: z.string(), namedBy: z.array(z.string()) }),
-]);
-type LinkChange = z.infer<typeof linkChange>;
+const linkChange = lazily(() =>
+  z.union([
+    z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
+    z.object({ created: z.string() }),
+    z.object({ deleted: z.string(), namedBy: z.array(z.string()) }),
+  ]),
+);
+type LinkChange = z.infer<ReturnType<typeof linkChange>>;
 
 /** Access to task files for a change of links. */
 export interface TaskFiles {
@@ -44,7 +47,7 @@ export async function changeLinks(
 /** Finishes a change of links that a killed process began. Call it under the tasks' lock. */
 export async function finishLinkChange(ref: TeamRef, files: TaskFiles): Promise<void> {
   if (fileSize(ref.paths.linkChange) === undefined) return;
-  const change = readRecordFile(ref.paths.linkChange, linkChange);
+  const change = readRecordFile(ref.paths.linkChange, linkChange());
   if (change !== undefined) await applyLinkChange(change, files);
   removeFile(ref.paths.linkChange);
 }

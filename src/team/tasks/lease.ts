@@ -1,5 +1,7 @@
 import { livenessOf } from "../../os/process/identity.ts";
-import { type ProcessIdentity, processIdentity } from "../../schema/process-identity.ts";
+import { parseShape } from "../../schema/guards/guard.ts";
+import { identityForm } from "../../schema/guards/identity.ts";
+import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Task } from "../../schema/task.ts";
 import { livenessOfAgent, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
@@ -67,6 +69,6 @@ export function isLeasedTo(task: Task, process: ProcessIdentity | undefined): bo
 
 function leaseOf({ metadata }: Task): ProcessIdentity | undefined {
   if (metadata?._lease === undefined) return undefined;
-  const lease = processIdentity.safeParse(metadata._lease);
+  const lease = parseShape(identityForm, metadata._lease);
   return lease.success ? lease.data : undefined;
 }

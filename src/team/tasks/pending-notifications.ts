@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
+import { lazily } from "../../schema/guards/guard.ts";
 import type { Task } from "../../schema/task.ts";
 
 /**
@@ -7,11 +8,14 @@ import type { Task } from "../../schema/task.ts";
  * that changed the task is killed, the next process that reads the task sends them; sent ones are never repeated.
  * `told` (a key in existing files) and `reopened` are numbers of completions: the last notified one, and the last one undone by reopening the task.
  */
-const assignment = z.object({ id: z.string(), to: z.string(), by: z.string() });
-const completion = z.object({ told: z.number(), reopened: z.number(), by: z.optional(z.string()) });
+const assignment = lazily(() => z.object({ id: z.string(), to: z.string(), by: z.string() }));
+const completion = lazily(() =>
+  z.object({ told: z.number(), reopened: z.number(), by: z.optional(z.string()) }),
+);
+type Completion = z.infer<ReturnType<typeof completion>>;
 
 /** A new owner that has not been notified yet; `id` is the id of the message. */
-type Assignment = z.infer<typeof assignment>;
+type Assignment = z.infer<ReturnType<typeof assignment>>;
 
 /** Keys of a task's metadata that only `teams` sets, never a user. */
 export const PRIVATE_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);
@@ -19,7 +23,7 @@ export const PRIVATE_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned",
 /** Returns the assignment that the owner has not been notified of. */
 export function pendingAssignment({ metadata }: Task): Assignment | undefined {
   if (metadata?._assigned === undefined) return undefined;
-  const parsed = assignment.safeParse(metadata._assigned);
+  const parsed = assignment().safeParse(metadata._assigned);
   return parsed.success ? parsed.data : undefined;
 }
 
@@ -73,14 +77,14 @@ export function withReopened(task: Task): Task {
   return marked(task, { ...others, reopened: completionNumber(task) });
 }
 
-function marked(task: Task, value: z.infer<typeof completion>): Task {
+function marked(task: Task, value: Completion): Task {
   return { ...task, metadata: { ...task.metadata, _completion: value } };
 }
 
-const NO_MARKS: z.infer<typeof completion> = { told: 0, reopened: 0 };
+const NO_MARKS: Completion = { told: 0, reopened: 0 };
 
-function marks({ metadata }: Task): z.infer<typeof completion> {
+function marks({ metadata }: Task): Completion {
   if (metadata?._completion === undefined) return NO_MARKS;
-  const parsed = completion.safeParse(metadata._completion);
+  const parsed = completion().safeParse(metadata._completion);
   return parsed.success ? parsed.data : NO_MARKS;
 }

@@ -3,8 +3,9 @@ import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { entryOf, readText, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
+import { isPlainTask, taskForm } from "../../schema/guards/task.ts";
 import { splitAddress } from "../../schema/names.ts";
-import { isPlainTask, type Task, taskNumbered, withNumber } from "../../schema/task.ts";
+import type { Task } from "../../schema/task.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
@@ -112,7 +113,7 @@ export function getTask(ref: TeamRef, id: string): Task {
 
 /** Returns a task; undefined if it is missing. @throws TeamError CORRUPT_FILE */
 export function findTask(ref: TeamRef, id: string): Task | undefined {
-  return readJsonFile(ref.paths.task(id), taskNumbered(id));
+  return readJsonFile(ref.paths.task(id), taskForm(id));
 }
 
 /** Called for each task whose file cannot be read. */
@@ -147,7 +148,7 @@ export function readableTask(ref: TeamRef, id: string, onProblem?: OnProblem): T
 function plainTask(ref: TeamRef, id: string): Task | undefined {
   try {
     const value: unknown = JSON.parse(readText(ref.paths.task(id)) ?? "");
-    return isPlainTask(value) ? withNumber(value, id) : undefined;
+    return isPlainTask(value) && value.id === id ? value : undefined;
   } catch {
     return undefined;
   }
@@ -185,7 +186,7 @@ export async function changeTask(
     const next = change(task);
     return next && withoutSecrets(next);
   };
-  const plan = jsonUpdate({ path, schema: taskNumbered(id), missing, change: changeAndRemember });
+  const plan = jsonUpdate({ path, schema: taskForm(id), missing, change: changeAndRemember });
   const after = await updateTeamFile(ref, path, plan, options);
   // A change of a lease, a link or a notification mark is no event.
   if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))

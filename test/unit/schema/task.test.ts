@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isPlainTask, task } from "../../../src/schema/task.ts";
+import { isPlainTask } from "../../../src/schema/guards/task.ts";
+import { task } from "../../../src/schema/task.ts";
 
 const plain = {
   id: "7",
