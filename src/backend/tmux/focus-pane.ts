@@ -1,4 +1,5 @@
 import type { PlaceRecord } from "../../schema/status.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { allOf, equals, ifElse, MISS } from "../../tmux/command.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
@@ -78,10 +79,12 @@ async function switchTo(
     ["select-pane", "-t", id],
     ["display-message", "-p", "-t", id, SWITCHED],
   ];
-  const { lines } = await server.batch([ifElse(id, isStill, switching, [["display-message", "-p", MISS]])]);
+  const { lines } = await attemptBatch(server, [
+    ifElse(id, isStill, switching, [["display-message", "-p", MISS]]),
+  ]);
   if (lines.includes(SWITCHED)) return { kind: "switched" };
-  // With a line, the pane is gone; without one, the client is.
-  if (lines.length > 0) return { kind: "gone" };
+  // With this line, the pane is gone; without it, the client is.
+  if (lines.includes(MISS)) return { kind: "gone" };
   return { kind: "command", argv: attachCommand(server, target), why: "unseen" };
 }
 

@@ -1,5 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { allOf, equals, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
@@ -11,6 +12,7 @@ import { WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
+const OPENED = "teams-sidebar";
 /** Fewest columns of the sidebar, and of the pane that it splits. */
 const MIN_WIDTH = 20;
 
@@ -41,18 +43,21 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   );
   const split = [
     ...["split-window", "-d", "-h", "-l", String(width), "-t", neighbour.id],
-    ...["-P", "-F", "#{pane_id}", ...env, "--", ...request.argv],
+    ...["-P", "-F", `${OPENED} #{pane_id}`, ...env, "--", ...request.argv],
   ];
-  const created = await server.batch([split], { serverPid });
-  const pane = paneId(created.lines[0]);
-  if (pane === undefined) throw refused(created.errors.join("; "), created.errors);
+  const created = await attemptBatch(server, [split], { serverPid });
+  // A hook of the user's can print other lines.
+  const printed = created.lines.find((line) => line.startsWith(`${OPENED} `));
+  const pane = paneId(printed?.slice(OPENED.length + 1));
+  if (pane === undefined)
+    throw refused(created.errors.join("; ").replace(/\.$/, ""), created.errors, await created.advice());
   const set = (option: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, option, value];
   const tags = [
     set(TAG.sidebar, ownerTag(request)),
     set(TAG.before, neighbour.options[WINDOW_LAYOUT] ?? ""),
     set("remain-on-exit", "off"),
   ];
-  await server.batch(tags, { serverPid });
+  await attemptBatch(server, tags, { serverPid });
   return pane;
 }
 
@@ -121,9 +126,13 @@ export async function keepSidebarWidth(
   return { window, pane: previous.pane, shown: width };
 }
 
-function refused(why: string, errors: readonly string[]): TeamError {
+function refused(
+  why: string,
+  errors: readonly string[],
+  advice = "Make the window wider, or run `teams sidebar` in a pane of its own.",
+): TeamError {
   return new TeamError("TMUX_ERROR", `tmux created no pane for the sidebar: ${why}.`, {
-    hint: "Make the window wider, or run `teams sidebar` in a pane of its own.",
+    hint: advice,
     details: { kind: "refused", errors },
   });
 }
