@@ -85,6 +85,11 @@ export interface Backend {
    * @returns the pids of processes in which the agent may still run
    */
   end?(place: PlaceRecord, graceMs: number): Promise<readonly number[]>;
+  /**
+   * Prepares the end of places, before their processes get signals: users who look at a session that would end with them go back to
+   * their last one. Missing if the end of a place closes nothing else.
+   */
+  leave?(places: readonly PlaceRecord[]): Promise<void>;
   /** Removes the places (closes panes, deletes logs). The caller has ended the processes. */
   close(places: readonly PlaceRecord[]): Promise<void>;
   /** Brings the place to the front of the terminal; false if it is gone. Missing if the user must run a command for that. */

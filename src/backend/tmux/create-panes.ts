@@ -21,6 +21,7 @@ import {
   parseCreatedPanes,
   remainingPanes,
 } from "./pane-commands.ts";
+import { isInOurSession, ownerTag } from "./pane-tags.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL for a process whose pane is unknown. */
@@ -39,6 +40,8 @@ export interface CreatedPanes {
   readonly created: Created;
   /** For each pane next to the caller, by instance: its window and the earlier layout of that window. */
   readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
+  /** The instances of the panes in a session of the team's. */
+  readonly inTeamSession: ReadonlySet<string>;
   /** Why other panes are not next to the caller, if that was requested. */
   readonly notHere?: NotHereReason | undefined;
   readonly problem: Problem;
@@ -57,7 +60,10 @@ export async function createPanes(
   minPane: PaneSize | undefined,
 ): Promise<CreatedPanes> {
   const [first] = requests;
-  if (first === undefined) return { created: new Map(), stacked: new Map(), problem: { errors: [] } };
+  if (first === undefined) {
+    const none = new Map();
+    return { created: none, stacked: none, inTeamSession: new Set(), problem: { errors: [] } };
+  }
   const preparing = prepareLaunches(requests.map(scriptOf));
   const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
     // Both fork a program; run them in parallel.
@@ -92,15 +98,17 @@ async function makePanes(
   if (missing.length > 0) await endProcessesOf(missing);
   const [some] = created.values();
   const notHere = placement.kind === "here" ? plan.notHere : undefined;
-  if (some === undefined) return { created, stacked: new Map(), notHere, problem };
+  const inTeamSession = inTeamSessions(seen, requests, created);
+  const made = { created, inTeamSession, notHere, problem };
+  if (some === undefined) return { ...made, stacked: new Map() };
   const { serverPid } = some;
   const { failure, errors } = await attemptBatch(server, finishCommands(plan, requests, created), {
     serverPid,
   });
   const stacked = stackedOf(plan, requests);
-  if (failure === undefined && errors.length === 0) return { created, stacked, notHere, problem };
+  if (failure === undefined && errors.length === 0) return { ...made, stacked };
   // The panes exist and their agents tag them, so only the places next to the caller must be checked.
-  return { created, stacked: await reallyStacked(server, plan, stacked, created), notHere, problem };
+  return { ...made, stacked: await reallyStacked(server, plan, stacked, created) };
 }
 
 /** Creates the panes of a plan, if necessary in several batches. @throws TmuxError if nothing was created */
@@ -152,6 +160,22 @@ async function findPanes(
 async function endProcessesOf(requests: readonly SpawnRequest[]): Promise<void> {
   const root = { pid: 0, procStart: "" };
   await Promise.all(requests.map(({ instance: marker }) => endTree({ root, marker }, { graceMs: GRACE_MS })));
+}
+
+/** Returns the instances in new sessions and in tagged ones. */
+function inTeamSessions(
+  seen: PaneList,
+  requests: readonly SpawnRequest[],
+  created: Created,
+): ReadonlySet<string> {
+  return new Set(
+    requests.flatMap((request) => {
+      const pane = created.get(request.instance);
+      const before = seen.panes.find(({ session }) => session === pane?.session);
+      const isIn = pane !== undefined && (before === undefined || isInOurSession(before, ownerTag(request)));
+      return isIn ? [request.instance] : [];
+    }),
+  );
 }
 
 /** The stacked panes belong to the first requests of the plan. */

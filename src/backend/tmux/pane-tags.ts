@@ -1,3 +1,4 @@
+import { ENDING_TAG, SESSION_TAG } from "../../launch/leave-session.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import {
   allOf,
@@ -40,8 +41,8 @@ export const TAG = {
   fitted: "@teams_fitted",
   /** On any window, during a batch that would undo its zoom: the zoomed pane. */
   zoomed: "@teams_zoomed",
-  /** On team sessions, `<session>/<root>/<team>`; it names its own session for the same reason. */
-  session: "@teams_session",
+  session: SESSION_TAG,
+  ending: ENDING_TAG,
   /** On a sidebar's pane, `<root>/<team>`. */
   sidebar: "@teams_sidebar",
 } as const;

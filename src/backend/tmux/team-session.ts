@@ -8,6 +8,7 @@ import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.t
 import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import type { PaneSize } from "./grid.ts";
+import { leaveSession } from "./leave-session.ts";
 import { newSession, ownerTag, sessionOptions } from "./pane-tags.ts";
 import { DETACHED_SIZE, freeSessionName } from "./plan-panes.ts";
 
@@ -79,6 +80,7 @@ export async function closeTeamSession(
   { id, serverPid }: Pick<TeamSession, "id" | "serverPid">,
 ): Promise<void> {
   try {
+    await leaveSession(server, id, serverPid);
     // The batch does not throw if the session has already ended.
     await server.batch([["kill-session", "-t", id]], { serverPid });
   } catch (error) {

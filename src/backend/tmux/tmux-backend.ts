@@ -17,6 +17,7 @@ import { HISTORY_ROWS, visibleRowsOfScreen } from "../visible-rows.ts";
 import { coalesce } from "./coalesce.ts";
 import { createPanes, notCreated } from "./create-panes.ts";
 import type { PaneSize } from "./grid.ts";
+import { leaveEndingSessions } from "./leave-session.ts";
 import type { CreatedPane } from "./pane-commands.ts";
 import { identityCondition, TAG } from "./pane-tags.ts";
 import { serverAt } from "./server-for.ts";
@@ -58,7 +59,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = withInstanceMarker(wanted);
-      const { created, stacked, notHere, problem } = await panes.enqueue(requests, placement);
+      const { created, stacked, inTeamSession, notHere, problem } = await panes.enqueue(requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
@@ -71,7 +72,11 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
           const place = placeOf(
             request,
             pane,
-            { placement: placement.kind, ...(beside && { beside }) },
+            {
+              placement: placement.kind,
+              ...(beside && { beside }),
+              ...(inTeamSession.has(request.instance) && { inTeamSession: true }),
+            },
             spawnedAt,
           );
           const outcome = await awaitStart(request, place, {
@@ -105,6 +110,14 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
       const server = at(place.server.socket);
       const screen = await readScreen(server, identity.pane, identity.condition, HISTORY_ROWS);
       return screen && visibleRowsOfScreen(screen);
+    },
+
+    async leave(places) {
+      for (const [socket, group] of bySocket(places.filter(({ inTeamSession }) => inTeamSession)))
+        await leaveEndingSessions(
+          at(socket),
+          group.flatMap((place) => identityCondition(place) ?? []),
+        );
     },
 
     async close(places) {
@@ -188,7 +201,7 @@ function windowsOf(
 function placeOf(
   request: SpawnRequest,
   pane: CreatedPane,
-  wanted: Pick<PlaceRecord, "placement" | "beside">,
+  wanted: Pick<PlaceRecord, "placement" | "beside" | "inTeamSession">,
   spawnedAt: number,
 ): PlaceRecord {
   return {
