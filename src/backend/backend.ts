@@ -34,11 +34,23 @@ export interface SpawnRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Where the caller says that it is in tmux, from its environment. */
+export interface CallerPosition {
+  /** Its pane; missing in a popup. */
+  readonly callerPane?: string | undefined;
+  readonly callerSession?: string | undefined;
+  /** The process of its server; pane and session are valid only there. */
+  readonly callerServer?: number | undefined;
+}
+
 /** Where new panes go (product.md, "In tmux"). */
-export interface Placement {
+export interface Placement extends CallerPosition {
   readonly kind: "team-window" | "window" | "here" | "session";
-  /** The caller's tmux pane, if any. */
-  readonly callerPane?: string;
+}
+
+/** Returns the fields of a {@link CallerPosition} alone. */
+export function callerPosition({ callerPane, callerSession, callerServer }: CallerPosition): CallerPosition {
+  return { callerPane, callerSession, callerServer };
 }
 
 /**

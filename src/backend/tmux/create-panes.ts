@@ -12,6 +12,7 @@ import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { requireSupported } from "../../tmux/version.ts";
 import type { NotHereReason, Placement, SpawnRequest } from "../backend.ts";
+import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
 import type { PaneSize } from "./grid.ts";
 import {
   type CreatedPane,
@@ -67,8 +68,9 @@ export async function createPanes(
   const preparing = prepareLaunches(requests.map(scriptOf));
   const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
     // Both fork a program; run them in parallel.
-    const [seen] = await Promise.all([listPanes(server, PLAN_OPTIONS), preparing]);
-    const plan = planPanes(seen, first, requests.length, placement, minPane);
+    const [seen] = await Promise.all([listPanes(server, [...PLAN_OPTIONS, ...POSITION_OPTIONS]), preparing]);
+    const position = actualPosition(seen, placement);
+    const plan = planPanes(seen, first, requests.length, { kind: placement.kind, ...position }, minPane);
     try {
       return await makePanes(server, seen, plan, requests, placement);
     } catch (error) {

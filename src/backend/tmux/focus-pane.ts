@@ -1,9 +1,11 @@
 import type { PlaceRecord } from "../../schema/status.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
+import type { TmuxCaller } from "../../tmux/caller.ts";
 import { allOf, equals, ifElse, MISS } from "../../tmux/command.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
-import type { TmuxCaller, TmuxServer } from "../../tmux/server.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
 import { TAG } from "./pane-tags.ts";
 
 export type FocusOutcome =
@@ -31,7 +33,7 @@ export async function focusPane(
   place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
   viewer?: TmuxCaller,
 ): Promise<FocusOutcome> {
-  const seen = await listPanes(server, [TAG.agent]);
+  const seen = await listPanes(server, [TAG.agent, ...POSITION_OPTIONS]);
   const targets = seen.panes.filter((pane) => isMeant(pane, place));
   const [first] = targets;
   if (first === undefined) return { kind: "gone" };
@@ -98,7 +100,7 @@ const SWITCHED = "SWITCHED";
 
 /** The sessions of the caller's pane, which may have been moved since it was created. */
 function sessionsOf(seen: PaneList, { pane, session }: TmuxCaller): ReadonlySet<SessionId> {
-  const own = paneId(pane);
+  const own = paneId(actualPosition(seen, { callerPane: pane }).callerPane);
   const sessions = seen.panes.filter(({ id }) => id === own).map((found) => found.session);
   return new Set(own === undefined && session !== undefined ? [session] : sessions);
 }

@@ -1,10 +1,11 @@
 import { LEAVES, LEAVING_CLIENTS } from "../../launch/leave-session.ts";
 import type { Env } from "../../os/env.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
+import { tmuxCaller } from "../../tmux/caller.ts";
 import { allOf, equals, ifElse, type TmuxCommand } from "../../tmux/command.ts";
 import { TmuxError } from "../../tmux/error.ts";
 import { type PaneId, paneId, type SessionId } from "../../tmux/ids.ts";
-import { type TmuxServer, tmuxCaller } from "../../tmux/server.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
 import { TAG } from "./pane-tags.ts";
 import { callersServer } from "./server-for.ts";
 

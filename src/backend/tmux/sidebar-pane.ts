@@ -3,8 +3,9 @@ import type { Env } from "../../os/env.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { allOf, equals, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
-import { listPanes } from "../../tmux/list-panes.ts";
+import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
+import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
 import { MIN_PANE } from "./grid.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";
 import { restoreUserLayout, WINDOW_LAYOUT } from "./stack.ts";
@@ -19,6 +20,8 @@ const MIN_WIDTH = 20;
 export interface SidebarRequest {
   /** The pane on whose right it opens; that pane keeps the focus. */
   readonly neighbour: string;
+  /** The process of that pane's server, if known. */
+  readonly serverPid?: number | undefined;
   readonly argv: readonly string[];
   /** Variables in addition to those of the tmux server. */
   readonly env?: Env;
@@ -32,8 +35,9 @@ export interface SidebarRequest {
  * @throws TeamError TMUX_ERROR if there is no room, or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
-  const { panes, serverPid } = await listPanes(server, [WINDOW_LAYOUT]);
-  const neighbour = panes.find((pane) => pane.id === request.neighbour);
+  const seen = await listPanes(server, [WINDOW_LAYOUT, ...POSITION_OPTIONS]);
+  const { serverPid } = seen;
+  const neighbour = neighbourIn(seen, request);
   if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
   const width = Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, neighbour.width - 1 - MIN_PANE.width));
   if (neighbour.width < 2 * MIN_WIDTH + 1)
@@ -67,10 +71,11 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
  */
 export async function closeSidebarPane(
   server: TmuxServer,
-  { neighbour, team, rootTag }: Pick<SidebarRequest, "neighbour" | "team" | "rootTag">,
+  request: Omit<SidebarRequest, "argv" | "env">,
 ): Promise<boolean> {
-  const seen = await listPanes(server, [TAG.sidebar, TAG.before, TAG.agent]);
-  const window = seen.panes.find((pane) => pane.id === neighbour)?.window;
+  const { team, rootTag } = request;
+  const seen = await listPanes(server, [TAG.sidebar, TAG.before, TAG.agent, ...POSITION_OPTIONS]);
+  const window = neighbourIn(seen, request)?.window;
   const sidebar = seen.panes.find(
     (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
   );
@@ -87,6 +92,14 @@ export async function closeSidebarPane(
   ];
   await server.batch(commands, { serverPid: seen.serverPid });
   return true;
+}
+
+function neighbourIn(
+  seen: PaneList,
+  { neighbour, serverPid }: Pick<SidebarRequest, "neighbour" | "serverPid">,
+): TmuxPane | undefined {
+  const { callerPane } = actualPosition(seen, { callerPane: neighbour, callerServer: serverPid });
+  return seen.panes.find(({ id }) => id === callerPane);
 }
 
 /** Columns of a window, and of the sidebar's pane in it. */

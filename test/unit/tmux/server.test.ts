@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tmuxCaller } from "../../../src/tmux/server.ts";
+import { tmuxCaller } from "../../../src/tmux/caller.ts";
 
 test("tmuxCaller reads $TMUX and $TMUX_PANE, even if the socket's path contains commas", () => {
   expect(tmuxCaller({ TMUX: "/tmp/a,1,2/sock,12,3", TMUX_PANE: "%4" })).toEqual({

@@ -8,7 +8,7 @@ import {
 } from "../../../../src/backend/tmux/sidebar-pane.ts";
 import { openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
-import { tmuxCaller } from "../../../../src/tmux/server.ts";
+import { tmuxCaller } from "../../../../src/tmux/caller.ts";
 import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
