@@ -42,6 +42,9 @@ export const TAG = {
   /** On any window, during a batch that would undo its zoom: the zoomed pane. */
   zoomed: "@teams_zoomed",
   session: SESSION_TAG,
+  /** On team windows: the pane that is zoomed, and the number of panes at that time. */
+  zoom: "@teams_zoom",
+  zoomPanes: "@teams_zoom_panes",
   ending: ENDING_TAG,
   /** On a sidebar's pane, `<root>/<team>`. */
   sidebar: "@teams_sidebar",
