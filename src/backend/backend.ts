@@ -34,11 +34,23 @@ export interface SpawnRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Where the caller says that it is in tmux, from its environment. */
+export interface CallerPosition {
+  /** Its pane; missing in a popup. */
+  readonly callerPane?: string | undefined;
+  readonly callerSession?: string | undefined;
+  /** The process of its server; pane and session are valid only there. */
+  readonly callerServer?: number | undefined;
+}
+
 /** Where new panes go (product.md, "In tmux"). */
-export interface Placement {
+export interface Placement extends CallerPosition {
   readonly kind: "team-window" | "window" | "here" | "session";
-  /** The caller's tmux pane, if any. */
-  readonly callerPane?: string;
+}
+
+/** Returns the fields of a {@link CallerPosition} alone. */
+export function callerPosition({ callerPane, callerSession, callerServer }: CallerPosition): CallerPosition {
+  return { callerPane, callerSession, callerServer };
 }
 
 /**
@@ -85,6 +97,11 @@ export interface Backend {
    * @returns the pids of processes in which the agent may still run
    */
   end?(place: PlaceRecord, graceMs: number): Promise<readonly number[]>;
+  /**
+   * Prepares the end of places, before their processes get signals: users who look at a session that would end with them go back to
+   * their last one. Missing if the end of a place closes nothing else.
+   */
+  leave?(places: readonly PlaceRecord[]): Promise<void>;
   /** Removes the places (closes panes, deletes logs). The caller has ended the processes. */
   close(places: readonly PlaceRecord[]): Promise<void>;
   /** Brings the place to the front of the terminal; false if it is gone. Missing if the user must run a command for that. */

@@ -8,7 +8,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config/config.ts";
 import { readPlace, readStatus } from "../team/records/read-records.ts";
-import { tmuxCaller } from "../tmux/server.ts";
+import { tmuxCaller } from "../tmux/caller.ts";
 
 /**
  * Shows the pane of the first member that has one.

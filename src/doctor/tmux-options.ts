@@ -42,7 +42,8 @@ async function readTmuxView(server: TmuxServer): Promise<TmuxView | undefined> {
 }
 
 /** Hooks in which a plugin may rearrange panes. */
-const LAYOUT_HOOKS = /^(after-(split|new|kill|join|break|resize|select|swap)-|pane-|window-|client-resized)/;
+const LAYOUT_HOOKS =
+  /^(after-(split|new|kill|join|break|rename|resize|select|swap)-|pane-|window-|client-resized)/;
 
 /** Parses the output of the show and list commands. Pure. */
 export function parseTmuxView(lines: readonly string[]): TmuxView {
@@ -132,15 +133,32 @@ function clipboardFinding(value: string | undefined): Finding {
   return warn("tmux clipboard", text, "In tmux.conf: set -s set-clipboard on.");
 }
 
-/** Commands that rearrange panes, or run a program that can. */
-const MOVES =
-  /\b(select-layout|selectl|next-layout|previous-layout|resize-pane|resizep|swap-pane|swapp|join-pane|joinp|break-pane|breakp|move-pane|movep|rotate-window|rotatew|run-shell|run)\b/;
+/** Commands that rearrange, make or rename panes and windows, or run a program that can. */
+const MOVES = anyCommand(
+  "select-layout|selectl|next-layout|nextl|previous-layout|prevl|resize-pane|resizep|swap-pane|swapp|join-pane|joinp|" +
+    "break-pane|breakp|move-pane|movep|rotate-window|rotatew|split-window|splitw|new-window|neww|kill-pane|killp|" +
+    "rename-window|renamew|rename-session|rename|run-shell|run",
+);
+/** Commands that wait for the user or another program; in an `after-` hook, the command before it waits too. */
+const WAITS = anyCommand(
+  "command-prompt|confirm-before|confirm|display-menu|menu|display-popup|popup|display-panes|displayp|wait-for|wait",
+);
+
+function anyCommand(names: string): RegExp {
+  return new RegExp(`(?<![\\w-])(${names})(?![\\w-])`);
+}
 
 function hookFinding(hooks: TmuxView["hooks"]): Finding {
-  const moving = [...hooks].filter(([, command]) => MOVES.test(command)).map(([name]) => name);
-  if (moving.length === 0) return ok("tmux hooks", "none that rearranges panes");
-  const text = `${moving.join(", ")} may rearrange agents' panes`;
-  return warn("tmux hooks", text, "A plugin or tmux.conf set these hooks. To see them: tmux show-hooks -g");
+  const named = (pattern: RegExp, of = /./): string[] =>
+    [...hooks].filter(([name, command]) => of.test(name) && pattern.test(command)).map(([name]) => name);
+  const [moving, waiting] = [named(MOVES), named(WAITS, /^after-/)];
+  const texts = [
+    ...(moving.length === 0 ? [] : [`${moving.join(", ")} may rearrange agents' panes`]),
+    ...(waiting.length === 0 ? [] : [`${waiting.join(", ")} may wait, and starts and ends wait with it`]),
+  ];
+  if (texts.length === 0) return ok("tmux hooks", "none that rearranges panes or waits");
+  const remedy = "A plugin or tmux.conf set these hooks. To see them: tmux show-hooks -g";
+  return warn("tmux hooks", texts.join("; "), remedy);
 }
 
 function sizeFinding(rule: string | undefined, clients: TmuxView["clients"]): Finding {

@@ -1,6 +1,7 @@
 import type { AgentPaths } from "../protocol/paths.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import { PANE_VARIABLES } from "./agent-environment.ts";
+import { LEAVE_SESSION } from "./leave-session.ts";
 
 export interface LaunchScriptInput {
   /** Named in the text that a crashed pane shows. */
@@ -230,6 +231,7 @@ hold() {
   return 1
 }
 
+${LEAVE_SESSION}
 # The shell reports a killed program on its stderr, and would block there while the output of the terminal is stopped.
 exec 8>&2 2>/dev/null
 nonblock=
@@ -248,6 +250,7 @@ while :; do
   if [ "$code" -eq 0 ]; then
     record_exit 0 ""
     ring_all
+    leave_session
     exit 0
   fi
   if [ -n "$log" ]; then
@@ -266,7 +269,10 @@ while :; do
   record_exit "$code" "$(printf '%s\n' "$shown" | as_json)"
   ring_all
   leave_screen
-  hold || exit "$code"
+  hold || {
+    leave_session
+    exit "$code"
+  }
   # Keep the record for processes that have not read it yet.
   mv -f "$run/exit.json" "$run/crash.json"
   # On some systems, "stty sane" does not restore the keys.

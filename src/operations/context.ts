@@ -1,5 +1,5 @@
 import type { AgentTypes } from "../agent/prompts/agent-types.ts";
-import type { Backend } from "../backend/backend.ts";
+import type { Backend, CallerPosition } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose-backend.ts";
 import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
@@ -19,7 +19,7 @@ export interface Backends {
 }
 
 /** Everything that an operation acts with. Operations read nothing from the process itself. */
-export interface OperationContext {
+export interface OperationContext extends CallerPosition {
   readonly home: Home;
   readonly ref: TeamRef;
   /** The acting member's name. */
@@ -30,8 +30,6 @@ export interface OperationContext {
   readonly backends: Backends;
   /** Returns the agent types that apply in a directory. Without it, only the built-in types exist. */
   readonly agentTypes?: (directory: string) => Promise<AgentTypes>;
-  /** The caller's own pane, if it runs inside tmux. */
-  readonly callerPane?: string;
   /** The program and leading arguments that run this command line: node and the built file. */
   readonly program: readonly string[];
 }

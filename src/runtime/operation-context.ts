@@ -6,6 +6,7 @@ import type { Env } from "../os/env.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { LoadedSettings } from "../settings/settings.ts";
 import type { AnyCall } from "../terminal/call.ts";
+import { tmuxCaller } from "../tmux/caller.ts";
 import type { BackendsOptions } from "./backends.ts";
 import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./select-team.ts";
 
@@ -32,12 +33,13 @@ export async function operationContext(
 /** As {@link operationContext} for a command that needs only files: it has no backends and loads less. */
 export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): OperationContext {
   const { env, cwd, program } = call.io;
-  const callerPane = env.TMUX && env.TMUX_PANE ? { callerPane: env.TMUX_PANE } : {};
+  const { pane, session, serverPid } = tmuxCaller(env) ?? {};
+  const position = { callerPane: pane, callerSession: session, callerServer: serverPid };
   const agentTypes = async (directory: string): Promise<AgentTypes> => {
     const { agentTypesIn } = await import("./agent/load-agent-types.ts");
     return agentTypesIn(home.root, directory);
   };
-  const own = { env, clock: systemClock, cwd, backends: NO_BACKENDS, agentTypes, program, ...callerPane };
+  const own = { env, clock: systemClock, cwd, backends: NO_BACKENDS, agentTypes, program, ...position };
   return { home, ref, actor, ...own };
 }
 

@@ -20,11 +20,10 @@ export function ownFacts(
 export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" | "server"> {
   // `socket,pid,session`; a socket's path may hold commas.
   const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(TMUX ?? "") ?? [];
-  if (TMUX_PANE === undefined || socket === undefined) return {};
-  return {
-    paneId: TMUX_PANE,
-    server: { socket, pid: Number(pid), procStart: startTimeOf(Number(pid)) ?? "" },
-  };
+  const procStart = startTimeOf(Number(pid));
+  // Without its server, the pane of these variables is gone, and its id may be that of another one.
+  if (TMUX_PANE === undefined || socket === undefined || procStart === undefined) return {};
+  return { paneId: TMUX_PANE, server: { socket, pid: Number(pid), procStart } };
 }
 
 /** As {@link ownPane} for a teammate, plus the pane's own process: the launch script, which is the parent of this process's parent. */

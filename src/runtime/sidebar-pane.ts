@@ -9,6 +9,7 @@ import {
 import { rootTag } from "../protocol/paths.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Io } from "../terminal/io.ts";
+import { tmuxCaller } from "../tmux/caller.ts";
 
 /** Variables that select the team and its files; those of the tmux server may differ. */
 const SIDEBAR_VARIABLES = [
@@ -24,7 +25,7 @@ const SIDEBAR_VARIABLES = [
 export async function openSidebar(io: Io, ref: TeamRef, neighbour: string): Promise<string> {
   const env = Object.fromEntries(SIDEBAR_VARIABLES.map((name) => [name, io.env[name]]));
   return openSidebarPane(callersServer(io.env), {
-    ...placeOf(ref, neighbour),
+    ...placeOf(io, ref, neighbour),
     env,
     argv: [...io.program, "sidebar", "--team", ref.team],
   });
@@ -32,7 +33,7 @@ export async function openSidebar(io: Io, ref: TeamRef, neighbour: string): Prom
 
 /** Closes the sidebar of a team in the window of a pane. @returns whether one was open */
 export async function closeSidebar(io: Io, ref: TeamRef, neighbour: string): Promise<boolean> {
-  return closeSidebarPane(callersServer(io.env), placeOf(ref, neighbour));
+  return closeSidebarPane(callersServer(io.env), placeOf(io, ref, neighbour));
 }
 
 /**
@@ -65,6 +66,7 @@ export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => v
   return keep;
 }
 
-function placeOf(ref: TeamRef, neighbour: string): Pick<SidebarRequest, "neighbour" | "team" | "rootTag"> {
-  return { neighbour, team: ref.team, rootTag: rootTag(ref.home.root) };
+function placeOf(io: Io, ref: TeamRef, neighbour: string): Omit<SidebarRequest, "argv" | "env"> {
+  const serverPid = tmuxCaller(io.env)?.serverPid;
+  return { neighbour, serverPid, team: ref.team, rootTag: rootTag(ref.home.root) };
 }

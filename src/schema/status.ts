@@ -39,6 +39,8 @@ export const placeRecord = z.looseObject({
   paneId: z.optional(z.string()),
   windowId: z.optional(z.string()),
   session: z.optional(z.string()),
+  /** The session is one of the team's, which ends with its last pane. */
+  inTeamSession: z.optional(z.boolean()),
   /** The requested placement of its pane: `team-window`, `window`, `here` or `session`. */
   placement: z.optional(z.string()),
   /** The window of the user that contains its pane, and its layout before the team's panes. */

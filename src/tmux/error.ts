@@ -43,6 +43,8 @@ export class TmuxError extends TeamError {
   readonly done: CallProgress;
   readonly command: TmuxCommand | undefined;
   readonly stderr: string | undefined;
+  /** The lines that the commands of a batch printed before it failed. */
+  readonly printed: readonly string[];
 
   constructor({ kind, message, hint, done, command, stderr, batch, facts }: TmuxFailure) {
     super(kind === "not-found" ? "TMUX_NOT_FOUND" : "TMUX_ERROR", message, {
@@ -60,6 +62,7 @@ export class TmuxError extends TeamError {
     this.done = done;
     this.command = command;
     this.stderr = stderr;
+    this.printed = batch?.printed ?? [];
   }
 }
 
@@ -103,11 +106,17 @@ function doneBeforeLoss(kinds: readonly string[], batch: TmuxFailure["batch"]): 
   return answered ? "some" : "unknown";
 }
 
-export function timedOut(command: TmuxCommand, timeoutMs: number, batch?: TmuxFailure["batch"]): TmuxError {
+/** @param advice a hint about hooks that may wait; without it, the server may hang */
+export function timedOut(
+  command: TmuxCommand,
+  timeoutMs: number,
+  advice: string | undefined,
+  batch?: TmuxFailure["batch"],
+): TmuxError {
   return new TmuxError({
     kind: "timed-out",
     message: `tmux did not answer ${command[0] ?? ""} within ${timeoutMs / 1000} seconds.`,
-    hint: "The server may hang; check it with `tmux ls`.",
+    hint: advice ?? "The server may hang; check it with `tmux ls`.",
     done: "unknown",
     command,
     ...(batch === undefined ? {} : { batch }),

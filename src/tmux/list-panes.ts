@@ -60,10 +60,11 @@ export async function listPanes(server: TmuxServer, options: readonly string[] =
     if (!isGone(error)) throw error;
     return { running: !isNoServer(error), serverPid: undefined, version: undefined, panes: [] };
   }
+  // A hook of the user's can print other lines.
   const rows = text
     .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => line.split("\t"));
+    .map((line) => line.split("\t"))
+    .filter((row) => row.length >= variables.length);
   const release = rows[0]?.[FIELDS.indexOf("version")];
   const version = release === undefined ? undefined : parseVersion(release);
   if (version !== undefined) requireSupported(version);

@@ -4,7 +4,6 @@ import { type ProgramResult, run as runProgram } from "../os/process/run.ts";
 import { startSentinel, type WaitingProgram } from "../os/process/spawn.ts";
 import { type BatchLine, escapeArguments, script, scriptFor, type TmuxCommand } from "./command.ts";
 import {
-  errorKindOf,
   otherServer,
   programMissing,
   refusal,
@@ -13,7 +12,7 @@ import {
   type TmuxFailure,
   timedOut,
 } from "./error.ts";
-import { type SessionId, sessionId } from "./ids.ts";
+import { hookAdvice, hooksAfter } from "./hooks.ts";
 import { parseVersion, type TmuxVersion } from "./version.ts";
 
 /** The address of a server: the name of its socket (`-L`), its path (`-S`), or undefined for the user's default server. */
@@ -21,6 +20,8 @@ export type TmuxSocket = { readonly name: string } | { readonly path: string } |
 
 /** Milliseconds; a longer call hangs. A normal one takes two milliseconds. */
 const CALL_TIMEOUT_MS = 15_000;
+/** Milliseconds to find the hooks that a call may have waited for. */
+const HOOKS_TIMEOUT_MS = 2_000;
 
 interface TmuxServerOptions {
   readonly socket?: TmuxSocket;
@@ -33,7 +34,7 @@ interface TmuxServerOptions {
   readonly run?: typeof runProgram;
 }
 
-interface BatchOptions {
+export interface BatchOptions {
   /** Start the server if it does not run. */
   readonly start?: boolean;
   /**
@@ -48,13 +49,17 @@ interface BatchResult {
   readonly lines: readonly string[];
   /** The complete output, with empty lines. */
   readonly text: string;
-  /** One line for each failed command; the others were done. */
+  /**
+   * One line for each failed command; the others were done. A failing hook of the user adds lines too, so callers check what was
+   * done by what the commands print.
+   */
   readonly errors: readonly string[];
 }
 
 /**
  * The driver of one tmux server: argument vectors in, text out, one forked client for each call. It keeps no connection and no
- * state, and never attaches a client.
+ * state, and never attaches a client. Each call prints a final mark: with it, the commands ran to the end, whatever the exit status
+ * is, which can be that of the user's hooks.
  */
 export interface TmuxServer {
   readonly socket: TmuxSocket;
@@ -102,37 +107,50 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
     });
     if (result.failure === "not-found") throw programMissing();
     if (result.failure === "timed-out") {
-      throw timedOut(command, timeoutMs, batch && { ...batch, printed: linesOf(result.stdout) });
+      const advice = hookAdvice(await hooksOf(input ?? words.join(" ")));
+      throw timedOut(command, timeoutMs, advice, batch && { ...batch, printed: linesOf(result.stdout) });
     }
     return result;
+  };
+
+  /** Returns the hooks that a call may still wait for; none if the server does not answer. */
+  const hooksOf = async (sent: string): Promise<string[]> => {
+    const shown = await run("tmux", ["-u", ...socketArgs, "show-hooks", "-g"], {
+      env,
+      timeoutMs: Math.min(timeoutMs, HOOKS_TIMEOUT_MS),
+    });
+    return hooksAfter(sent, shown.stdout);
   };
 
   return {
     socket,
     socketArgs,
     async call(command) {
-      const result = await invoke(command, { words: escapeArguments(command) });
-      if (result.code !== 0) throw refusal(command, result.stderr);
-      return result.stdout;
+      const end = endMark();
+      const result = await invoke(command, { words: [...escapeArguments(command), ";", ...printing(end)] });
+      const printed = textBefore(result.stdout, end);
+      if (printed === undefined && result.code !== 0) throw refusal(command, result.stderr);
+      return printed ?? result.stdout;
     },
     async batch(lines, { start = false, serverPid } = {}) {
       const verb = start ? ["start-server", ";", "source-file", "-"] : ["source-file", "-"];
       const commands = lines.flatMap((line) => ("chain" in line ? line.chain : [line]));
       const sent = { commands: commands.map(([name = ""]) => name), printed: [] };
-      // Random, so that the output of a command cannot imitate it.
-      const other = `other-server-${randomUUID()}`;
-      const input =
-        serverPid === undefined
-          ? script(lines)
-          : scriptFor(serverPid, lines, ["display-message", "-p", other]);
-      const result = await invoke(verb, { input, batch: sent });
-      const answer = { lines: linesOf(result.stdout), text: result.stdout, errors: linesOf(result.stderr) };
-      const unread = result.code === 0 ? undefined : syntaxErrorOf(answer);
+      const [end, other] = [endMark(), `other-server-${randomUUID()}`];
+      const checked = serverPid === undefined ? script(lines) : scriptFor(serverPid, lines, printing(other));
+      const result = await invoke(verb, { input: checked + script([printing(end)]), batch: sent });
+      const text = textBefore(result.stdout, end);
+      const answer = {
+        lines: linesOf(text ?? result.stdout),
+        text: text ?? result.stdout,
+        errors: linesOf(result.stderr),
+      };
+      if (answer.lines.includes(other)) throw otherServer(verb);
+      if (text !== undefined) return answer;
+      const unread = syntaxErrorOf(answer);
       if (unread !== undefined) throw refusal(verb, unread, sent);
-      if (answer.lines[0] === other) throw otherServer(verb);
-      const isAnswered = answer.errors.length > 0 && !answer.errors.map(errorKindOf).some(isServerMissing);
-      if (result.code === 0 || isAnswered) return answer;
-      throw refusal(verb, result.stderr, { ...sent, printed: answer.lines });
+      // A batch that ends without its mark and without an error has lost its server.
+      throw refusal(verb, result.stderr.trim() || "lost server", { ...sent, printed: answer.lines });
     },
     wait(channel) {
       return startSentinel("tmux", ["-u", ...socketArgs, "wait-for", channel], env);
@@ -162,6 +180,21 @@ export function socketArguments(socket: TmuxSocket): string[] {
   return "path" in socket ? ["-S", socket.path] : ["-L", socket.name];
 }
 
+/** Random, so that the output of a command cannot imitate it. */
+function endMark(): string {
+  return `end-${randomUUID()}`;
+}
+
+function printing(text: string): TmuxCommand {
+  return ["display-message", "-p", text];
+}
+
+/** Returns what was printed before a mark; undefined without the mark. Hooks can print more after it. */
+function textBefore(output: string, mark: string): string | undefined {
+  const at = output.indexOf(`${mark}\n`);
+  return at < 0 ? undefined : output.slice(0, at);
+}
+
 function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
@@ -177,29 +210,4 @@ function syntaxErrorOf({ lines, errors }: BatchResult): string | undefined {
 
 function isServerMissing(kind: TmuxErrorKind): boolean {
   return kind === "no-server" || kind === "lost-server";
-}
-
-/** The position of a caller inside tmux, from its environment. */
-export interface TmuxCaller {
-  readonly socket: { readonly path: string };
-  /** The process id of its server; the pane's id is valid only there. */
-  readonly serverPid: number;
-  /** Undefined in a popup. */
-  readonly pane?: string | undefined;
-  /** The session that it was started in; its pane may have been moved since. */
-  readonly session?: SessionId | undefined;
-}
-
-/**
- * Reads `$TMUX` (`<socket>,<pid>,<session>`; the socket's path may contain commas) and `$TMUX_PANE`. Undefined outside tmux.
- */
-export function tmuxCaller(env: Env): TmuxCaller | undefined {
-  const [, path, pid, session] = /^(.+),(\d+),(\d+)$/.exec(env.TMUX ?? "") ?? [];
-  if (path === undefined) return undefined;
-  return {
-    socket: { path },
-    serverPid: Number(pid),
-    pane: env.TMUX_PANE,
-    session: sessionId(`$${session}`),
-  };
 }

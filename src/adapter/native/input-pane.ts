@@ -61,9 +61,9 @@ export function openInputPane(server: TmuxServer, place: PlaceRecord): InputPane
         const { lines, errors } = await server.batch([
           ifElse(pane, open, [...keys, print(TYPED)], [print(refusalFormat(condition))]),
         ]);
-        const [answer] = lines;
-        if (answer === TYPED) return "typed";
-        const why = REASONS.find((reason) => reason === answer);
+        // A hook of the user's can print other lines.
+        if (lines.includes(TYPED)) return "typed";
+        const why = REASONS.find((reason) => lines.includes(reason));
         if (why !== undefined) return why;
         throw tmuxRefusal(pane, errors);
       } catch (error) {

@@ -1,10 +1,14 @@
 import { TeamError } from "../../errors.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
+import type { BatchLine } from "../../tmux/command.ts";
+import type { WindowId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { type LayoutName, layoutCommands } from "./layout-commands.ts";
 import { isInOurWindow, ownerTag } from "./pane-tags.ts";
 import { hasOwnWindow, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
+import { recordZoom, restoreZoom } from "./zoom.ts";
 
 /**
  * Lays out the shared windows of a team. Panes that join them later follow the same layout.
@@ -20,16 +24,33 @@ export async function layOutTeam(
   const windows = teamWindows(seen, team, { kind: "team-window" });
   const alone = seen.panes.filter((pane) => hasOwnWindow(pane) && isInOurWindow(pane, ownerTag(team)));
   const counts = { shared: windows.length, apart: new Set(alone.map(({ window }) => window)).size };
-  const commands = windows.flatMap((panes) => {
-    const [first] = panes;
-    if (first === undefined) return [];
-    return layoutCommands({ id: first.window, size: windowSize(panes), panes: panes.length, layout });
+  const laidOut = windows.flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : [{ id: first.window, size: windowSize([first]), panes: others.length + 1, layout }],
+  );
+  if (laidOut.length === 0) return counts;
+  const commands = laidOut.flatMap((window): BatchLine[] => {
+    const [select = [], ...others] = layoutCommands(window);
+    return [
+      recordZoom(window.id),
+      { chain: [select, ["display-message", "-p", doneLine(window.id)]] },
+      ...others,
+      restoreZoom(window.id),
+    ];
   });
-  if (commands.length === 0) return counts;
-  const { errors } = await server.batch(commands, { serverPid: seen.serverPid });
-  if (errors.length === 0) return counts;
-  throw new TeamError("TMUX_ERROR", `tmux did not lay out every window as ${layout}: ${errors.join("; ")}.`, {
-    hint: "The agents keep running. Enlarge the window, or choose another layout.",
+  const result = await attemptBatch(server, commands, { serverPid: seen.serverPid });
+  // The errors of the user's hooks are among these too.
+  const { lines, errors } = result;
+  if (laidOut.every(({ id }) => lines.includes(doneLine(id)))) return counts;
+  const why = errors.join("; ").replace(/\.$/, "");
+  const advice = (await result.advice()) ?? "Enlarge the window, or choose another layout.";
+  throw new TeamError("TMUX_ERROR", `tmux did not lay out every window as ${layout}: ${why}.`, {
+    hint: `The agents keep running. ${advice}`,
     details: { kind: "refused", errors },
   });
+}
+
+function doneLine(window: WindowId): string {
+  return `teams-laid-out ${window}`;
 }

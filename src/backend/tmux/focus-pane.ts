@@ -1,8 +1,11 @@
 import type { PlaceRecord } from "../../schema/status.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
+import type { TmuxCaller } from "../../tmux/caller.ts";
 import { allOf, equals, ifElse, MISS } from "../../tmux/command.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
-import type { TmuxCaller, TmuxServer } from "../../tmux/server.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
 import { TAG } from "./pane-tags.ts";
 
 export type FocusOutcome =
@@ -20,7 +23,8 @@ export type FocusOutcome =
 
 /**
  * Shows the pane of an agent. If the caller is on the same server, this switches the client that shows the caller's session to the
- * session, window and pane of the agent, and unzooms another pane there. Otherwise it returns the command to attach.
+ * session, window and pane of the agent, and unzooms another pane there. A client whose session would end without it (under
+ * `destroy-unattached`) stays there, and the window is linked into its session. Otherwise it returns the command to attach.
  * @param place without `instance` for a lead, whose pane has no tag because it is the user's own
  * @throws TeamError TMUX_ERROR
  */
@@ -29,7 +33,7 @@ export async function focusPane(
   place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
   viewer?: TmuxCaller,
 ): Promise<FocusOutcome> {
-  const seen = await listPanes(server, [TAG.agent]);
+  const seen = await listPanes(server, [TAG.agent, ...POSITION_OPTIONS]);
   const targets = seen.panes.filter((pane) => isMeant(pane, place));
   const [first] = targets;
   if (first === undefined) return { kind: "gone" };
@@ -43,7 +47,7 @@ export async function focusPane(
   if (client === undefined) return { kind: "command", argv: command, why: "unseen" };
   // A window can be linked into several sessions: prefer the session that the client already shows.
   const target = targets.find(({ session }) => session === client.session) ?? first;
-  return switchTo(server, client.name, target, place);
+  return switchTo(server, client, target, place);
 }
 
 function isMeant(pane: TmuxPane, place: Parameters<typeof focusPane>[1]): boolean {
@@ -61,27 +65,34 @@ function attachCommand(server: TmuxServer, { sessionName, window, id }: TmuxPane
 
 async function switchTo(
   server: TmuxServer,
-  client: string,
+  client: Client,
   target: TmuxPane,
   { instance }: Parameters<typeof focusPane>[1],
 ): Promise<FocusOutcome> {
-  const { session, window, id, pid } = target;
+  const { window, id, pid } = target;
+  // Leaving a session under destroy-unattached would end it, so the window comes to the session instead.
+  const stays = client.holdsSession && target.session !== client.session;
+  const session = stays ? client.session : target.session;
   const isStill = allOf(
     equals("pane_id", id),
     equals("pane_pid", String(pid)),
     ...(instance === undefined ? [] : [equals(TAG.agent, instance)]),
   );
   const switching = [
-    ["switch-client", "-c", client, "-t", `${session}:${window}.${id}`],
+    stays
+      ? ["link-window", "-s", `${target.session}:${window}`, "-t", `${session}:`]
+      : ["switch-client", "-c", client.name, "-t", `${session}:${window}.${id}`],
     ["select-window", "-t", `${session}:${window}`],
     // Selecting another pane ends a zoom; selecting the zoomed one itself leaves it.
     ["select-pane", "-t", id],
     ["display-message", "-p", "-t", id, SWITCHED],
   ];
-  const { lines } = await server.batch([ifElse(id, isStill, switching, [["display-message", "-p", MISS]])]);
+  const { lines } = await attemptBatch(server, [
+    ifElse(id, isStill, switching, [["display-message", "-p", MISS]]),
+  ]);
   if (lines.includes(SWITCHED)) return { kind: "switched" };
-  // With a line, the pane is gone; without one, the client is.
-  if (lines.length > 0) return { kind: "gone" };
+  // With this line, the pane is gone; without it, the client is.
+  if (lines.includes(MISS)) return { kind: "gone" };
   return { kind: "command", argv: attachCommand(server, target), why: "unseen" };
 }
 
@@ -89,22 +100,30 @@ const SWITCHED = "SWITCHED";
 
 /** The sessions of the caller's pane, which may have been moved since it was created. */
 function sessionsOf(seen: PaneList, { pane, session }: TmuxCaller): ReadonlySet<SessionId> {
-  const own = paneId(pane);
+  const own = paneId(actualPosition(seen, { callerPane: pane }).callerPane);
   const sessions = seen.panes.filter(({ id }) => id === own).map((found) => found.session);
   return new Set(own === undefined && session !== undefined ? [session] : sessions);
 }
 
+interface Client {
+  readonly name: string;
+  readonly session: SessionId;
+  /** Its session ends when the client leaves it. */
+  readonly holdsSession: boolean;
+}
+
 /** The most recently used client of those that show one of the sessions. */
-async function clientOf(
-  server: TmuxServer,
-  sessions: ReadonlySet<SessionId>,
-): Promise<{ readonly name: string; readonly session: SessionId } | undefined> {
-  const text = await server.call(["list-clients", "-F", "#{session_id} #{client_activity} #{client_name}"]);
+async function clientOf(server: TmuxServer, sessions: ReadonlySet<SessionId>): Promise<Client | undefined> {
+  const variables =
+    "#{session_id} #{client_activity} #{session_attached} #{destroy-unattached} #{client_name}";
+  const text = await server.call(["list-clients", "-F", variables]);
   const clients = text.split("\n").flatMap((line) => {
-    const [shown, activity, ...name] = line.split(" ");
+    const [shown, activity, attached, destroys = "", ...name] = line.split(" ");
     const session = sessionId(shown);
     if (session === undefined || !sessions.has(session)) return [];
-    return [{ session, activity: Number(activity), name: name.join(" ") }];
+    // A flag before tmux 3.4, then a choice.
+    const holdsSession = attached === "1" && !["0", "off"].includes(destroys);
+    return [{ session, activity: Number(activity), name: name.join(" "), holdsSession }];
   });
   return clients.sort((a, b) => b.activity - a.activity)[0];
 }

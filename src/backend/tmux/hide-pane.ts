@@ -1,5 +1,6 @@
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { escapeFormat, MISS, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
@@ -114,7 +115,7 @@ function isHidden(seen: PaneList, pane: TmuxPane): boolean {
 
 /**
  * Lists the panes, plans, and runs the plan in one batch. Each command runs only while the pane still matches its record.
- * @param plan returns undefined if there is nothing to do
+ * @param plan returns undefined if there is nothing to do, or no more
  */
 async function movePane(
   server: TmuxServer,
@@ -122,21 +123,30 @@ async function movePane(
   plan: (seen: PaneList, pane: TmuxPane) => readonly TmuxCommand[] | undefined,
 ): Promise<MoveOutcome> {
   const identity = identityCondition(place);
+  const find = (list: PaneList): TmuxPane | undefined =>
+    list.panes.find(({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance);
   const seen = await listPanes(server, PLAN_OPTIONS);
-  const pane = seen.panes.find(
-    ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
-  );
+  const pane = find(seen);
   if (identity === undefined || pane === undefined) return "gone";
   if (hasOwnWindow(pane)) return "own-window";
   const commands = plan(seen, pane);
   if (commands === undefined) return "unchanged";
-  const { lines, errors } = await server.batch(
+  const result = await attemptBatch(
+    server,
     commands.map((command) => onlyIf(identity.pane, identity.condition, command)),
   );
+  const { lines, errors } = result;
   if (lines.includes(MISS)) return "gone";
   if (errors.length === 0) return "moved";
-  throw new TeamError("TMUX_ERROR", `tmux did not fully move the pane ${pane.id}: ${errors.join("; ")}.`, {
-    hint: "The agent keeps running. Show its pane with `teams attach`.",
+  // The errors may be those of the user's hooks.
+  const now = await listPanes(server, PLAN_OPTIONS);
+  const moved = find(now);
+  if (moved === undefined) return "gone";
+  if (plan(now, moved) === undefined) return "moved";
+  const why = errors.join("; ").replace(/\.$/, "");
+  const advice = (await result.advice()) ?? "";
+  throw new TeamError("TMUX_ERROR", `tmux did not move the pane ${pane.id}: ${why}.`, {
+    hint: `The agent keeps running. Show its pane with \`teams attach\`. ${advice}`.trim(),
     details: { kind: "refused", errors },
   });
 }

@@ -3,6 +3,7 @@ import type { WindowId } from "../../tmux/ids.ts";
 import { layoutString } from "../../tmux/layout-string.ts";
 import { gridLayout, type PaneSize } from "./grid.ts";
 import { TAG } from "./pane-tags.ts";
+import { keepZoomHook } from "./zoom.ts";
 
 /** Layouts of a team window: `grid` is planned by teams, the others are tmux's own. */
 export const LAYOUTS = [
@@ -56,6 +57,8 @@ export function layoutCommands(window: LaidOutWindow): TmuxCommand[] {
     recordFit(id),
     removeLayoutHook(id),
     ...counts.map((count, i) => layoutHook(id, count, i, select(count))),
+    // After the layout, which undoes a zoom too.
+    ["set-hook", "-w", "-t", id, `window-layout-changed[${KNOWN_GRIDS}]`, commandLine(keepZoomHook(id))],
   ];
 }
 

@@ -4,7 +4,7 @@ import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../../tmux/ids.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { layoutCommands, layoutOf } from "./layout-commands.ts";
-import { newSession, ownerTag, paneTags, TAG } from "./pane-tags.ts";
+import { isOfStart, newSession, ownerTag, paneTags, sessionOptions, TAG } from "./pane-tags.ts";
 import type { Host, PanePlan } from "./plan-panes.ts";
 import { stackCommands } from "./stack.ts";
 import { freeWindowName, nameWindow, windowOptions } from "./team-window.ts";
@@ -35,7 +35,8 @@ function assign(plan: PanePlan, requests: readonly SpawnRequest[]): readonly (re
 
 /**
  * Returns the commands that create all panes of a plan. A batch cannot use the ids of what it creates, so a new window has a
- * unique temporary name until {@link finishCommands} names it.
+ * unique temporary name until {@link finishCommands} names it. If a hook of the user's renames that window, the later commands
+ * find no window; {@link remainingPanes} then plans them with the printed ids.
  * @param batchId unique; word characters and `-` only
  */
 export function createCommands(
@@ -59,8 +60,6 @@ export function createCommands(
     const target = `${sessionTarget(host)}=${temporary}`;
     return [
       hostCommand(host, temporary, i === 0 ? undefined : temporaryName(batchId, i - 1), first),
-      ...windowOptions(target, first),
-      ...(plan.ownWindows ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
       // Each split is inserted right after the first pane: split in reverse, so that the panes are in the order of the requests.
       ...others.reverse().flatMap((request) => splitInto(target, target, request)),
     ];
@@ -84,7 +83,11 @@ export function finishCommands(
     const [first] = panes;
     const request = parts[i]?.[0];
     if (first === undefined || request === undefined) return;
+    if (host.kind === "new-session")
+      commands.push(...sessionOptions(first.session, ownerTag(request), Object.keys(request.env)));
+    if (host.kind !== "window") commands.push(...windowOptions(first.window, request));
     if (plan.ownWindows) {
+      commands.push(["set-option", "-w", "-t", first.window, TAG.apart, "1"]);
       commands.push(...nameWindow(first.window, `${request.name}@${request.teamTitle}`));
       return;
     }
@@ -105,6 +108,45 @@ export function finishCommands(
     if (host.kind === "window") commands.push(restoreZoom(host.window));
   });
   return commands;
+}
+
+/**
+ * Plans the panes that a batch has not created although tmux works: the windows of a plan are known by their printed ids now.
+ * @returns the plan and its requests; undefined if none can be created in another way
+ */
+export function remainingPanes(
+  plan: PanePlan,
+  requests: readonly SpawnRequest[],
+  created: ReadonlyMap<string, CreatedPane>,
+): { readonly plan: PanePlan; readonly requests: readonly SpawnRequest[] } | undefined {
+  const parts = assign(plan, requests);
+  const opened = plan.hosts.findIndex(({ host }) => host.kind === "new-session");
+  const session = parts[opened]?.flatMap(({ instance }) => created.get(instance)?.session ?? [])[0];
+  const rest = plan.hosts.flatMap(({ host }, i): { host: Host; missing: SpawnRequest[] }[] => {
+    const part = parts[i] ?? [];
+    const missing = part.filter(({ instance }) => !created.has(instance));
+    const there = part.flatMap(({ instance }) => created.get(instance) ?? []);
+    const [first] = there;
+    if (missing.length === 0 || host.kind === "window") return [];
+    if (first === undefined) {
+      if (host.kind !== "same-session" || session === undefined) return [];
+      return [{ host: { kind: "new-window", session }, missing }];
+    }
+    const { window, pane: anchor } = first;
+    const layout = layoutOf(undefined);
+    return [{ host: { kind: "window", window, anchor, panes: there.length, layout }, missing }];
+  });
+  if (rest.length === 0) return undefined;
+  const hosts = rest.map(({ host, missing }) => ({ host, count: missing.length }));
+  return { plan: { ...plan, hosts }, requests: rest.flatMap(({ missing }) => missing) };
+}
+
+/** Returns the commands that print the panes of these requests that exist, as those of {@link createCommands} do. */
+export function findCommands(requests: readonly SpawnRequest[]): TmuxCommand[] {
+  return requests.map(({ instance }) => {
+    const [, ...format] = printCreated(instance);
+    return ["list-panes", "-a", "-f", isOfStart(instance), ...format];
+  });
 }
 
 /** Parses what the commands of {@link createCommands} printed, by instance; ignores all other lines. */
@@ -161,8 +203,7 @@ function hostCommand(
   // The previous window identifies the session of this batch: another session may have got the name by now.
   if (host.kind === "same-session")
     return ["new-window", "-d", "-a", "-t", `${sessionTarget(host)}=${before}`, ...words];
-  const { name, size } = host;
-  return newSession(name, size, words, ownerTag(request), Object.keys(request.env));
+  return newSession(host.name, host.size, words);
 }
 
 function splitInto(target: string, window: string, request: SpawnRequest): TmuxCommand[] {

@@ -1,3 +1,4 @@
+import { ENDING_TAG, SESSION_TAG } from "../../launch/leave-session.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import {
   allOf,
@@ -8,7 +9,7 @@ import {
   escapeFormat,
   type TmuxCommand,
 } from "../../tmux/command.ts";
-import { type PaneId, paneId } from "../../tmux/ids.ts";
+import { type PaneId, paneId, type SessionId } from "../../tmux/ids.ts";
 import type { TmuxPane } from "../../tmux/list-panes.ts";
 import type { SpawnRequest } from "../backend.ts";
 import type { PaneSize } from "./grid.ts";
@@ -40,8 +41,11 @@ export const TAG = {
   fitted: "@teams_fitted",
   /** On any window, during a batch that would undo its zoom: the zoomed pane. */
   zoomed: "@teams_zoomed",
-  /** On team sessions, `<session>/<root>/<team>`; it names its own session for the same reason. */
-  session: "@teams_session",
+  session: SESSION_TAG,
+  /** On team windows: the pane that is zoomed, and the number of panes at that time. */
+  zoom: "@teams_zoom",
+  zoomPanes: "@teams_zoom_panes",
+  ending: ENDING_TAG,
   /** On a sidebar's pane, `<root>/<team>`. */
   sidebar: "@teams_sidebar",
 } as const;
@@ -75,28 +79,36 @@ export function ownerTag(request: { readonly rootTag: string; readonly team: str
 }
 
 /**
- * Returns the commands that create and tag a detached session of a team; it stays without a client. They form one chain: if the
- * name has been taken meanwhile, nothing happens to the session that has it.
+ * Returns the commands that create a detached session, which stays without a client. They form one chain: if the name has been
+ * taken meanwhile, nothing happens to the session that has it. {@link sessionOptions} follow once its id is known.
  * @param words further arguments of `new-session`
- * @param variables variables to unset in the session: `-e` of `new-session` applies to the whole session, and the variables of one
- * agent must not reach the user's panes there
  */
-export function newSession(
-  name: string,
-  { width, height }: PaneSize,
-  words: readonly string[],
-  owner: string,
-  variables: readonly string[],
-): BatchLine {
-  const target = `=${name}:`;
+export function newSession(name: string, { width, height }: PaneSize, words: readonly string[]): BatchLine {
   return {
     chain: [
       ["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, ...words],
-      ["set-option", "-t", target, "destroy-unattached", "off"],
-      ["set-option", "-F", "-t", target, TAG.session, `#{session_id}/${owner}`],
-      ...variables.map((variable): TmuxCommand => ["set-environment", "-u", "-t", target, variable]),
+      // In the same batch: under a global destroy-unattached, tmux ends the session after it.
+      ["set-option", "-t", `=${name}:`, "destroy-unattached", "off"],
     ],
   };
+}
+
+/**
+ * Returns the commands that tag a session of a team.
+ * @param variables variables to unset in the session: `-e` of `new-session` applies to the whole session, and the variables of one
+ * agent must not reach the user's panes there
+ */
+export function sessionOptions(
+  session: SessionId,
+  owner: string,
+  variables: readonly string[],
+): TmuxCommand[] {
+  return [
+    // Again, by id: a hook of the user's may have renamed the session.
+    ["set-option", "-t", session, "destroy-unattached", "off"],
+    ["set-option", "-F", "-t", session, TAG.session, `#{session_id}/${owner}`],
+    ...variables.map((variable): TmuxCommand => ["set-environment", "-u", "-t", session, variable]),
+  ];
 }
 
 /** Returns the commands that mark a pane as a teammate's. */

@@ -1,4 +1,4 @@
-import type { PaneId, SessionId, WindowId } from "../../tmux/ids.ts";
+import { type PaneId, type SessionId, sessionId, type WindowId } from "../../tmux/ids.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import type { NotHereReason, Placement, SpawnRequest } from "../backend.ts";
 import { capacity, distribute, MIN_PANE, type PaneSize, stackCapacity } from "./grid.ts";
@@ -54,7 +54,10 @@ export const PLAN_OPTIONS = [
   WINDOW_NAME,
 ] as const;
 
-/** Decides where `count` new panes of one team go. Pure. */
+/**
+ * Decides where `count` new panes of one team go. Pure.
+ * @param placement with the caller's actual position
+ */
 export function planPanes(
   seen: PaneList,
   team: Pick<SpawnRequest, "team" | "rootTag">,
@@ -140,7 +143,8 @@ function sessionFor(
   team: Pick<SpawnRequest, "team" | "rootTag">,
   placement: Placement,
 ): SessionId | undefined {
-  if (caller !== undefined && placement.kind !== "session") return caller.session;
+  const own = caller?.session ?? sessionId(placement.callerSession);
+  if (own !== undefined && placement.kind !== "session") return own;
   return seen.panes.find((pane) => isInOurSession(pane, ownerTag(team)))?.session;
 }
 

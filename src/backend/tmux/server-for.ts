@@ -1,6 +1,7 @@
 import { withoutAgent } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
-import { type TmuxServer, type TmuxSocket, tmuxCaller, tmuxServer } from "../../tmux/server.ts";
+import { tmuxCaller } from "../../tmux/caller.ts";
+import { type TmuxServer, type TmuxSocket, tmuxServer } from "../../tmux/server.ts";
 
 /** Returns the socket of the caller's server: inside tmux, that server; else `-L $TEAMS_TMUX_SOCKET`; else the user's default. */
 export function callersSocket(env: Env): TmuxSocket {

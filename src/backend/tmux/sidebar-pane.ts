@@ -1,9 +1,11 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { allOf, equals, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
-import { listPanes } from "../../tmux/list-panes.ts";
+import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
+import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
 import { MIN_PANE } from "./grid.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";
 import { restoreUserLayout, WINDOW_LAYOUT } from "./stack.ts";
@@ -11,12 +13,15 @@ import { WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
+const OPENED = "teams-sidebar";
 /** Fewest columns of the sidebar, and of the pane that it splits. */
 const MIN_WIDTH = 20;
 
 export interface SidebarRequest {
   /** The pane to the left of the sidebar; it keeps the focus. */
   readonly neighbour: string;
+  /** The process of that pane's server, if known. */
+  readonly serverPid?: number | undefined;
   readonly argv: readonly string[];
   /** Variables in addition to those of the tmux server. */
   readonly env?: Env;
@@ -30,8 +35,9 @@ export interface SidebarRequest {
  * @throws TeamError TMUX_ERROR if there is no room, or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
-  const { panes, serverPid } = await listPanes(server, [WINDOW_LAYOUT]);
-  const neighbour = panes.find((pane) => pane.id === request.neighbour);
+  const seen = await listPanes(server, [WINDOW_LAYOUT, ...POSITION_OPTIONS]);
+  const { serverPid } = seen;
+  const neighbour = neighbourIn(seen, request);
   if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
   const width = Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, neighbour.width - 1 - MIN_PANE.width));
   if (neighbour.width < 2 * MIN_WIDTH + 1)
@@ -41,18 +47,21 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   );
   const split = [
     ...["split-window", "-d", "-h", "-l", String(width), "-t", neighbour.id],
-    ...["-P", "-F", "#{pane_id}", ...env, "--", ...request.argv],
+    ...["-P", "-F", `${OPENED} #{pane_id}`, ...env, "--", ...request.argv],
   ];
-  const created = await server.batch([split], { serverPid });
-  const pane = paneId(created.lines[0]);
-  if (pane === undefined) throw refused(created.errors.join("; "), created.errors);
+  const created = await attemptBatch(server, [split], { serverPid });
+  // A hook of the user's can print other lines.
+  const printed = created.lines.find((line) => line.startsWith(`${OPENED} `));
+  const pane = paneId(printed?.slice(OPENED.length + 1));
+  if (pane === undefined)
+    throw refused(created.errors.join("; ").replace(/\.$/, ""), created.errors, await created.advice());
   const set = (option: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, option, value];
   const tags = [
     set(TAG.sidebar, ownerTag(request)),
     set(TAG.before, neighbour.options[WINDOW_LAYOUT] ?? ""),
     set("remain-on-exit", "off"),
   ];
-  await server.batch(tags, { serverPid });
+  await attemptBatch(server, tags, { serverPid });
   return pane;
 }
 
@@ -62,10 +71,11 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
  */
 export async function closeSidebarPane(
   server: TmuxServer,
-  { neighbour, team, rootTag }: Pick<SidebarRequest, "neighbour" | "team" | "rootTag">,
+  request: Omit<SidebarRequest, "argv" | "env">,
 ): Promise<boolean> {
-  const seen = await listPanes(server, [TAG.sidebar, TAG.before, TAG.agent]);
-  const window = seen.panes.find((pane) => pane.id === neighbour)?.window;
+  const { team, rootTag } = request;
+  const seen = await listPanes(server, [TAG.sidebar, TAG.before, TAG.agent, ...POSITION_OPTIONS]);
+  const window = neighbourIn(seen, request)?.window;
   const sidebar = seen.panes.find(
     (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
   );
@@ -82,6 +92,14 @@ export async function closeSidebarPane(
   ];
   await server.batch(commands, { serverPid: seen.serverPid });
   return true;
+}
+
+function neighbourIn(
+  seen: PaneList,
+  { neighbour, serverPid }: Pick<SidebarRequest, "neighbour" | "serverPid">,
+): TmuxPane | undefined {
+  const { callerPane } = actualPosition(seen, { callerPane: neighbour, callerServer: serverPid });
+  return seen.panes.find(({ id }) => id === callerPane);
 }
 
 /** Columns of a window, and of the sidebar's pane in it. */
@@ -121,9 +139,13 @@ export async function keepSidebarWidth(
   return { window, pane: previous.pane, shown: width };
 }
 
-function refused(why: string, errors: readonly string[]): TeamError {
+function refused(
+  why: string,
+  errors: readonly string[],
+  advice = "Make the window wider, or run `teams sidebar` in a pane of its own.",
+): TeamError {
   return new TeamError("TMUX_ERROR", `tmux created no pane for the sidebar: ${why}.`, {
-    hint: "Make the window wider, or run `teams sidebar` in a pane of its own.",
+    hint: advice,
     details: { kind: "refused", errors },
   });
 }

@@ -2,12 +2,14 @@ import { TeamError } from "../../errors.ts";
 import { belongsToPane } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
 import { escapeFormat } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import type { PaneSize } from "./grid.ts";
-import { newSession, ownerTag } from "./pane-tags.ts";
+import { leaveSession } from "./leave-session.ts";
+import { newSession, ownerTag, sessionOptions } from "./pane-tags.ts";
 import { DETACHED_SIZE, freeSessionName } from "./plan-panes.ts";
 
 export interface TeamSessionRequest {
@@ -31,6 +33,8 @@ export interface TeamSession {
   readonly attach: readonly string[];
 }
 
+const OPENED = "teams-opened";
+
 /**
  * Opens a detached session of the team with the lead in its first pane.
  * @throws TeamError TMUX_ERROR if tmux refuses
@@ -43,25 +47,28 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
     request.env[key] === undefined ? [] : ["-e", `${key}=${request.env[key]}`],
   );
   const words = [
-    ...["-P", "-F", "#{pane_id} #{session_id} #{pid}", "-n", escapeFormat(request.teamTitle)],
+    ...["-P", "-F", `${OPENED} #{pane_id} #{session_id} #{pid}`, "-n", escapeFormat(request.teamTitle)],
     ...[...env, "--", ...request.argv],
   ];
-  const opened = newSession(name, request.size ?? DETACHED_SIZE, words, ownerTag(request), variables);
-  const result = await server.batch([opened], { start: !seen.running });
-  const [first, second, serverPid] = result.lines[0]?.split(" ") ?? [];
-  const [pane, id] = [paneId(first), sessionId(second)];
+  const opened = newSession(name, request.size ?? DETACHED_SIZE, words);
+  const result = await attemptBatch(server, [opened], { start: !seen.running });
+  // A hook of the user's can print other lines.
+  const printed = result.lines.find((line) => line.startsWith(`${OPENED} `)) ?? "";
+  const [, first, second, third] = printed.split(" ");
+  const [pane, id, serverPid] = [paneId(first), sessionId(second), Number(third)];
   if (pane === undefined || id === undefined) {
     throw new TeamError(
       "TMUX_ERROR",
-      `tmux created no session for ${request.team}: ${result.errors.join("; ")}.`,
+      `tmux created no session for ${request.team}: ${result.errors.join("; ").replace(/\.$/, "")}.`,
       {
-        hint: "Nothing was started. Check tmux with `teams doctor`.",
+        hint: `Nothing was started. ${(await result.advice()) ?? "Check tmux with `teams doctor`."}`,
         details: { kind: "refused", errors: result.errors },
       },
     );
   }
+  await attemptBatch(server, sessionOptions(id, ownerTag(request), variables), { serverPid });
   const attach = ["tmux", ...server.socketArgs, "attach-session", "-t", `=${name}`];
-  return { name, id, serverPid: Number(serverPid), pane, attach };
+  return { name, id, serverPid, pane, attach };
 }
 
 /**
@@ -73,6 +80,7 @@ export async function closeTeamSession(
   { id, serverPid }: Pick<TeamSession, "id" | "serverPid">,
 ): Promise<void> {
   try {
+    await leaveSession(server, id, serverPid);
     // The batch does not throw if the session has already ended.
     await server.batch([["kill-session", "-t", id]], { serverPid });
   } catch (error) {

@@ -44,6 +44,8 @@ const OUR_WINDOW_OPTIONS = [
   TAG.fitted,
   TAG.name,
   TAG.zoomed,
+  TAG.zoom,
+  TAG.zoomPanes,
 ];
 
 /** Returns a free name for another shared window: the title, then title-2, … Names are for people; teams finds windows by tags. */

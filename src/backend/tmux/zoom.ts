@@ -24,6 +24,36 @@ export function restoreZoom(window: WindowId): TmuxCommand {
   return ifElse(window, isRecorded, [zoom, forget], []);
 }
 
+/**
+ * Returns the command of a hook on `window-layout-changed` that keeps the zoom of a team window when another pane ends: tmux undoes
+ * it. The hook records the zoomed pane; with fewer panes than then, it zooms that pane again if it is active.
+ */
+export function keepZoomHook(window: WindowId): TmuxCommand {
+  const set = (name: string, format: string): TmuxCommand => [
+    "set-option",
+    "-w",
+    "-F",
+    "-t",
+    window,
+    name,
+    format,
+  ];
+  const count = set(TAG.zoomPanes, "#{window_panes}");
+  const isLost = allOf(
+    `#{==:#{${TAG.zoom}},#{pane_id}}`,
+    `#{e|<:#{window_panes},#{?${TAG.zoomPanes},#{${TAG.zoomPanes}},0}}`,
+  );
+  // The user has undone the zoom if no pane has ended; a pane that joins undoes it until its command restores it.
+  const isUndone = `#{==:#{window_panes},#{${TAG.zoomPanes}}}`;
+  const forget = ifElse(window, isUndone, [["set-option", "-w", "-u", "-t", window, TAG.zoom]], []);
+  return ifElse(
+    window,
+    equals(WINDOW_ZOOMED, "1"),
+    [set(TAG.zoom, "#{pane_id}"), count],
+    [ifElse(window, isLost, [["resize-pane", "-Z", "-t", window], count], [forget])],
+  );
+}
+
 /** Wraps commands that would undo the zoom of a window, so that it is restored afterwards. */
 export function keepZoom(window: WindowId, commands: readonly TmuxCommand[]): TmuxCommand[] {
   return [recordZoom(window), ...commands, restoreZoom(window)];

@@ -19,7 +19,7 @@ export const command = defineCommand({
   options: {},
   examples: ["teams attach", "teams attach reviewer", "teams attach reviewer@review --json"],
   notes:
-    "Inside tmux it switches to the pane. Outside tmux it attaches to the session. If it can do neither, it prints the command for it. " +
+    "Inside tmux it switches to the pane, or links its window if destroy-unattached would end your session. Outside tmux it attaches to the session. If it can do neither, it prints the command for it. " +
     "A hidden teammate is shown first.",
   async run(call) {
     const { args, options, io, out } = call;

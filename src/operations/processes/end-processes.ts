@@ -60,6 +60,7 @@ export async function endStartProcesses(
   if (root?.procStart === undefined || marker === undefined) return [];
   // After a reboot no process is left, and in another pid space the same pid is another process.
   if (!isLocalProcess(root)) return [];
+  if (place !== undefined) await ctx.backends.of(place.backend)?.leave?.([place]);
   const { pid, procStart } = root;
   const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE_MS });
   return left;

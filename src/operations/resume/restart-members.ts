@@ -1,4 +1,10 @@
-import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "../../backend/backend.ts";
+import {
+  type Backend,
+  callerPosition,
+  type Placement,
+  type SpawnOutcome,
+  type SpawnRequest,
+} from "../../backend/backend.ts";
 import { TeamError } from "../../errors.ts";
 import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamMember } from "../../schema/config.ts";
@@ -158,7 +164,7 @@ async function startAll(
       const requests = here
         .filter((one) => placementOf(one) === kind)
         .map(({ start }) => recordingPlace(ctx, start.request));
-      for (const outcome of await spawnOn(backend, requests, defined({ kind, callerPane: ctx.callerPane }))) {
+      for (const outcome of await spawnOn(backend, requests, { kind, ...callerPosition(ctx) })) {
         outcomes.set(outcome.name, outcome);
       }
     }

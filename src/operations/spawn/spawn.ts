@@ -1,4 +1,10 @@
-import type { Backend, NotHereReason, Placement, SpawnOutcome } from "../../backend/backend.ts";
+import {
+  type Backend,
+  callerPosition,
+  type NotHereReason,
+  type Placement,
+  type SpawnOutcome,
+} from "../../backend/backend.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
@@ -209,7 +215,7 @@ async function launch(
   if (starts.length === 0) return [];
   for (const { member } of starts) await deliverPrompt(ctx, member);
   if (signal?.aborted) throw interruptedStart();
-  const placement = ctx.callerPane === undefined ? { kind } : { kind, callerPane: ctx.callerPane };
+  const placement = { kind, ...callerPosition(ctx) };
   const outcomes = backend.spawn(
     starts.map(({ request }) => ({
       ...request,

@@ -1,3 +1,4 @@
+import { leaveOwnSession } from "../../backend/tmux/leave-session.ts";
 import { messageOf } from "../../errors.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -9,7 +10,7 @@ import type { Lead, LeadPlan } from "./lead.ts";
 import { leadWorker } from "./lead-worker.ts";
 import { openRun, removeTeamOnFailure } from "./open-lead.ts";
 import { restartMembers } from "./resume-run.ts";
-import { reportToSession } from "./run-result.ts";
+import { isInSession, reportToSession } from "./run-result.ts";
 import { watchTeam } from "./watch-team.ts";
 
 /** The signal of a lost terminal: a closed pane, a lost connection, the end of its tmux server. */
@@ -48,7 +49,10 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
     else finished = await finishRun(lead, end, worker.lastText);
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
   }
-  return printResult(lead, { end, ...finished }, worker);
+  const code = printResult(lead, { end, ...finished }, worker);
+  // The session closes with this process.
+  if (isInSession(io.env) && signal.reason !== HANGUP) await leaveOwnSession(io.env);
+  return code;
 }
 
 /** Whether a resumed team's lead failed: a team that existed before the run is not ended for that. */

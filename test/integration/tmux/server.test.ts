@@ -33,6 +33,32 @@ describe("tmux batch", () => {
     expect(lines).toEqual(["one", "three"]);
   });
 
+  test("is judged by its end, not by the exit status and output of the user's hooks", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    for (const hook of ["after-list-panes", "after-split-window", "after-display-message"])
+      t.tmux("set-hook", "-g", hook, "run-shell 'echo noise; exit 3'");
+    const split = ["split-window", "-d", "-t", pane, "-P", "-F", "made #{pane_id}", "--", "env", "cat"];
+    expect((await t.server.batch([split])).lines).toContain("made %1");
+    const { running, serverPid, panes } = await listPanes(t.server);
+    expect([running, panes.map(({ id }) => id)]).toEqual([true, ["%0", "%1"]]);
+    expect(serverPid).toBeGreaterThan(1);
+  });
+
+  test("names the hook that it may wait for", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    t.tmux("set-hook", "-g", "after-split-window", "wait-for never");
+    const { socket } = t.server;
+    const server = tmuxServer({ ...(socket && { socket }), env: t.env, timeoutMs: 500 });
+    const split = ["split-window", "-d", "-t", pane, "-P", "-F", "made #{pane_id}", "--", "env", "cat"];
+    await expect(server.batch([split, ["kill-pane", "-t", pane]])).rejects.toMatchObject({
+      kind: "timed-out",
+      hint: expect.stringContaining("tmux show-hooks -g after-split-window"),
+      printed: ["made %1"],
+    });
+  });
+
   test("runs only on the intended server, and otherwise reports that it did nothing", async () => {
     const t = privateTmux();
     const { pane } = t.session();

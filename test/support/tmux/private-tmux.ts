@@ -66,8 +66,10 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   }) as [string, string, string];
   const configFile = join(home, "tmux.conf");
   writeFileSync(configFile, configText(options.config));
+  // A developer's own tmux: its pane would be the server's inherited one.
+  const { TMUX: _server, TMUX_PANE: _pane, ...own } = process.env;
   const env = {
-    ...process.env,
+    ...own,
     PATH: process.env.PATH ?? "/usr/bin:/bin",
     HOME: home,
     TEAMS_HOME: root,

@@ -52,3 +52,20 @@ describe("readView", () => {
     expect(clients).toEqual([{ width: 80, height: 24, features: "" }]);
   });
 });
+
+describe("hook check", () => {
+  test.each([
+    ['after-split-window[0] "run-shell false"', "after-split-window may rearrange agents' panes"],
+    ['after-new-window[0] "rename-window mine"', "after-new-window may rearrange agents' panes"],
+    ["after-new-window[0] split-window", "after-new-window may rearrange agents' panes"],
+    [
+      "after-new-window[0] \"command-prompt -I x 'rename-window %%'\"",
+      "after-new-window may rearrange agents' panes; after-new-window may wait, and starts and ends wait with it",
+    ],
+    ['after-kill-pane[0] "wait-for done"', "after-kill-pane may wait, and starts and ends wait with it"],
+    ['pane-exited[0] "display-message wait-for-it"', "none that rearranges panes or waits"],
+  ])("judges %s", (hook, text) => {
+    const found = judgeTmuxOptions(parseTmuxView(["=next=", hook, "=next="]));
+    expect(found.find(({ name }) => name === "tmux hooks")?.text).toBe(text);
+  });
+});

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { tmuxCaller, tmuxServer } from "../../../src/tmux/server.ts";
+import { tmuxCaller } from "../../../src/tmux/caller.ts";
+import { tmuxServer } from "../../../src/tmux/server.ts";
 
 test("tmuxCaller reads $TMUX and $TMUX_PANE, even if the socket's path contains commas", () => {
   expect(tmuxCaller({ TMUX: "/tmp/a,1,2/sock,12,3", TMUX_PANE: "%4" })).toEqual({

@@ -8,7 +8,7 @@ import {
 } from "../../../../src/backend/tmux/sidebar-pane.ts";
 import { openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
-import { tmuxCaller } from "../../../../src/tmux/server.ts";
+import { tmuxCaller } from "../../../../src/tmux/caller.ts";
 import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
@@ -50,6 +50,32 @@ describe("focusPane", () => {
     expect(await focusPane(t.server, one, tmuxCaller(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     expect(shown()).toBe(`work:9 ${one.paneId} 0`);
   });
+
+  test.each(["-t", "-g"])(
+    "links the window into a session that would end (set %s destroy-unattached on)",
+    async (scope) => {
+      const t = privateTmux();
+      const caller = t.session("work");
+      await t.attach("=work");
+      t.tmux("set-option", "-u", "-t", "=work:", "destroy-unattached");
+      t.tmux("set-option", ...(scope === "-g" ? ["-g"] : ["-t", "=work:"]), "destroy-unattached", "on");
+      const [, two] = await spawnTwo(t, { kind: "session" });
+      const viewer = tmuxCaller(t.inside(caller.pane));
+      const shown = () => t.tmux("list-clients", "-F", "#{session_name} #{window_id} #{pane_id}");
+      for (let times = 0; times < 2; times += 1) {
+        expect(await focusPane(t.server, two, viewer)).toEqual({ kind: "switched" });
+        expect(shown()).toBe(`work ${two.windowId} ${two.paneId}`);
+      }
+      expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("teams-audit\nwork");
+      expect(t.tmux("list-windows", "-t", "=work:").split("\n")).toHaveLength(2);
+      // Another client holds the session.
+      t.tmux("last-window", "-t", "=work:");
+      t.tmux("unlink-window", "-t", `=work:${two.windowId}`);
+      await t.attach("=work");
+      expect(await focusPane(t.server, two, viewer)).toEqual({ kind: "switched" });
+      expect(shown().split("\n").sort()[0]).toBe(`teams-audit ${two.windowId} ${two.paneId}`);
+    },
+  );
 
   test("switches the client of a popup, which has no pane, by its session", async () => {
     const t = privateTmux();

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { layOutTeam } from "../../../../src/backend/tmux/apply-layout.ts";
 import { hidePane, showPane } from "../../../../src/backend/tmux/hide-pane.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
@@ -44,6 +46,38 @@ test("zoom › is not moved to another pane when the zoomed pane leaves", async 
   expect(flag()).toBe("0");
   expect(await showPane(t.server, a, TEAM)).toBe("moved");
   expect(flag()).toBe("0");
+});
+
+test("zoom › survives the ends of other teammates and a layout, but not the user's own end of it", async () => {
+  const { t, spawn } = inside();
+  const [a, b, c, d] = (await spawn("a", "b", "c", "d")) as [
+    PlaceRecord,
+    PlaceRecord,
+    PlaceRecord,
+    PlaceRecord,
+  ];
+  const window = a.windowId ?? "";
+  const panes = (): string => t.tmux("display-message", "-p", "-t", window, "#{window_panes}");
+  const zoomed = () => t.tmux("display-message", "-p", "-t", window, "#{window_zoomed_flag} #{pane_id}");
+  t.tmux("select-pane", "-t", b.paneId ?? "");
+  t.tmux("resize-pane", "-Z", "-t", b.paneId ?? "");
+  for (const [left, place] of [
+    ["3", a],
+    ["2", d],
+  ] as const) {
+    expect(await end(place)).toEqual({ left: [] });
+    await eventually("the end of the pane", () => panes() === left);
+    await eventually("the zoom", () => zoomed() === `1 ${b.paneId}`);
+  }
+  await layOutTeam(t.server, TEAM, "even-vertical");
+  expect(zoomed()).toBe(`1 ${b.paneId}`);
+  await spawn("e");
+  expect([zoomed(), panes()]).toEqual([`1 ${b.paneId}`, "3"]);
+  t.tmux("resize-pane", "-Z", "-t", b.paneId ?? "");
+  expect(await end(c)).toEqual({ left: [] });
+  await eventually("the end of the pane", () => panes() === "2");
+  expect(zoomed()).toBe(`0 ${b.paneId}`);
+  expect(t.tmux("list-panes", "-t", window, "-F", "#{pane_width}")).toBe("200\n200");
 });
 
 function inside() {

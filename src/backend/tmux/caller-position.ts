@@ -1,0 +1,39 @@
+import { ownParent, parentOf } from "../../os/process/process-table.ts";
+import { paneId, sessionId } from "../../tmux/ids.ts";
+import type { PaneList } from "../../tmux/list-panes.ts";
+import type { CallerPosition } from "../backend.ts";
+
+/**
+ * Reads `$TMUX_PANE` of the server's global environment, among the options of `listPanes`. A server that was started in a pane of
+ * another server has it, and passes it to popups, which have no pane.
+ */
+const INHERITED_PANE = "TMUX_PANE";
+
+/** The options that {@link actualPosition} needs from `listPanes`. */
+export const POSITION_OPTIONS = [INHERITED_PANE] as const;
+
+/**
+ * Returns the position of the caller as far as it is true: `$TMUX` and `$TMUX_PANE` can be those of a server that has been replaced,
+ * and the pane that of another server. Ids are valid only on their own server.
+ * @param runsIn whether this process runs below another one
+ */
+export function actualPosition(
+  seen: PaneList,
+  { callerPane, callerSession, callerServer }: CallerPosition,
+  runsIn: (pid: number) => boolean = isBelow,
+): Pick<CallerPosition, "callerPane" | "callerSession"> {
+  if (callerServer !== undefined && callerServer !== seen.serverPid) return {};
+  const own = seen.panes.find(({ id }) => id === paneId(callerPane));
+  const isInherited = own !== undefined && own.options[INHERITED_PANE] === own.id && !runsIn(own.pid);
+  const session = seen.panes.find(({ session: id }) => id === sessionId(callerSession))?.session;
+  return {
+    ...(own === undefined || isInherited ? {} : { callerPane: own.id }),
+    ...(session === undefined ? {} : { callerSession: session }),
+  };
+}
+
+function isBelow(pid: number): boolean {
+  for (let above: number | undefined = ownParent; above !== undefined && above > 1; above = parentOf(above))
+    if (above === pid) return true;
+  return false;
+}

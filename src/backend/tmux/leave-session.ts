@@ -1,0 +1,56 @@
+import { LEAVES, LEAVING_CLIENTS } from "../../launch/leave-session.ts";
+import type { Env } from "../../os/env.ts";
+import { attemptBatch } from "../../tmux/attempt-batch.ts";
+import { tmuxCaller } from "../../tmux/caller.ts";
+import { allOf, equals, ifElse, type TmuxCommand } from "../../tmux/command.ts";
+import { TmuxError } from "../../tmux/error.ts";
+import { type PaneId, paneId, type SessionId } from "../../tmux/ids.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import { TAG } from "./pane-tags.ts";
+import { callersServer } from "./server-for.ts";
+
+/**
+ * Marks panes that are about to end. If no other pane is left in their session, and it is the team's, its clients go back to their
+ * last session; tmux would detach them. Clients without another session stay. Never throws for tmux: an end is more important.
+ */
+export async function leaveEndingSessions(
+  server: TmuxServer,
+  panes: readonly { readonly pane: PaneId; readonly condition: string }[],
+): Promise<void> {
+  await leave(
+    server,
+    panes.map(({ pane, condition }) => {
+      const mark = ["set-option", "-p", "-t", pane, TAG.ending, "1"];
+      return ifElse(pane, condition, [mark, ["list-clients", "-t", pane, "-F", LEAVING_CLIENTS]], []);
+    }),
+  );
+}
+
+/** As {@link leaveEndingSessions}, for the pane that this process runs in. */
+export async function leaveOwnSession(env: Env): Promise<void> {
+  const caller = tmuxCaller(env);
+  const pane = paneId(caller?.pane);
+  if (caller === undefined || pane === undefined) return;
+  const condition = allOf(equals("pane_id", pane), equals("pid", String(caller.serverPid)));
+  await leaveEndingSessions(callersServer(env), [{ pane, condition }]);
+}
+
+/** As {@link leaveEndingSessions}, for a whole session. */
+export async function leaveSession(server: TmuxServer, session: SessionId, serverPid: number): Promise<void> {
+  const format = `#{?client_last_session,${LEAVES} #{client_name},}`;
+  await leave(server, [["list-clients", "-t", session, "-F", format]], serverPid);
+}
+
+async function leave(server: TmuxServer, listing: readonly TmuxCommand[], serverPid?: number): Promise<void> {
+  try {
+    const { lines } = await attemptBatch(server, listing, { serverPid });
+    const clients = lines.flatMap((line) =>
+      line.startsWith(`${LEAVES} `) ? [line.slice(LEAVES.length + 1)] : [],
+    );
+    const switching = [...new Set(clients)].map((client) => ["switch-client", "-l", "-c", client]);
+    if (switching.length > 0) await attemptBatch(server, switching, { serverPid });
+  } catch (error) {
+    // The end reports its own errors of tmux.
+    if (!(error instanceof TmuxError)) throw error;
+  }
+}

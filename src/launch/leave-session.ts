@@ -1,0 +1,42 @@
+/** The mark of a pane that is about to end. */
+export const ENDING_TAG = "@teams_ending";
+/** On team sessions, `<session>/<root>/<team>`; it names its session, so that a copy of the option does not mark another one. */
+export const SESSION_TAG = "@teams_session";
+
+/** Begins the line of each client that must leave its session. */
+export const LEAVES = "teams-leaves";
+
+/**
+ * A format for `list-clients` that prints the clients to switch: their session is the team's, all its panes are about to end, and
+ * they have another session. tmux would detach them. Marking and listing are one call, so of several ends at once, the last one
+ * finds all panes marked.
+ */
+export const LEAVING_CLIENTS =
+  `#{?#{&&:#{m:#{session_id}/*,#{${SESSION_TAG}}},#{==:#{W:#{P:#{?${ENDING_TAG},,x}}},}},` +
+  `#{?client_last_session,${LEAVES} #{client_name},},}`;
+
+/**
+ * Shell functions of the launch script. `leave_session` does nothing unless the place record says that the session is the team's, so
+ * that other ends fork nothing.
+ */
+export const LEAVE_SESSION = String.raw`
+is_in_team_session() {
+  [ -n "$TMUX_PANE" ] && [ -r "$run/place.json" ] || return 1
+  while IFS= read -r place; do
+    case $place in
+      *'"inTeamSession": true'* | *'"inTeamSession":true'*) return 0 ;;
+    esac
+  done <"$run/place.json"
+  return 1
+}
+
+# If this is the last pane of the team's session, switches its viewers back to their last session: tmux would detach them.
+leave_session() {
+  is_in_team_session || return 0
+  tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
+    "set-option -p -t $TMUX_PANE ${ENDING_TAG} 1 ; list-clients -t $TMUX_PANE -F '${LEAVING_CLIENTS}'" |
+    while IFS=' ' read -r mark client; do
+      [ "$mark" != ${LEAVES} ] || tmux -u switch-client -l -c "$client"
+    done
+}
+`;

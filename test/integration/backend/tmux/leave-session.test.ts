@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { leaveOwnSession } from "../../../../src/backend/tmux/leave-session.ts";
+import { closeTeamSession, openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
+
+const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
+
+test("a lead's session › gives a viewer back, and ends the client of a terminal that shows only it", async () => {
+  const { t, clients, session, client } = await watchedLead();
+  await t.attach(`=${session.name}`);
+  const direct = clients().find((line) => !line.startsWith(client));
+  expect(direct).toMatch(/ teams-audit$/);
+  await closeTeamSession(t.server, session);
+  await eventually("the end of the other client", () => clients().length === 1);
+  expect(clients()).toEqual([`${client} mine`]);
+});
+
+test("a lead's session › gives a viewer back before the lead ends, unless another pane stays", async () => {
+  const { t, clients, session, client } = await watchedLead();
+  const other = t.tmux(
+    "split-window",
+    "-d",
+    "-t",
+    session.pane,
+    "-P",
+    "-F",
+    "#{pane_id}",
+    "--",
+    "env",
+    "cat",
+  );
+  await leaveOwnSession(t.inside(session.pane));
+  expect(clients()).toEqual([`${client} teams-audit`]);
+  t.tmux("kill-pane", "-t", other);
+  // The id of a pane on another server.
+  await leaveOwnSession({
+    ...t.inside(session.pane),
+    TMUX: t.inside(session.pane).TMUX?.replace(/,\d+,/, ",1,"),
+  });
+  expect(clients()).toEqual([`${client} teams-audit`]);
+  await leaveOwnSession(t.inside(session.pane));
+  expect(clients()).toEqual([`${client} mine`]);
+});
+
+/** A lead's session, with a user who came to it from the session `mine`; the session `other` is newer than that. */
+async function watchedLead() {
+  const t = privateTmux();
+  t.session("mine");
+  t.session("other");
+  await t.attach("=mine:");
+  const client = t.tmux("list-clients", "-F", "#{client_name}");
+  const session = await openTeamSession(t.server, { ...TEAM, argv: ["env", "cat"], env: t.env });
+  t.tmux("switch-client", "-c", client, "-t", session.id);
+  const clients = () => t.tmux("list-clients", "-F", "#{client_name} #{client_session}").split("\n");
+  return { t, session, client, clients };
+}
