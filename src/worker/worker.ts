@@ -73,6 +73,16 @@ export class Worker {
     return this.#turns.end.failure;
   }
 
+  /** Whether the newest turn was interrupted. */
+  get wasInterrupted(): boolean {
+    return this.#turns.end.wasInterrupted;
+  }
+
+  /** Unread messages that are no reason to wait. */
+  get heldCount(): number {
+    return this.#context.queue.heldCount + this.#inbound.reader.failedCount;
+  }
+
   /** Set when the agent is created. */
   set roster(roster: TeamRoster) {
     this.#turns.roster = roster;
@@ -222,18 +232,13 @@ export class Worker {
 
   async #mayWait(): Promise<boolean> {
     const { decideWhenIdle, queue, agent } = this.#context;
-    if ((await decideWhenIdle?.(this.#heldCount, this.#turns.end.wasInterrupted)) !== "over") return true;
+    if ((await decideWhenIdle?.(this.heldCount, this.#turns.end.wasInterrupted)) !== "over") return true;
     // A background task that ends starts one more turn of this run.
     return !queue.isEmpty || agent.backgroundCount > 0;
   }
 
   async #isTeamWorking(): Promise<boolean> {
     if (!this.#context.queue.hasHeldNotices) return false;
-    return (await this.#context.isTeamWorking?.(this.#heldCount)) ?? false;
-  }
-
-  /** Unread messages that are no reason to wait. */
-  get #heldCount(): number {
-    return this.#context.queue.heldCount + this.#inbound.reader.failedCount;
+    return (await this.#context.isTeamWorking?.(this.heldCount)) ?? false;
   }
 }

@@ -69,7 +69,8 @@ const OPTIONS = {
   detach: { summary: "run the lead in a detached tmux session, and return at once" },
   ...BUDGET_OPTIONS,
   debug: { summary: "record the agents' decisions and reasons, for teams logs <agent> --debug" },
-  keep: { summary: "keep the team's files when the run ends" },
+  keep: { summary: "keep the team's files also when its work is done" },
+  rm: { summary: "delete the team when the run ends, also with unfinished work" },
   report: { value: "file", summary: "where the built-in audit writes its report (default: AUDIT.md)" },
 } as const;
 
@@ -87,7 +88,9 @@ export const command = defineCommand({
     "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL), the built-in playbook " +
     "plays: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
     "You are asked about each action that no rule and no --permission-mode allows, and the run waits for your answer. Answer in the pane, " +
-    "or without a terminal with teams approvals and teams approve.",
+    "or without a terminal with teams approvals and teams approve.\n" +
+    "When all tasks are done, the run deletes its team. After every other end (Ctrl-C, /exit, a model error) it keeps the members, " +
+    "tasks and conversations, and prints how to continue.",
   run: (call) => startRun(call),
 });
 
@@ -141,7 +144,7 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
   if (options.resume) {
     const { team, model: before, wasByHand } = teamToResume(call);
     const model = modelOf(call, before);
-    requireResumable(call, team, model);
+    requireResumable(call, team, model, wasByHand);
     return { model, typed, team, goal: typed, resumes: { teammateMode: options.teammateMode, wasByHand } };
   }
   const model = modelOf(call, undefined);
@@ -178,6 +181,8 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
     spawn,
     // A run must not delete a team that a person created.
     keep: options.keep || led.resumes?.wasByHand === true,
+    remove: options.rm,
+    resumable: !builtIn,
     budget,
     sidebar: !options.noSidebar,
     env: {
@@ -202,6 +207,7 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
 function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
   if (options.report !== undefined && !builtIn)
     throw usageError(command, "accepts --report only for the built-in audit (--model scripted).");
+  if (options.keep && options.rm) throw usageError(command, "accepts --keep or --rm, not both.");
   if (options.here && options.session) throw usageError(command, "accepts --here or --session, not both.");
 }
 
@@ -224,16 +230,23 @@ function teamToResume({ io, options }: RunCall): {
 }
 
 /** @throws TeamError INVALID_INPUT */
-function requireResumable({ options }: RunCall, team: string, model: string): void {
-  if (model === SCRIPTED) {
-    throw new TeamError("INVALID_INPUT", "The built-in audit cannot be resumed; nothing was done.", {
-      hint: `Choose another model for its lead with --model, or end the team: teams kill ${optionWords("--team", team)}`,
-    });
-  }
-  if (!options.detach) return;
-  throw new TeamError("INVALID_INPUT", "A team cannot be resumed with --detach; nothing was done.", {
-    hint: "Run it in your own terminal, without --detach.",
-  });
+function requireResumable({ options }: RunCall, team: string, model: string, wasByHand: boolean): void {
+  const refuse = (message: string, hint: string): never => {
+    throw new TeamError("INVALID_INPUT", `${message}; nothing was done.`, { hint });
+  };
+  const words = optionWords("--team", team);
+  if (model === SCRIPTED)
+    refuse(
+      "The built-in audit cannot be resumed",
+      `Choose another model for its lead with --model, or end the team: teams kill ${words}`,
+    );
+  if (options.rm && wasByHand)
+    refuse(
+      "A run does not delete a team that was led by hand",
+      "Leave --rm out, and run teams delete afterwards.",
+    );
+  if (options.detach)
+    refuse("A team cannot be resumed with --detach", "Run it in your own terminal, without --detach.");
 }
 
 /** Checks that there is a goal, a playbook, or a user who can type the goal. @throws TeamError INVALID_INPUT */

@@ -17,8 +17,8 @@ export type DownOptions = Pick<ShutdownOptions, "timeoutMs" | "reason" | "signal
 /**
  * Asks all teammates to shut down and keeps them in the team as `exited`, so that `resume` can restart them. A teammate that
  * refuses continues to run. A teammate that does not end in time is left as it is, and stays a member even if it agrees later.
- * @throws TeamError NOT_LEAD; ACTIVE_MEMBERS while the lead's process lives, because it would end its run and delete the team once
- * no teammate works. Then no teammate was asked
+ * @throws TeamError NOT_LEAD; ACTIVE_MEMBERS while the lead's process lives, because its run would end, and might delete the team,
+ * once no teammate works. Then no teammate was asked
  */
 export async function downTeam(
   ctx: OperationContext,
@@ -41,9 +41,9 @@ export async function downTeam(
 }
 
 function leadStillRuns({ ref }: OperationContext): TeamError {
-  const message = `The lead of ${ref.team} is still running and ends the team itself once no teammate works. No teammate was asked to shut down.`;
+  const message = `The lead of ${ref.team} is still running, and its run ends once no teammate works. No teammate was asked to shut down.`;
   return new TeamError("ACTIVE_MEMBERS", message, {
-    hint: `Press Ctrl-C twice in its pane to end the run, or shut down a single teammate: teams shutdown <name>. To find the pane: teams attach ${operand(LEAD_NAME)}`,
+    hint: `Press Ctrl-C twice in its pane: the run stops its teammates, and keeps a team with unfinished work. Or shut down a single teammate: teams shutdown <name>. To find the pane: teams attach ${operand(LEAD_NAME)}`,
     details: { active: [LEAD_NAME] },
   });
 }

@@ -1,12 +1,9 @@
-import { TeamError } from "../../errors.ts";
 import { removeTree } from "../../os/files/fs.ts";
-import { ownIdentity } from "../../os/process/identity.ts";
-import type { TeamConfig } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 import { deleteTeam } from "../ending/delete-team.ts";
 import { type KillReport, killTeammates } from "../ending/kill.ts";
+import { teamLedHere } from "./led-here.ts";
 
 interface EndRunOptions {
   /** Milliseconds to wait for agreed shutdowns before signals are sent. */
@@ -16,8 +13,8 @@ interface EndRunOptions {
 }
 
 /**
- * Ends a run: ends the members that still run (asks first), then deletes the team. Does nothing if the lead has already deleted
- * the team, or if another process has created a new team with the name.
+ * Ends a run for good: ends the members that still run (asks first), then deletes the team. Does nothing if the lead has already
+ * deleted the team, or if another process has created a new team with the name.
  */
 export async function endRun(ctx: OperationContext, options: EndRunOptions): Promise<readonly KillReport[]> {
   const config = teamLedHere(ctx);
@@ -30,17 +27,4 @@ export async function endRun(ctx: OperationContext, options: EndRunOptions): Pro
   // No process reads the lead's bell any more.
   else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   return reports;
-}
-
-/** Returns the team's config if this process leads it. */
-function teamLedHere({ ref }: OperationContext): TeamConfig | undefined {
-  try {
-    const config = readTeam(ref);
-    const own = ownIdentity();
-    const { pid, procStart } = config.leadProcess ?? {};
-    return pid === own.pid && procStart === own.procStart ? config : undefined;
-  } catch (error) {
-    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return undefined;
-    throw error;
-  }
 }

@@ -1,10 +1,11 @@
-import { messageOf, TeamError } from "../../errors.ts";
+import { TeamError } from "../../errors.ts";
 import { anyBell } from "../../wakeup/bell.ts";
 import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
 import { Lifelines } from "./lifelines.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
+import { Retries } from "./retries.ts";
 import { notifyMissedTaskChanges } from "./task-notifications.ts";
 import { TmuxServerExits, type TmuxServerExitsOptions } from "./tmux-server-exits.ts";
 
@@ -14,6 +15,7 @@ interface SuperviseOptions {
   onEnd(end: NoticedEnd): void;
   /** Called when a file of the team changed or a process ended. */
   onChange(): void;
+  /** Called with a failure of the check, once for failures in a row with the same message. */
   onProblem(message: string): void;
   /** Also watches the tmux servers of teammates' panes. The caller records the watches, so that another process can end them. */
   readonly servers?: TmuxServerExitsOptions;
@@ -21,7 +23,7 @@ interface SuperviseOptions {
 
 /**
  * Watches a team until the signal aborts. Reconciles whenever files change, launch scripts end or tmux servers end, and at the
- * long intervals of the timer bell.
+ * long intervals of the timer bell. Tries again soon after a failure, which may be a held lock or a full disk.
  */
 export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
@@ -32,19 +34,22 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
     ...(servers === undefined ? [] : [servers.bell]),
     timerBell(),
   ]);
+  const retries = new Retries((message) => options.onProblem(message));
   try {
     while (!options.signal.aborted) {
+      let retryMs: number | undefined;
       try {
         lifelines.follow();
         servers?.follow();
         for (const end of await reconcile(ctx)) options.onEnd(end);
         await notifyMissedTaskChanges(ctx);
+        retries.succeeded();
       } catch (error) {
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
-        options.onProblem(messageOf(error));
+        retryMs = retries.failed(error);
       }
       options.onChange();
-      await bell.wait({ signal: options.signal });
+      await bell.wait({ signal: options.signal, ...(retryMs === undefined ? {} : { timeoutMs: retryMs }) });
     }
   } finally {
     bell.close();

@@ -13,6 +13,7 @@ import { signalProcess } from "../../os/process/process-table.ts";
 import { runForeground } from "../../os/process/spawn.ts";
 import { rootTag } from "../../protocol/paths.ts";
 import { LEAD_NAME, teamDir } from "../../schema/names.ts";
+import { teamExists } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -24,6 +25,7 @@ import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { LeadPlan } from "./lead.ts";
 import { newResultFile, readReport, resultVariable } from "./run-result.ts";
+import { continueText } from "./team-fate.ts";
 
 /** Milliseconds for a lead in a session to start, and to end its team. */
 const START_TIMEOUT = 15_000;
@@ -87,7 +89,7 @@ export async function runLeadDetached(
       readReport(resultFile)?.kind !== "ended" &&
       !(await wasAttached(server, session))
     )
-      await endUnshownTeam(server, session, teamRef(home, plan.team));
+      await stopUnshownTeam(server, session, teamRef(home, plan.team));
     const report = readReport(resultFile);
     keepsResult = report?.kind !== "ended";
     return printDetachedResult(call, report, { file: resultFile, attach });
@@ -109,21 +111,22 @@ async function wasAttached(server: TmuxServer, { id }: TeamSession): Promise<boo
 }
 
 /**
- * Ends a team whose session this terminal could not show: asks its lead to end it, waits, then closes the session.
+ * Stops a team whose session this terminal could not show: signals its lead, waits, then closes the session.
  * @throws TeamError TMUX_ERROR, always
  */
-async function endUnshownTeam(server: TmuxServer, session: TeamSession, ref: TeamRef): Promise<never> {
+async function stopUnshownTeam(server: TmuxServer, session: TeamSession, ref: TeamRef): Promise<never> {
   const lead = readStatus(ref, LEAD_NAME)?.process;
   const deadline = systemClock.now() + START_TIMEOUT;
   if (lead !== undefined && livenessOf(lead) === "alive") signalProcess(lead.pid, "SIGTERM");
   while (lead !== undefined && livenessOf(lead) === "alive" && systemClock.now() < deadline)
     await pause(LEAD_END_POLL_MS);
   await closeTeamSession(server, session);
+  const isKept = teamExists(ref);
   throw new TeamError(
     "TMUX_ERROR",
-    "tmux cannot show the team on this terminal (its message is above); the team was ended.",
+    `tmux cannot show the team on this terminal (its message is above); the team was ${isKept ? "stopped" : "ended"}.`,
     {
-      hint: "Set TERM to the type of this terminal, or run the team in the background: teams run --detach",
+      hint: `Set TERM to the type of this terminal, or run the team in the background: teams run --detach.${isKept ? ` ${continueText(ref.team)}` : ""}`,
     },
   );
 }
@@ -174,7 +177,8 @@ function printDetachedResult(
     return EXIT.done;
   }
   const { result } = report;
-  out.answer(result, () => stripControls(result.result));
+  const next = result.resume === undefined ? [] : [`To continue: ${result.resume}`];
+  out.answer(result, () => [stripControls(result.result), ...next].join("\n"));
   return result.outcome === "completed" ? EXIT.done : EXIT.interrupted;
 }
 

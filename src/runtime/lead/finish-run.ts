@@ -1,29 +1,25 @@
-import { EXIT, TeamError } from "../../errors.ts";
+import { ERROR_EXIT, type ErrorCode, EXIT, messageOf, TeamError } from "../../errors.ts";
 import { endRun } from "../../operations/run/end-run.ts";
+import { teamLedHere } from "../../operations/run/led-here.ts";
+import { stopRun } from "../../operations/run/stop-run.ts";
 import { restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import type { WorktreeEnd } from "../../operations/worktrees/remove-worktree.ts";
 import { teamExists } from "../../team/config/config.ts";
 import { failureOf } from "../../terminal/report-error.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
-import { operand, optionWords, shellWord } from "../../text/shell-quote.ts";
+import { optionWords, shellWord } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { RECORDING_VARIABLE, writeRecording } from "../agent/recording.ts";
-import { hidesLeadOutput, type Lead, type LeadPlan } from "./lead.ts";
+import { hidesLeadOutput, type Lead } from "./lead.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
+import { continueText, isUntouched, resumeCommand, type TeamFate, unfinishedCount } from "./team-fate.ts";
 
 /** Milliseconds for teammates to agree to a shutdown at the end of a run, before they get signals. */
 const END_TIMEOUT = 10_000;
 /** The same after a Ctrl-C, when a person waits for it. */
 const STOP_TIMEOUT = 5_000;
-
-/** Leaves the team running when its lead ends unintentionally (a lost terminal, a failure), as if the lead was killed (S43, S51). */
-export async function detach({ ctx, view, inProcess }: Lead, why: string): Promise<void> {
-  await inProcess.hangUp();
-  view.note(`${why}; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
-  view.end("");
-}
 
 /** The end of a run, as far as its result reports it. */
 export interface RunOutcome {
@@ -33,17 +29,103 @@ export interface RunOutcome {
   readonly recordingError?: string | undefined;
 }
 
-export async function finishRun(
-  { call, plan, ctx, view }: Lead,
-  end: WorkerEnd,
-  finalText: string,
-): Promise<RunOutcome> {
+interface Ended {
+  readonly end: WorkerEnd;
+  readonly fate: TeamFate;
+  readonly finalText: string;
+}
+
+/** Leaves, stops or ends the team, and closes the lead's view. @throws what prevented the end of the team, with how to continue */
+export async function settleTeam(lead: Lead, ended: Ended): Promise<RunOutcome> {
+  switch (ended.fate) {
+    case "left":
+      await leaveTeam(lead, ended.end === "stopped" ? "the terminal is gone" : "its lead cannot continue");
+      return { keptWorktrees: [] };
+    case "stopped":
+      return stopTeam(lead, ended);
+    case "ended":
+      return endTeam(lead, ended);
+  }
+}
+
+/** Leaves the team running when its lead ends unintentionally (a lost terminal, a failure), as if the lead was killed (S43, S51). */
+async function leaveTeam({ inProcess, view }: Lead, why: string): Promise<void> {
+  await inProcess.hangUp();
+  view.note(`${why}; the team is left as it is`);
+  view.end("");
+}
+
+/**
+ * Leaves the team after an error in this process, which must not end or delete anything. Only a team without any work is removed.
+ * @returns the error, with how to continue
+ */
+export async function leaveAfterError(lead: Lead, error: unknown): Promise<unknown> {
+  const { ctx, plan, view } = lead;
+  try {
+    if (isUntouched(lead)) await endRun(ctx, { timeoutMs: 0, keep: plan.keep });
+    else if (teamLedHere(ctx) !== undefined) {
+      await leaveTeam(lead, "its lead cannot continue");
+      return withContinuation(error, ctx.ref.team);
+    }
+  } catch (cause) {
+    view.error(messageOf(cause));
+    return withContinuation(error, ctx.ref.team);
+  }
+  view.end("");
+  return error;
+}
+
+function withContinuation(error: unknown, team: string): Error {
+  const { code, message, hint } = failureOf(error);
+  const next = `The team is left as it is. ${continueText(team)}`;
+  // A defect of this program keeps its hint to report it.
+  if (!Object.hasOwn(ERROR_EXIT, code)) return new Error(`${message} ${next}`, { cause: error });
+  return new TeamError(code as ErrorCode, message, {
+    cause: error,
+    hint: hint === undefined ? next : `${hint} ${next}`,
+  });
+}
+
+/** Ends the teammates, and keeps the team for `run --resume`. */
+async function stopTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutcome> {
+  const { ctx, plan, view } = lead;
+  const { team } = ctx.ref;
+  const unfinished = unfinishedCount(lead);
+  if (unfinished > 0) view.note(`${unfinished === 1 ? "1 task is" : `${unfinished} tasks are`} not done`);
+  view.note(
+    end === "stopped"
+      ? "stopping the team, which is kept; press Ctrl-C again to exit now and leave its teammates running"
+      : "stopping the team, which is kept",
+  );
+  try {
+    for (const { name, outcome, left } of await stopRun(ctx))
+      view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
+    if (plan.resumes?.wasByHand) await restoreManualLead(ctx.ref);
+  } catch (error) {
+    // The next process that reads the team does the rest.
+    view.error(messageOf(error));
+  }
+  const recordingError = saveRecording(lead);
+  view.end(
+    end === "stopped" ? "" : finalText,
+    epilogueOf(lead, `the run is over; the team ${team} was kept`),
+  );
+  return { keptWorktrees: [], recordingError };
+}
+
+/** Ends the team for good. */
+async function endTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutcome> {
+  const { plan, ctx, view } = lead;
+  const { team } = ctx.ref;
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
     view.note(
       `ending the team, within ${timeoutMs / 1000} s; press Ctrl-C again to exit now, then clean up with teams kill`,
     );
-  const reports = await endRun(ctx, { timeoutMs, keep: plan.keep });
+  const keep = plan.keep && lead.exit !== "delete";
+  const reports = await endRun(ctx, { timeoutMs, keep }).catch((error: unknown) => {
+    throw teamExists(ctx.ref) ? withContinuation(error, team) : error;
+  });
   if (end !== "stopped" && reports.length > 0)
     view.note("the lead did not shut its teammates down, so the run has ended them:");
   for (const { name, outcome, left } of reports) {
@@ -52,10 +134,15 @@ export async function finishRun(
   if (plan.resumes?.wasByHand && teamExists(ctx.ref)) await restoreManualLead(ctx.ref);
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
-  const recordingError = saveRecording({ plan, view });
-  const epilogue = call.io.terminal.stdout ? runOverText(ctx.ref.team, teamExists(ctx.ref)) : "";
-  view.end(end === "stopped" ? "" : finalText, epilogue);
+  const recordingError = saveRecording(lead);
+  const over = `the run is over; the team ${team} was ${teamExists(ctx.ref) ? "kept" : "deleted"}`;
+  view.end(end === "stopped" ? "" : finalText, epilogueOf(lead, over));
   return { keptWorktrees: worktrees.filter(({ kept }) => kept !== null), recordingError };
+}
+
+/** For a terminal: the prompt below it is the shell's again. */
+function epilogueOf({ call }: Lead, text: string): string {
+  return call.io.terminal.stdout ? text : "";
 }
 
 /**
@@ -86,20 +173,15 @@ function saveRecording({ plan: { record, env }, view }: Pick<Lead, "plan" | "vie
  * @throws TeamError MODEL_ERROR if the lead's last turn failed, TEAM_NOT_FOUND if its team was deleted before it wrote a text
  */
 export function printResult(
-  { call, ctx, plan }: Lead,
-  { end, keptWorktrees: worktrees, recordingError }: RunOutcome & { readonly end: WorkerEnd },
+  lead: Lead,
+  finished: RunOutcome & Omit<Ended, "finalText">,
   worker: Worker,
 ): number {
+  const { call, ctx, plan } = lead;
+  const { end, fate, keptWorktrees: worktrees, recordingError } = finished;
   const { team } = ctx.ref;
-  if (end !== "stopped" && worker.lastFailure !== undefined) {
-    const hint = teamStateHint(plan, team);
-    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, { hint });
-  }
-  if (end === "team-gone" && worker.lastText === "") {
-    throw new TeamError("TEAM_NOT_FOUND", `${team} was deleted before its lead wrote a result.`, {
-      hint: "Another teams delete or teams kill has removed it. Start it again: teams run",
-    });
-  }
+  const state = teamState(lead, fate);
+  requireResult(team, { end, fate, state }, worker);
   const outcome = end === "stopped" ? "interrupted" : "completed";
   if (outcome === "completed") plan.check?.();
   const result: RunResult = {
@@ -107,13 +189,13 @@ export function printResult(
     outcome,
     result: worker.lastText,
     ...(worktrees.length === 0 ? {} : { worktrees }),
+    ...(fate === "ended" ? {} : { resume: resumeCommand(team) }),
   };
-  const kept = plan.keep && teamExists(ctx.ref) ? [teamKeptText(team)] : [];
   if (outcome === "completed" && worker.lastText.trim() === "")
     call.out.note("The lead ended without a final text.");
   // Without --quiet, the lead's pane has shown its final text already.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
-  call.out.answer(result, () => [...text, ...kept].join("\n"));
+  call.out.answer(result, () => [...text, ...state].join("\n"));
   reportToSession(call.io.env, { kind: "ended", result });
   if (recordingError !== undefined) {
     if (hidesLeadOutput(call)) call.io.err(`teams: ${stripControls(recordingError)}\n`);
@@ -122,17 +204,31 @@ export function printResult(
   return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;
 }
 
-function teamKeptText(team: string): string {
-  return `The team is kept. See it: teams status ${optionWords("--team", team)}`;
+/** Returns the last line about the team; none if it was deleted. */
+function teamState({ ctx, plan }: Lead, fate: TeamFate): string[] {
+  const { team } = ctx.ref;
+  if (fate !== "ended") return [continueText(team)];
+  return plan.keep && teamExists(ctx.ref)
+    ? [`The team is kept. See it: teams status ${optionWords("--team", team)}`]
+    : [];
 }
 
-/** For a terminal: the prompt below it is the shell's again. */
-function runOverText(team: string, kept: boolean): string {
-  return `the run is over; the team ${team} was ${kept ? "kept" : "deleted"}`;
-}
-
-function teamStateHint({ keep, resumes }: LeadPlan, team: string): string {
-  if (resumes !== undefined)
-    return `The team is left as it is. Resume it: teams run --resume ${optionWords("--team", team)}`;
-  return keep ? teamKeptText(team) : "The team was ended and deleted.";
+/** @throws TeamError if the run has no result */
+function requireResult(
+  team: string,
+  { end, fate, state }: Omit<Ended, "finalText"> & { readonly state: readonly string[] },
+  { lastFailure, lastText }: Worker,
+): void {
+  if (end !== "stopped" && lastFailure !== undefined) {
+    const left = fate === "left" ? ["The team is left as it is."] : [];
+    const rest = state.length > 0 ? state : ["The team was ended and deleted."];
+    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${lastFailure}`, {
+      hint: [...left, ...rest].join(" "),
+    });
+  }
+  if (end === "team-gone" && lastText === "") {
+    throw new TeamError("TEAM_NOT_FOUND", `${team} was deleted before its lead wrote a result.`, {
+      hint: "Another teams delete or teams kill has removed it. Start it again: teams run",
+    });
+  }
 }

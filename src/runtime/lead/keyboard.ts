@@ -3,7 +3,7 @@ import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/line-reader.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
-import { handleLeadLine, toggleDelegate } from "./slash-commands.ts";
+import { endByUser, handleLeadLine, toggleDelegate } from "./slash-commands.ts";
 import { attachScreen } from "./team-screen.ts";
 
 /**
@@ -15,7 +15,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   const { call, screen, typing, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
-  const interrupts = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends the team"), signal);
+  const interrupts = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends the run"), signal);
   const leadHandlers: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
     line: (line) => {
       interrupts.forget();
@@ -23,7 +23,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
     },
     escape: () => void worker.interrupt(),
     shiftTab: () => void toggleDelegate(lead).catch(problem),
-    end: () => worker.finish(),
+    end: () => endByUser(lead, worker, "keep"),
     mayInterrupt: interrupts.press,
     problem,
   };

@@ -11,6 +11,8 @@ import {
   runState,
 } from "../../operations/run/run-state.ts";
 import { reconcile } from "../../operations/supervision/reconcile.ts";
+import { Retries } from "../../operations/supervision/retries.ts";
+import { pause } from "../../os/clock.ts";
 import { planPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { bypassForbiddenBy, isPricedBy, worktreeSettings } from "../../settings/settings.ts";
@@ -23,7 +25,7 @@ import { openAgentType } from "../agent/load-agent-types.ts";
 import { modelsOf } from "../agent/models.ts";
 import { ownFacts, ownPane } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
-import { isConversational, type Lead } from "./lead.ts";
+import { isConversational, isInteractive, type Lead } from "./lead.ts";
 import { answerTeammateRequest, notifyUnansweredPlans } from "./teammate-requests.ts";
 
 /** Creates the lead's worker, which decides when the run is over, and the keeper of the lead's status record. */
@@ -41,6 +43,8 @@ export async function leadWorker(
   let answerDue = false;
   const notifyPlans = notifyUnansweredPlans(lead);
   const wakeWhenIdle = wakeWhenAllIdle(lead.inProcess, () => worker.recheck());
+  const checked = retriedChecks(lead, signal, () => worker.recheck());
+  const waitsAfterFailure = waitAtPromptAfterFailure(lead, () => worker.lastFailure);
   const last = readStatus(ref, LEAD_NAME);
   const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
     if (state === "running") answerDue = false;
@@ -59,7 +63,7 @@ export async function leadWorker(
     clock: ctx.clock,
     signal,
     createAgent: (own) => assembleLead(lead, own),
-    decideWhenIdle: async (held, interrupted) => {
+    decideWhenIdle: checked("wait", async (held: number, interrupted: boolean) => {
       notifyPlans();
       // The user types the goals, and says when there are no more.
       if (isConversational(lead)) return "wait";
@@ -73,14 +77,53 @@ export async function leadWorker(
       if (answerDue || asking.length > 0) return "wait";
       const facts = runState(ctx, held);
       if (isUserPresent && facts.interrupted > 0) return "wait";
-      if (isRunOver(facts)) return "over";
+      if (isRunOver(facts)) return waitsAfterFailure() ? "wait" : "over";
       wakeWhenIdle();
       return "wait";
-    },
-    isTeamWorking: async (held) => areTeammatesWorking(ctx, held),
+    }),
+    isTeamWorking: checked(true, async (held: number) => areTeammatesWorking(ctx, held)),
     handleCodeOnlyMessage: (entry) => answerTeammateRequest(lead, worker, entry),
   });
   return { worker, status };
+}
+
+/**
+ * Returns a wrapper for checks of the team. A check that fails is reported and repeated: a held lock or a full disk must not end the
+ * run. Until then the wrapper returns the given result.
+ */
+function retriedChecks({ view }: Lead, signal: AbortSignal, recheck: () => void) {
+  const retries = new Retries((message) => view.error(message));
+  let isRetrying = false;
+  return <T, A extends readonly unknown[]>(meanwhile: T, check: (...args: A) => Promise<T>) =>
+    async (...args: A): Promise<T> => {
+      try {
+        const result = await check(...args);
+        retries.succeeded();
+        return result;
+      } catch (error) {
+        const delayMs = retries.failed(error);
+        if (isRetrying) return meanwhile;
+        isRetrying = true;
+        void pause(delayMs, signal).then(() => {
+          isRetrying = false;
+          recheck();
+        });
+        return meanwhile;
+      }
+    };
+}
+
+/** Returns whether the lead waits for its user after a failed turn, and notifies the user once per failure. */
+function waitAtPromptAfterFailure({ call, view }: Lead, failureOf: () => string | undefined): () => boolean {
+  let noted: string | undefined;
+  return () => {
+    const failure = failureOf();
+    if (!isInteractive(call)) return false;
+    if (failure !== undefined && failure !== noted)
+      view.note("the lead's model failed: type a line to try again, or /exit, which keeps the team");
+    noted = failure;
+    return failure !== undefined;
+  };
 }
 
 /** Wakes the lead when all teammates in its process are idle: no file changes that could ring its bell. */

@@ -33,6 +33,10 @@ export interface LeadPlan {
   readonly promptOverrides: PromptOverrides;
   readonly spawn: SpawnOptions;
   readonly keep: boolean;
+  /** Deletes the team at the end, also with unfinished work. */
+  readonly remove: boolean;
+  /** Whether the team can be resumed. The built-in audit cannot: its report belongs to one run. */
+  readonly resumable: boolean;
   /** Limits for the whole team. */
   readonly budget: BudgetLimits;
   readonly sidebar: boolean;
@@ -47,6 +51,11 @@ export interface LeadPlan {
 /** Whether the user types goals one after another until they end the run. */
 export function isConversational({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
   return plan.goal === "" && call.io.terminal.stdin;
+}
+
+/** Whether a user can type to the lead and sees its output. */
+export function isInteractive({ io, out, options }: AnyCall): boolean {
+  return io.terminal.stdin && io.terminal.stdout && !out.json && !options.quiet;
 }
 
 /** True with --quiet, and with --json, where stdout is for the result and stderr for errors, unless --verbose is given. */
@@ -78,6 +87,8 @@ export interface Lead {
   readonly screen: LeadScreen | undefined;
   /** The input row of the terminal; undefined if `screen` has it, or without an interactive terminal. */
   readonly typing: TypingRow | undefined;
+  /** Set when the user ends the run with /exit or Ctrl-D: whether to keep or delete an unfinished team. */
+  exit: "keep" | "delete" | undefined;
   /** Called when the lead has recreated its deleted team. */
   teamMade: () => Promise<void>;
   /** Called at the end of the lead to close what it has opened. */

@@ -24,7 +24,7 @@ import { createNotifier } from "../notifier.ts";
 import { withNotifications } from "../notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
 import { inProcessRunner } from "../teammate/run-in-process.ts";
-import { hidesLeadOutput, type Lead, type LeadPlan, type LedTeam } from "./lead.ts";
+import { hidesLeadOutput, isInteractive, type Lead, type LeadPlan, type LedTeam } from "./lead.ts";
 import { resumeRun } from "./resume-run.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
 
@@ -146,7 +146,7 @@ async function openLead(
     mode,
     cwd: io.cwd,
     hint: io.terminal.stdin
-      ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends all"
+      ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends the run"
       : "",
   });
   for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
@@ -163,14 +163,10 @@ async function openLead(
     inProcess,
     screen,
     typing,
+    exit: undefined,
     teamMade: async () => undefined,
     ends: [async () => notifier.close()],
   };
-}
-
-/** Whether a user can type to the lead and sees its output. */
-function isInteractive({ io, out, options }: AnyCall): boolean {
-  return io.terminal.stdin && io.terminal.stdout && !out.json && !options.quiet;
 }
 
 function openScreen({ io }: AnyCall, ref: TeamRef, inProcess: InProcessBackend, plain: boolean): LeadScreen {

@@ -3,18 +3,17 @@ import { messageOf } from "../../errors.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
+import type { Worker } from "../../worker/worker.ts";
 import { closeSidebar, openSidebar } from "../sidebar-pane.ts";
-import { detach, finishRun, printResult, type RunOutcome } from "./finish-run.ts";
+import { leaveAfterError, printResult, settleTeam } from "./finish-run.ts";
 import { readKeys } from "./keyboard.ts";
 import type { Lead, LeadPlan } from "./lead.ts";
 import { leadWorker } from "./lead-worker.ts";
 import { openRun, removeTeamOnFailure } from "./open-lead.ts";
 import { restartMembers } from "./resume-run.ts";
 import { isInSession, reportToSession } from "./run-result.ts";
+import { fateOf, HANGUP } from "./team-fate.ts";
 import { watchTeam } from "./watch-team.ts";
-
-/** The signal of a lost terminal: a closed pane, a lost connection, the end of its tmux server. */
-const HANGUP = "SIGHUP";
 
 /** Leads a team in this process until its goal is reached, prints the result and cleans up. */
 export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
@@ -25,8 +24,6 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   reportToSession(io.env, { kind: "started", process: ownIdentity() });
   // A killed lead may have left its sidebar open.
   let sidebar = await tryOpenSidebar(lead, { replace: plan.resumes !== undefined });
-  let end: WorkerEnd = "stopped";
-  let finished: RunOutcome = { keptWorktrees: [] };
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
   lead.teamMade = async () => {
@@ -34,34 +31,38 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
     // The old sidebar has seen its team deleted, and may be about to close.
     if (sidebar) sidebar = await tryOpenSidebar(lead, { replace: true });
   };
-  try {
-    if (plan.resumes !== undefined) worker.notifyAgent(await restartMembers(lead));
-    if (plan.goal !== "") await worker.handleTypedLine(plan.goal);
-    else if (plan.resumes === undefined) lead.view.note("type a goal for the team and press Enter");
-    end = await worker.run();
-  } finally {
+  const close = async (): Promise<void> => {
     stopReading();
-    await watch.end();
-    for (const stop of lead.ends) await stop();
-    if (signal.reason === HANGUP) await detach(lead, "the terminal is gone");
-    else if (couldNotResume(lead, { end, signal, failure: worker.lastFailure }))
-      await detach(lead, "its lead cannot continue");
-    else finished = await finishRun(lead, end, worker.lastText);
+    for (const stop of [watch.end, ...lead.ends]) {
+      // Its failure must not decide what happens to the team.
+      await stop().catch((error: unknown) => lead.view.error(messageOf(error)));
+    }
+  };
+  let code: number;
+  try {
+    const end = await leadTeam(lead, worker).finally(close);
+    const fate = fateOf(lead, worker, end, signal);
+    const finished = await settleTeam(lead, { end, fate, finalText: worker.lastText });
+    code = printResult(lead, { end, fate, ...finished }, worker);
+  } finally {
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
   }
-  const code = printResult(lead, { end, ...finished }, worker);
   // The session closes with this process.
   if (isInSession(io.env) && signal.reason !== HANGUP) await leaveOwnSession(io.env);
   return code;
 }
 
-/** Whether a resumed team's lead failed: a team that existed before the run is not ended for that. */
-function couldNotResume(
-  { plan }: Lead,
-  outcome: { readonly end: WorkerEnd; readonly signal: AbortSignal; readonly failure: string | undefined },
-): boolean {
-  if (plan.resumes === undefined || outcome.signal.aborted) return false;
-  return outcome.end === "stopped" || outcome.failure !== undefined;
+/** Leads the team until the worker ends. @throws the error that ended it, after the team was left as it is */
+async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
+  const { plan, view } = lead;
+  try {
+    if (plan.resumes !== undefined) worker.notifyAgent(await restartMembers(lead));
+    if (plan.goal !== "") await worker.handleTypedLine(plan.goal);
+    else if (plan.resumes === undefined) view.note("type a goal for the team and press Enter");
+    return await worker.run();
+  } catch (error) {
+    throw await leaveAfterError(lead, error);
+  }
 }
 
 /** @param replace closes an open sidebar first */

@@ -17,6 +17,8 @@ export interface RunResult {
   readonly result: string;
   /** Worktrees of teammates that were not removed, because work in them would be lost; absent if there are none. */
   readonly worktrees?: readonly WorktreeEnd[];
+  /** The command that continues a kept team with unfinished work; absent otherwise. */
+  readonly resume?: string;
 }
 
 /** The progress of a lead in its own session. */

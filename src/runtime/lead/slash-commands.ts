@@ -7,6 +7,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { modeToInherit } from "../../team/members/permission-mode.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import { statusText, taskTable } from "../../terminal/status-text.ts";
+import { operand } from "../../text/shell-quote.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
@@ -15,14 +16,15 @@ const LEAD_COMMANDS = {
   status: "show the members, what they do and what waits for you",
   tasks: "show the task list",
   delegate: "let the lead only coordinate; again: let it work itself, too (also Shift+Tab)",
-  exit: "shut the team down and end the run (also Ctrl-D, or Ctrl-C twice)",
+  exit: "end the run; unfinished work is kept, unless you type /exit --delete (also Ctrl-D, or Ctrl-C twice)",
   help: "show this help",
 } as const;
 type LeadCommand = keyof typeof LEAD_COMMANDS;
+const EXIT_AND_DELETE = "exit --delete";
 
 type TypedLine =
   | { readonly kind: "message" }
-  | { readonly kind: "command"; readonly command: LeadCommand }
+  | { readonly kind: "command"; readonly command: LeadCommand | typeof EXIT_AND_DELETE }
   /** Begins like a command, but is not a valid one. It is not sent to the lead. */
   | { readonly kind: "unknown"; readonly reason: string };
 
@@ -39,9 +41,13 @@ export function parseTypedLine(line: string, exists: (path: string) => boolean):
       ? { kind: "message" }
       : { kind: "unknown", reason: `there is no ${word}; /help lists the commands` };
   }
+  if (`${command} ${rest}` === EXIT_AND_DELETE) return { kind: "command", command: EXIT_AND_DELETE };
   return rest === ""
     ? { kind: "command", command }
-    : { kind: "unknown", reason: `${word} takes no arguments: nothing was done or sent` };
+    : {
+        kind: "unknown",
+        reason: `${word} takes ${command === "exit" ? "only --delete" : "no arguments"}: nothing was done or sent`,
+      };
 }
 
 function isCommand(word: string): word is LeadCommand {
@@ -57,7 +63,21 @@ export async function handleLeadLine(lead: Lead, worker: Worker, line: string): 
   await COMMANDS[typed.command](lead, worker);
 }
 
-const COMMANDS: Readonly<Record<LeadCommand, (lead: Lead, worker: Worker) => void | Promise<void>>> = {
+/** Ends the run as the user has asked. A team that a person created is never deleted by its run. */
+export function endByUser(lead: Lead, worker: Worker, exit: "keep" | "delete"): void {
+  if (exit === "delete" && lead.plan.resumes?.wasByHand) {
+    const { team } = lead.ctx.ref;
+    const command = `teams delete ${operand(team)}`;
+    lead.view.note(`${team} was led by hand, so its run cannot delete it: type /exit, then ${command}`);
+    return;
+  }
+  lead.exit = exit;
+  worker.finish();
+}
+
+const COMMANDS: Readonly<
+  Record<LeadCommand | typeof EXIT_AND_DELETE, (lead: Lead, worker: Worker) => void | Promise<void>>
+> = {
   status: async ({ ctx, call, settings, view }) => {
     const since = { now: ctx.clock.now(), stuckAfterMs: settings().teams.stuckAfter * 1000 };
     view.answer(statusText(await teamStatus(ctx), call.out, since));
@@ -67,13 +87,12 @@ const COMMANDS: Readonly<Record<LeadCommand, (lead: Lead, worker: Worker) => voi
     view.answer(all.length === 0 ? "No tasks yet." : taskTable(all, { ...call.out, among: all }));
   },
   delegate: toggleDelegate,
-  exit: (_, worker) => worker.finish(),
+  exit: (lead, worker) => endByUser(lead, worker, "keep"),
+  [EXIT_AND_DELETE]: (lead, worker) => endByUser(lead, worker, "delete"),
   help: ({ view }) => {
     const lines = Object.entries(LEAD_COMMANDS).map(([word, help]) => `/${word.padEnd(9)} ${help}`);
     view.answer(
-      [...lines, "Any other line goes to the lead. Esc interrupts it, Ctrl-C twice ends the team."].join(
-        "\n",
-      ),
+      [...lines, "Any other line goes to the lead. Esc interrupts it, Ctrl-C twice ends the run."].join("\n"),
     );
   },
 };

@@ -94,6 +94,7 @@ export const placeForm: Form<PlaceRecord> = {
     paneId: optional(isText),
     windowId: optional(isText),
     session: optional(isText),
+    inTeamSession: optional(isFlag),
     placement: optional(isText),
     beside: optional(plainObject<NonNullable<PlaceRecord["beside"]>>({ window: isText, layout: isText })),
     server: optional(isServer),

@@ -134,7 +134,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
   });
 
   it("waits for input in a terminal, with the team running", async () => {
-    const { t, ref, env } = await leftTeam("tmux");
+    const { t, ref, teams, env } = await leftTeam("tmux");
     const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
     const person = personInside(t, ["run", "--resume", "--no-sidebar"], {
       env: { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY },
@@ -146,8 +146,9 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     await person.sees("lead runs");
     expect(startsOf(ref, "ann")).toBe(1);
     person.type("/exit", "Enter");
-    await person.sees("the run is over; the team crew was deleted");
+    await person.sees("the run is over; the team crew was kept");
     expect(await person.code()).toBe(0);
+    expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
     await leaves(t, nothing(["work:cat"]));
   });
 
@@ -174,6 +175,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
       TEAMS,
       "run",
       "--resume",
+      "--rm",
     );
     const panes = (): string[] =>
       t.tmux("list-panes", "-t", pane, "-F", "#{pane_id} #{pane_width}").split("\n");
@@ -204,14 +206,20 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     });
     expect(refused.code).toBe(1);
     expect(JSON.parse(refused.err.trim().split("\n").at(-1) ?? "")).toMatchObject({
-      error: { code: "MODEL_ERROR", hint: expect.stringContaining("left as it is") },
+      error: {
+        code: "MODEL_ERROR",
+        hint: "The team is left as it is. To continue: teams run --resume --team crew",
+      },
     });
     expect(livenessOfAgent(ref, "ann")).toBe("alive");
     expect(readStatus(ref, "ann")?.process.pid).toBe(pid);
     const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
     const person = personInside(t, ["run", "--resume", "Go on"], { env });
+    await person.sees("type a line to try again");
+    expect(livenessOfAgent(ref, "ann")).toBe("alive");
+    person.type("/exit", "Enter");
     expect(await person.code()).toBe(1);
-    expect(person.screen()).toContain("the team is left as it is");
+    expect(person.screen()).toContain("the run is over; the team crew was kept");
     expect(t.tmux("list-panes", "-t", "=work:", "-F", "#{pane_id}")).toBe(person.pane);
     expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
     await leaves(t, nothing(["work:cat"]));

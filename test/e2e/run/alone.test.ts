@@ -70,7 +70,9 @@ it("delegate mode › denies the lead the edits that its teammates may make (S53
           uses("Agent", { name: "ann", prompt: "Begin.", description: "writes" }),
         ],
       },
-      { when: /it is written/, says: "Done." },
+      { when: /it is written/, uses: [uses("TaskUpdate", { taskId: "1", status: "completed" })] },
+      { when: /tool_result/, says: "She writes." },
+      { when: /tool_result/, says: "Done." },
       { when: /ann is idle/, says: "Done." },
     ],
     ann: [

@@ -159,7 +159,7 @@ describe("a team with a model of the Messages API", () => {
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], locks: [] });
   });
 
-  it("fails with MODEL_ERROR and leaves nothing when the key is rejected", async () => {
+  it("fails with MODEL_ERROR and keeps the team when the key is rejected", async () => {
     const { t, run } = await world({}, { key: "sk-ant-another" });
     const ended = await run("--json", "Count the words");
     expect(ended.code).toBe(1);
@@ -168,8 +168,9 @@ describe("a team with a model of the Messages API", () => {
     expect(error.error).toMatchObject({
       code: "MODEL_ERROR",
       message: expect.stringContaining("invalid x-api-key"),
-      hint: expect.stringMatching(/ANTHROPIC_API_KEY|ended and deleted/),
+      hint: "To continue: teams run --resume --team crew",
     });
+    expect((await teamsIn(t.env, t.home)(["delete", "crew"])).code).toBe(0);
     await leaves(t, nothing());
   });
 });

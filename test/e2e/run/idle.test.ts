@@ -60,6 +60,7 @@ it("idle lead, teammate and sidebar › fork nothing, poll nothing and have no t
     "calm.json",
     "--permission-mode",
     "bypassPermissions",
+    "--rm",
   ];
   const person = personInside(t, words, { env });
   await eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);

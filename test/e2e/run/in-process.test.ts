@@ -27,7 +27,14 @@ const PLAYBOOK = {
 
 function words(t: PrivateTmux, playbook: object = PLAYBOOK): readonly string[] {
   writeFileSync(join(t.home, "play.json"), JSON.stringify(playbook));
-  const mode = ["--teammate-mode", "in-process", "--permission-mode", "bypassPermissions", "--no-sidebar"];
+  const mode = [
+    "--teammate-mode",
+    "in-process",
+    "--permission-mode",
+    "bypassPermissions",
+    "--no-sidebar",
+    "--rm",
+  ];
   return ["run", "--team", "crew", "--playbook", "play.json", ...mode];
 }
 

@@ -39,24 +39,35 @@ function textOf(stream: Readable | null): () => string {
   return () => text;
 }
 
+/** Expects the stopped team with all its members, and deletes it. */
+async function expectKept(t: PrivateTmux, names: readonly string[]): Promise<void> {
+  const teams = teamsIn(t.env, t.home);
+  const kept = (await teams(["status", "--json"])).json();
+  expect(kept).toMatchObject({ leadAlive: false, members: names.map((name) => ({ name, alive: false })) });
+  expect((await teams(["delete", "crew"])).code).toBe(0);
+}
+
 async function atWork(t: PrivateTmux): Promise<void> {
   await eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
 }
 
 describe("an interrupted run", () => {
-  it("ends the team with all its processes and exits with 130 on two Ctrl-C", async () => {
+  it("ends all processes, keeps the team and exits with 130 on two Ctrl-C", async () => {
     const t = privateTmux();
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
     await person.endsRun();
     expect(await person.code()).toBe(130);
-    expect(person.screen()).toContain("ending the team");
+    expect(person.screen()).toMatch(
+      /worker: stopped[\s\S]*\nTo continue: teams run --resume --team crew\s*$/,
+    );
+    await expectKept(t, ["team-lead", "worker"]);
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("leaves the team running for kill on another Ctrl-C while it ends", async () => {
+  it("leaves the team running for kill on another Ctrl-C while --rm ends it", async () => {
     const t = privateTmux();
-    const person = personInside(t, playing(t, "worker"));
+    const person = personInside(t, [...playing(t, "worker"), "--rm"]);
     await atWork(t);
     await person.endsRun();
     await person.sees("press Ctrl-C again to exit now");
@@ -75,14 +86,19 @@ describe("an interrupted run", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("ends the team and exits with 130 on %s", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("keeps the team and exits with 130 on %s", async (signal) => {
     const t = privateTmux();
     const { child, ended } = startTeams([...playing(t, "lead"), "--json"], t.env, t.home);
     const out = textOf(child.stdout);
     await atWork(t);
     child.kill(signal);
     expect(await ended).toBe(130);
-    expect(JSON.parse(out())).toMatchObject({ team: "crew", outcome: "interrupted" });
+    expect(JSON.parse(out())).toMatchObject({
+      team: "crew",
+      outcome: "interrupted",
+      resume: "teams run --resume --team crew",
+    });
+    await expectKept(t, ["team-lead", "worker"]);
     await leaves(t, nothing());
   });
 
@@ -114,7 +130,7 @@ describe("an interrupted run", () => {
     expect((await running).json()).toMatchObject({ outcome: "completed", result: "I went on." });
   });
 
-  it("ends the team and exits with 130 on SIGINT while it waits for a program", async () => {
+  it("keeps the team and exits with 130 on SIGINT while it waits for a program", async () => {
     const t = privateTmux();
     const slow = join(t.home, "bin");
     mkdirSync(slow);
@@ -127,6 +143,7 @@ describe("an interrupted run", () => {
     await eventually("a call of tmux", () => existsSync(join(t.home, "called")));
     child.kill("SIGINT");
     expect(await ended).toBe(130);
+    expect((await teamsIn(env, t.home)(["delete", "crew", "--force"])).code).toBe(0);
     await leaves(t, nothing());
   });
 
@@ -140,7 +157,9 @@ describe("an interrupted run", () => {
     child.kill("SIGHUP");
     child.kill("SIGHUP");
     expect(await ended).not.toBe(0);
-    expect(out()).toContain("teams resume crew");
+    expect(out()).toMatch(
+      /the terminal is gone; the team is left as it is\n[\s\S]*To continue: teams run --resume --team crew\n$/,
+    );
     expect((await teams(["status", "--json"])).json()).toMatchObject({
       leadAlive: false,
       members: [{ name: "team-lead" }, { name: "worker", alive: true }],
@@ -172,9 +191,9 @@ describe("an interrupted run", () => {
     await leaves(t, nothing());
   });
 
-  it("ends the team when the reader of its output exits", async () => {
+  it("deletes the team with --rm when the reader of its output exits", async () => {
     const t = privateTmux();
-    const words = [process.execPath, TEAMS, ...playing(t, "lead")];
+    const words = [process.execPath, TEAMS, ...playing(t, "lead"), "--rm"];
     const cut = '{ "$0" "$@"; echo "$?" >code; } | head -n 1';
     execFileSync("/bin/sh", ["-c", cut, ...words], { env: t.env, cwd: t.home, stdio: "pipe" });
     expect(readFileSync(join(t.home, "code"), "utf8")).toBe("130\n");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
-import { TEAMS } from "../../support/processes/built-program.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
@@ -72,14 +72,15 @@ it.each([
   await person.sees("Which file?");
   // A discarded line is not a goal, and ends nothing.
   person.type("some other", "C-c");
-  await person.sees("Ctrl-C once more ends the team");
+  await person.sees("Ctrl-C once more ends the run");
   person.type("the first one", "Enter");
   await person.sees("Three words.");
   // The next Ctrl-C ends nothing either: it is unrelated to the first.
   person.type("C-c");
   await person.sees(/(Ctrl-C once more[\s\S]*){2}/);
   person.type(...keys);
-  await person.sees("the run is over; the team crew was deleted");
+  await person.sees("the run is over; the team crew was kept");
+  await person.sees("To continue: teams run --resume --team crew");
   expect(await person.code()).toBe(0);
   const asked = api.requests.map(({ body }) => JSON.stringify(body.messages.at(-1)));
   expect(asked).toEqual([
@@ -87,6 +88,7 @@ it.each([
     expect.stringMatching(/(?<!some other.*)the first one/),
   ]);
   expect(JSON.stringify(api.requests[0]?.body.system)).toContain("The person types goals");
+  expect((await teamsIn(t.env, t.home)(["delete", "crew"])).code).toBe(0);
   await leaves(t, nothing(["work:cat"]));
 });
 

@@ -90,7 +90,7 @@ describe("spawning while the user types", () => {
     const { pane } = t.session("a");
     t.session("b");
     await t.attach("=b:");
-    const { child, ended } = startTeams(playing(t, "--json"), t.inside(pane), t.home);
+    const { child, ended } = startTeams(playing(t, "--json", "--rm"), t.inside(pane), t.home);
     const seen = await eventually("the team's window", () => {
       const windows = t.tmux("list-windows", "-a", "-F", "#{session_name} #{window_name}").split("\n");
       return windows.includes("a crew") && windows;
@@ -141,7 +141,7 @@ describe("run in a terminal outside tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("reports why the lead failed, and exits with its status", async () => {
+  it("shows why the lead's model failed, and reports it again after /exit", async () => {
     const t = privateTmux();
     const broken = {
       version: 1,
@@ -149,9 +149,13 @@ describe("run in a terminal outside tmux", () => {
     };
     writeFileSync(join(t.home, "broken.json"), JSON.stringify(broken));
     const person = personOutside(t, ["run", "--team", "crew", "--playbook", "broken.json"]);
+    await person.sees("authentication_error");
+    await person.sees("type a line to try again");
+    person.type("/exit", "Enter");
     expect(await person.code()).toBe(1);
     await person.sees("MODEL_ERROR");
-    expect(person.screen()).toContain("authentication_error");
+    await person.sees("To continue: teams run --resume --team crew");
+    expect((await teamsIn(t.env, t.home)(["delete", "crew"])).code).toBe(0);
     await leaves(t, nothing());
   });
 
@@ -163,12 +167,15 @@ describe("run in a terminal outside tmux", () => {
     await leaves(t, nothing());
   });
 
-  it("reports an unknown terminal, ends the team, and leaves nothing", async () => {
+  it("reports an unknown terminal, and ends all processes", async () => {
     const t = privateTmux();
     const person = personOutside(t, playing(t), { env: { TERM: "nosuch" } });
     expect(await person.code()).toBe(1);
     await person.sees("TMUX_ERROR");
     await eventually("the end of all that was begun", () => leftoversOf(t).processes.length === 0);
+    // It is gone already if the lead had not begun.
+    const isKept = person.screen().includes("To continue: teams run --resume --team crew");
+    expect((await teamsIn(t.env, t.home)(["delete", "crew"])).code).toBe(isKept ? 0 : 3);
     await leaves(t, nothing());
   });
 
@@ -185,6 +192,7 @@ describe("run in a terminal outside tmux", () => {
       "crew",
       "--playbook",
       "stays.json",
+      "--rm",
       "--permission-mode",
       "bypassPermissions",
     ];
@@ -196,7 +204,7 @@ describe("run in a terminal outside tmux", () => {
     expect((await teamsIn(t.env, t.home)(["status", "--json"])).json()).toMatchObject({ leadAlive: true });
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
     await eventually("the hint of the first Ctrl-C", () =>
-      t.tmux("capture-pane", "-p", "-t", "=teams-crew:").includes("Ctrl-C once more ends the team"),
+      t.tmux("capture-pane", "-p", "-t", "=teams-crew:").includes("Ctrl-C once more ends the run"),
     );
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
     await eventually("the session's end", () => panesOf(t).length === 0);

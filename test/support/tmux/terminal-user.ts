@@ -79,7 +79,7 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
     type,
     endsRun: async () => {
       type("C-c");
-      await sees("Ctrl-C once more ends the team");
+      await sees("Ctrl-C once more ends the run");
       type("C-c");
     },
     code: async () => {

@@ -21,6 +21,7 @@ test.each([
   ["/Delegate", "delegate"],
   ["/help", "help"],
   ["/exit", "exit"],
+  ["/EXIT  --delete", "exit --delete"],
 ])("parseTypedLine treats %j as a command", (line, command) => {
   expect(read(line)).toEqual({ kind: "command", command });
 });
@@ -30,6 +31,7 @@ test.each([
   ["/compact now", "there is no /compact"],
   ["/constructor", "there is no /constructor"],
   ["/delegate the rest", "/delegate takes no arguments"],
+  ["/exit now", "/exit takes only --delete"],
 ])("parseTypedLine rejects %j and says why", (line, why) => {
   expect(read(line)).toEqual({ kind: "unknown", reason: expect.stringContaining(why) });
 });

@@ -1,0 +1,31 @@
+import { messageOf } from "../../errors.ts";
+
+/** Milliseconds before the first retry; each further one waits twice as long. */
+const FIRST_MS = 500;
+const MAX_MS = 10_000;
+
+/** Failures in a row of one repeated check: reports each message once, and gives the delay before the next try. */
+export class Retries {
+  readonly #report: (message: string) => void;
+  #reported = new Set<string>();
+  #failures = 0;
+
+  constructor(report: (message: string) => void) {
+    this.#report = report;
+  }
+
+  /** @returns the milliseconds to wait before the next try */
+  failed(error: unknown): number {
+    const message = messageOf(error);
+    if (!this.#reported.has(message)) this.#report(message);
+    this.#reported.add(message);
+    this.#failures += 1;
+    return Math.min(FIRST_MS * 2 ** (this.#failures - 1), MAX_MS);
+  }
+
+  /** Ends the row: the next failure is reported again. */
+  succeeded(): void {
+    this.#reported = new Set();
+    this.#failures = 0;
+  }
+}

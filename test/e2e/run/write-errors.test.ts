@@ -1,0 +1,150 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { unfinishedEndings } from "../../../src/team/members/ending-claims.ts";
+import { livenessOfAgent, readStatus } from "../../../src/team/records/read-records.ts";
+import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+
+const bash = (command: string) => ({ name: "Bash", input: { command } });
+const waitsFor = (name: string) => bash(`touch ${name}-works; until [ -e ${name}-goes ]; do sleep 0.1; done`);
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    [LEAD_NAME]: [
+      {
+        tools: ["ann", "bob"].map((name) => ({ name: "Agent", input: { name, prompt: "Begin." } })),
+      },
+      { say: "They work." },
+      { on: { contains: "ann crashed" }, tools: [bash("touch bob-goes")] },
+      { on: { contains: "Look too" }, tools: [waitsFor("lead")] },
+      { say: "Over.", repeat: true },
+    ],
+    ann: [{ tools: [waitsFor("ann")] }],
+    bob: [{ tools: [waitsFor("bob")] }, { say: "Done." }],
+  },
+};
+
+interface World {
+  readonly t: PrivateTmux;
+  readonly ref: TeamRef;
+  readonly lead: number;
+  readonly ended: Promise<number | null>;
+  /** The lead's output. */
+  out(): string;
+  err(): string;
+  /** Kills one teammate. */
+  killAnn(): void;
+}
+
+/** Collects the text of a stream. */
+function textOf(stream: Readable | null): () => string {
+  let text = "";
+  stream?.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+  });
+  return () => text;
+}
+
+/** A run whose lead is idle while both of its teammates work. */
+async function world(): Promise<World> {
+  const t = privateTmux();
+  const ref = teamRef(teamsHome(t.env), "crew");
+  writeFileSync(join(t.home, "book.json"), JSON.stringify(PLAYBOOK));
+  const words = ["run", "--team", "crew", "--playbook", "book.json", "--teammate-mode", "process"];
+  const { child, ended } = startTeams(
+    [...words, "--permission-mode", "bypassPermissions", "Go."],
+    t.env,
+    t.home,
+  );
+  const [out, err] = [child.stdout, child.stderr].map(textOf);
+  for (const name of ["ann", "bob"])
+    await eventually(`${name} at work`, () => existsSync(join(t.home, `${name}-works`)), 20_000);
+  await eventually("the idle lead", () => readStatus(ref, LEAD_NAME)?.state === "idle", 20_000);
+  return {
+    t,
+    ref,
+    lead: child.pid ?? 0,
+    ended,
+    out: () => out?.() ?? "",
+    err: () => err?.() ?? "",
+    killAnn: () => signalProcess(readStatus(ref, "ann")?.process.pid ?? 0, "SIGKILL"),
+  };
+}
+
+/** Expects that the run has lost nothing by the error: the lead is notified, and the work ends as usual. */
+async function expectCompleted({ ref, ended, out }: World): Promise<void> {
+  expect(await ended, out()).toBe(0);
+  expect(out()).toContain("ann crashed");
+  expect(out()).toMatch(/Over\.\s*$/);
+  expect(existsSync(ref.paths.dir)).toBe(false);
+}
+
+describe("a run during a write error", () => {
+  it("tries again and ends no teammate when another program locks the lead's inbox while a teammate dies", async () => {
+    const w = await world();
+    const lock = `${w.ref.paths.inbox(LEAD_NAME)}.lock`;
+    mkdirSync(lock);
+    const renewal = setInterval(() => utimesSync(lock, new Date(), new Date()), 500);
+    onTestFinished(() => clearInterval(renewal));
+    w.killAnn();
+    // Of three tries in a row, at least one is that of the idle lead, which decides whether its run is over.
+    const tries = () => unfinishedEndings(readTeam(w.ref))[0]?.tries;
+    await eventually("the third try", () => tries() === 3, 60_000);
+    await eventually("its failure", () => tries() !== 3, 40_000);
+    expect(livenessOfAgent(w.ref, LEAD_NAME)).toBe("alive");
+    expect(livenessOfAgent(w.ref, "bob")).toBe("alive");
+    clearInterval(renewal);
+    rmdirSync(lock);
+    writeFileSync(join(w.t.home, "bob-goes"), "");
+    expect(await w.ended, w.out()).toBe(0);
+    expect(w.out()).toContain("was locked for 15 s by");
+    expect(existsSync(w.ref.paths.dir)).toBe(false);
+  }, 120_000);
+
+  it.skipIf(!hasPrlimit)(
+    "tries again and ends no teammate when no file can be written while a teammate dies",
+    async () => {
+      const w = await world();
+      limitFiles(w, "0");
+      w.killAnn();
+      await eventually("the report", () => w.out().includes("EFBIG"), 20_000);
+      expect(livenessOfAgent(w.ref, LEAD_NAME)).toBe("alive");
+      expect(livenessOfAgent(w.ref, "bob")).toBe("alive");
+      limitFiles(w, "unlimited");
+      await expectCompleted(w);
+    },
+  );
+
+  it.skipIf(!hasPrlimit)(
+    "leaves the team as it is when the lead's conversation cannot be written",
+    async () => {
+      const w = await world();
+      const teams = teamsIn(w.t.env, w.t.home);
+      expect((await teams(["send", LEAD_NAME, "Look too."])).code).toBe(0);
+      await eventually("the lead at work", () => existsSync(join(w.t.home, "lead-works")), 20_000);
+      limitFiles(w, "0");
+      writeFileSync(join(w.t.home, "lead-goes"), "");
+      expect(await w.ended).toBe(1);
+      expect(w.err().trimEnd()).toMatch(
+        /The team is left as it is\. To continue: teams run --resume --team crew$/,
+      );
+      for (const name of ["ann", "bob"]) expect(livenessOfAgent(w.ref, name), name).toBe("alive");
+      expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+    },
+  );
+});
+
+/** Sets the largest size of a file that the lead's process may write. */
+function limitFiles({ lead }: World, bytes: string): void {
+  expect(spawnSync("prlimit", ["--pid", `${lead}`, `--fsize=${bytes}:`]).status).toBe(0);
+}
