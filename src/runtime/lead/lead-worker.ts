@@ -41,8 +41,11 @@ export async function leadWorker(
   const notifyPlans = notifyUnansweredPlans(lead);
   const wakeWhenIdle = wakeWhenAllIdle(lead.inProcess, () => worker.recheck());
   const last = readStatus(ref, LEAD_NAME);
-  const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
-    if (state === "running") answerDue = false;
+  const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, {
+    onState: (state) => {
+      if (state === "running") answerDue = false;
+    },
+    onProblem: (text) => view.error(text),
   });
   const worker = new Worker({
     ref,
