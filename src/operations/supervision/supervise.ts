@@ -12,8 +12,9 @@ interface SuperviseOptions {
   readonly signal: AbortSignal;
   /** Called once for each end of a member. */
   onEnd(end: NoticedEnd): void;
-  /** Called when a file of the team changed or a process ended. */
+  /** Called when a file of the team changed or a process ended. An error of it is a problem, and ends no supervision. */
   onChange(): void;
+  /** Must not throw. */
   onProblem(message: string): void;
   /** Also watches the tmux servers of teammates' panes. The caller records the watches, so that another process can end them. */
   readonly servers?: TmuxServerExitsOptions;
@@ -25,7 +26,13 @@ interface SuperviseOptions {
  */
 export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
-  const servers = options.servers === undefined ? undefined : new TmuxServerExits(ctx, options.servers);
+  const servers =
+    options.servers === undefined
+      ? undefined
+      : new TmuxServerExits(ctx, {
+          ...options.servers,
+          onProblem: (text) => options.onProblem(text),
+        });
   const bell = anyBell([
     openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]),
     lifelines.bell,
@@ -43,7 +50,11 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
         options.onProblem(messageOf(error));
       }
-      options.onChange();
+      try {
+        options.onChange();
+      } catch (error) {
+        options.onProblem(messageOf(error));
+      }
       await bell.wait({ signal: options.signal });
     }
   } finally {
