@@ -1,9 +1,11 @@
 import { messageOf, TeamError } from "../../errors.ts";
+import { defined } from "../../schema/defined.ts";
 import { anyBell } from "../../wakeup/bell.ts";
 import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
 import { Lifelines } from "./lifelines.ts";
+import { untilNextExitIsOverdue } from "./pending-exits.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
 import { notifyMissedTaskChanges } from "./task-notifications.ts";
 import { TmuxServerExits, type TmuxServerExitsOptions } from "./tmux-server-exits.ts";
@@ -55,7 +57,8 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
       } catch (error) {
         options.onProblem(messageOf(error));
       }
-      await bell.wait({ signal: options.signal });
+      // Nothing rings when a launch script fails to record an exit.
+      await bell.wait(defined({ signal: options.signal, timeoutMs: untilNextExitIsOverdue(ctx.ref) }));
     }
   } finally {
     bell.close();
