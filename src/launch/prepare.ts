@@ -58,7 +58,10 @@ function setRecordsAside({ status, place, exit, crash }: AgentPaths): void {
 export function discardLaunch(paths: AgentPaths): void {
   const { launchScript, exit, crash, status, endWanted, log } = paths;
   const files = [launchScript, exit, crash, status, endWanted, log];
-  for (const path of [...files, ...halfWritten(paths.run, files), ...fifosOf(paths)]) removeFile(path);
+  for (const path of [...files, ...halfWritten(paths.run, files), ...fifosOf(paths)]) {
+    // A directory of this name is not of the start.
+    if (!entryOf(path)?.isDirectory()) removeFile(path);
+  }
   for (const directory of [paths.run, paths.runtime]) removeIfEmpty(directory);
 }
 
