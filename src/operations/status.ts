@@ -36,7 +36,7 @@ export interface TeamStatus {
   readonly approvals: readonly Approval[];
   /** The team's limits and what it has spent; null without a limit. */
   readonly budget: (BudgetLimits & { readonly spent: SpentAmount }) | null;
-  /** What failed and is tried again, as sentences; omitted if nothing did. */
+  /** Failures that are tried again, as sentences; omitted without any. */
   readonly problems?: readonly string[];
 }
 

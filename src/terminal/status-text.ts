@@ -61,7 +61,7 @@ function problemPart({ problems = [] }: TeamStatus, { paint }: Pick<Output, "pai
   if (problems.length === 0) return "";
   const lines = problems.map((problem) => line`${problem}`);
   return [
-    line`${paint("Problems", "bad")} (tried again by itself, and by the next teams status):`,
+    line`${paint("Problems", "bad")} (a running lead and the next teams status try again):`,
     ...lines,
   ].join("\n");
 }

@@ -77,7 +77,7 @@ export class Resident implements InProcessAgent {
   readonly log: LogFile;
   state: InProcessState = "pending";
   input: WorkerInput | undefined;
-  /** A line for the log about output that could not be written there; empty if there is none. */
+  /** A line for the log about output that could not be written there; usually empty. */
   #lost = "";
   /** Resolves when its code has returned, even if its end was recorded earlier. */
   done: Promise<void> = Promise.resolve();

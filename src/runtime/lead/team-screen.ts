@@ -101,7 +101,7 @@ class Screen implements LeadScreen {
   #view: TeamView = LEAD_VIEW;
   #held = "";
   #cancel: (() => void) | undefined;
-  /** What the newest successful reads of the team's files returned. */
+  /** Data of the newest successful read of the team's files. */
   #read: Pick<ViewFacts, "tasks"> & { readonly names: readonly string[]; readonly activities: Activities } = {
     tasks: [],
     names: [],

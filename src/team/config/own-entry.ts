@@ -2,7 +2,7 @@ import { readText } from "../../os/files/fs.ts";
 import { isSessionId, SESSION_KEY, sameName } from "../../schema/names.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** What a starting agent needs to know of its entry in the team's config. */
+/** The part of a member's entry in the team's config that its starting agent needs. */
 export interface OwnEntry {
   /** As the config spells it. */
   readonly name: string;

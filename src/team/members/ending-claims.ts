@@ -143,7 +143,7 @@ async function recordProblem(ref: TeamRef, { id, problem: before }: Ending, prob
       );
     });
   } catch {
-    // The caller throws the problem itself. What prevented the work, such as a full disk, often prevents this too.
+    // The caller throws the problem itself. Its cause, such as a full disk, often prevents this write too.
   }
 }
 

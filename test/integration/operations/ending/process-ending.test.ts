@@ -175,7 +175,7 @@ it("reconcile › leaves a member's end to the process that kills it, and report
   expect([await reconcile(lookingContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
 });
 
-/** Stops the wall clock: no pause before a next try ends by itself, however slow this machine is. */
+/** Stops the wall clock: no pause before a next try ends, however slow this machine is. */
 function stopClock(): void {
   const spy = vi.spyOn(Date, "now").mockReturnValue(Date.now());
   onTestFinished(() => spy.mockRestore());
