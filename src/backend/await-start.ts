@@ -1,4 +1,4 @@
-import { TeamError } from "../errors.ts";
+import { messageOf, TeamError } from "../errors.ts";
 import { awaitReady } from "../launch/await-ready.ts";
 import { discardLaunch } from "../launch/prepare.ts";
 import { livenessOf } from "../os/process/identity.ts";
@@ -19,6 +19,15 @@ export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly 
     ...request,
     env: { ...request.env, [INSTANCE_VARIABLE]: request.instance },
   }));
+}
+
+/** The error of a start whose output log cannot be created; the starts of other agents continue. */
+export function noLogFile({ name, paths }: SpawnRequest, cause: unknown): TeamError {
+  const text = `${name} was not started: its output log cannot be created (${messageOf(cause)}).`;
+  return new TeamError("SPAWN_FAILED", text, {
+    hint: `Make sure that ${paths.log} is no directory and the disk is not full, then spawn it again.`,
+    cause,
+  });
 }
 
 /**

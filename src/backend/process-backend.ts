@@ -1,5 +1,6 @@
+import { TeamError } from "../errors.ts";
 import { launchArgv } from "../launch/launch-script.ts";
-import { prepareLaunches } from "../launch/prepare.ts";
+import { discardLaunch, prepareLaunches } from "../launch/prepare.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { removeFile } from "../os/files/fs.ts";
 import { livenessOf, startTimeOf } from "../os/process/identity.ts";
@@ -8,7 +9,7 @@ import type { PlaceRecord } from "../schema/status.ts";
 import { launchScriptOf } from "../team/members/judge-liveness.ts";
 import { alsoRing } from "../wakeup/fifo-bell.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
-import { awaitStart, withInstanceMarker } from "./await-start.ts";
+import { awaitStart, noLogFile, withInstanceMarker } from "./await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { logTail, visibleRowsOfLog } from "./visible-rows.ts";
 
@@ -61,13 +62,22 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
   const start = async (request: SpawnRequest): Promise<SpawnOutcome> => {
     const [file = "/bin/sh", ...args] = launchArgv(request.paths, request.instance, request.argv);
     const env = { ...request.env, [BELL_FD_VARIABLE]: String(BELL_FD) };
-    const { pid, channel } = await spawnDetached(file, args, { cwd: "/", env, logFile: request.paths.log });
+    const { log: logFile } = request.paths;
+    let started: Awaited<ReturnType<typeof spawnDetached>>;
+    try {
+      removeFile(logFile);
+      started = await spawnDetached(file, args, { cwd: "/", env, logFile });
+    } catch (cause) {
+      discardLaunch(request.paths);
+      throw cause instanceof TeamError ? cause : noLogFile(request, cause);
+    }
+    const { pid, channel } = started;
     const place: PlaceRecord = {
       instance: request.instance,
       backend: "process",
       panePid: pid,
       paneProcStart: startTimeOf(pid) ?? "",
-      logFile: request.paths.log,
+      logFile,
       spawnedAt: clock.now(),
     };
     const bell = socketBell(channel);
@@ -86,7 +96,6 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
     type: "process",
     async spawn(wanted) {
       const requests = withInstanceMarker(wanted);
-      for (const { paths } of requests) removeFile(paths.log);
       await prepareLaunches(
         requests.map((request) => ({
           agentId: request.agentId,

@@ -1,7 +1,7 @@
-import { EXIT } from "../errors.ts";
+import { EXIT, messageOf, TeamError } from "../errors.ts";
 import type { OperationContext } from "../operations/context.ts";
 import { resumeHint } from "../operations/resume-hint.ts";
-import { type TeamStatus, teamStatus } from "../operations/status.ts";
+import { type TeamStatus, teamStatus, withProblems } from "../operations/status.ts";
 import { reconcileUnlessLed } from "../operations/supervision/reconcile.ts";
 import { notifyTaskChanges } from "../operations/supervision/task-notifications.ts";
 import { operationContext } from "../runtime/operation-context.ts";
@@ -30,16 +30,32 @@ export async function showStatus(call: AnyCall, open: OpenTeam, options: StatusO
   return EXIT.done;
 }
 
-/** Reads the status. First reconciles unnoticed deaths, so that the status is complete, and sends pending task notifications. */
+/**
+ * Reads the status. First reconciles unnoticed deaths, so that the status is complete, and sends pending task notifications. If one of
+ * these fails, the status names the problem.
+ */
 async function currentStatus(ctx: OperationContext, { git }: StatusOptions): Promise<TeamStatus> {
-  await reconcileUnlessLed(ctx);
+  const failures: string[] = [];
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") throw error;
+      failures.push(messageOf(error));
+    }
+  };
+  await attempt(() => reconcileUnlessLed(ctx));
   const status = await teamStatus(ctx, { git });
   const changed = status.leadAlive === true ? [] : status.tasks.list.filter(hasPendingNotifications);
-  await notifyTaskChanges(
-    ctx,
-    changed.map(({ id }) => id),
+  await attempt(() =>
+    notifyTaskChanges(
+      ctx,
+      changed.map(({ id }) => id),
+    ),
   );
-  return status;
+  const { problems = [] } = status;
+  const isNew = (failure: string): boolean => !problems.some((known) => known.includes(failure));
+  return { ...status, ...withProblems([...problems, ...failures.filter(isNew)]) };
 }
 
 /** Returns the status as text; without a living lead, also the command that restarts ended teammates. */

@@ -2,6 +2,7 @@ import type { AgentPaths } from "../protocol/paths.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import { PANE_VARIABLES } from "./agent-environment.ts";
 import { LEAVE_SESSION } from "./leave-session.ts";
+import { RECORD_EXIT } from "./record-exit.ts";
 
 export interface LaunchScriptInput {
   /** Named in the text that a crashed pane shows. */
@@ -19,7 +20,8 @@ export interface LaunchScriptInput {
 /**
  * Returns the script that starts a teammate, run as `/bin/sh <script> outer <instance> <program> <argument>…`. POSIX sh; it
  * contains no secret, so its file may stay. `outer` dies with the terminal. `inner` survives that, and every signal except SIGKILL:
- * it records how the program ended, rings the bells and keeps a crashed pane open for the user.
+ * it records how the program ended, rings the bells and keeps a crashed pane open for the user. If the record cannot be written (a
+ * full disk), it rings all the same and tries again, in a waiting pane until it succeeds.
  */
 export function launchScript(input: LaunchScriptInput): string {
   const { agentId, cwd, paths, bells, surface } = input;
@@ -162,38 +164,7 @@ read_screen() {
   shown=${"$"}{shown%"$epitaph"*}
 }
 
-# Milliseconds since the epoch; whole seconds if date does not support %3N.
-now() {
-  ms=$(date +%s%3N)
-  case $ms in
-    "" | *[!0-9]*) ms=$(date +%s)000 ;;
-  esac
-  printf %s "$ms"
-}
-
-# Prints the name of the signal for an exit code above 128; the numbers differ between systems.
-signal_of() {
-  [ "$1" -gt 128 ] && [ "$1" -lt 160 ] || return 0
-  name=$(kill -l "$1")
-  case $name in
-    [A-Z]*) printf 'SIG%s' "$name" ;;
-  esac
-}
-
-as_signal() {
-  signal=$(signal_of "$1")
-  [ -z "$signal" ] || printf ',"signal":"%s"' "$signal"
-}
-
-# Replaces the file atomically; does not recreate the directory of a deleted team.
-record_exit() {
-  (
-    umask 077
-    printf '{"instance":"%s","code":%d%s,"at":%s,"lastLines":[%s]}\n' \
-      "$instance" "$1" "$(as_signal "$1")" "$(now)" "$2" >"$run/.exit.json.$$.sh.tmp" &&
-      mv -f "$run/.exit.json.$$.sh.tmp" "$run/exit.json"
-  )
-}
+${RECORD_EXIT}
 
 # Makes the terminal usable for the user. Disabling flow control resumes stopped output.
 reset_terminal() {
@@ -209,7 +180,7 @@ leave_screen() {
 # Waits for the user: returns 0 to start again, 1 to close. Reads whole lines, because half-typed text must not trigger an action;
 # only Enter ends a line.
 hold() {
-  trap 'exit "$code"' HUP TERM
+  trap 'stop_recording; exit "$code"' HUP TERM
   modes=$(stty -g)
   stty intr undef quit undef susp undef eof undef
   failures=0
@@ -248,13 +219,13 @@ while :; do
     code=1
   fi
   if [ "$code" -eq 0 ]; then
-    record_exit 0 ""
+    record_last 0 ""
     ring_all
     leave_session
     exit 0
   fi
   if [ -n "$log" ]; then
-    record_exit "$code" "$(tail -n 50 "$log" | as_json)"
+    record_last "$code" "$(tail -n 50 "$log" | as_json)"
     ring_all
     exit "$code"
   fi
@@ -266,13 +237,15 @@ while :; do
   [ -z "$signal" ] || epitaph="[ended by $signal]"
   printf '\r\n%s\n' "$epitaph"
   read_screen
-  record_exit "$code" "$(printf '%s\n' "$shown" | as_json)"
+  record_waiting "$code" "$(printf '%s\n' "$shown" | as_json)"
   ring_all
   leave_screen
   hold || {
+    stop_recording
     leave_session
     exit "$code"
   }
+  stop_recording
   # Keep the record for processes that have not read it yet.
   mv -f "$run/exit.json" "$run/crash.json"
   # On some systems, "stty sane" does not restore the keys.

@@ -1,14 +1,22 @@
 import { basename, join } from "node:path";
 import { ensureRuntimeDirectory } from "../os/files/app-directories.ts";
 import { replaceFile } from "../os/files/atomic-write.ts";
-import { ensureDir, listDir, removeFile, removeIfEmpty, temporaryWriter } from "../os/files/fs.ts";
-import type { AgentPaths } from "../protocol/paths.ts";
+import {
+  ensureDir,
+  entryOf,
+  listDir,
+  removeFile,
+  removeIfEmpty,
+  rename,
+  temporaryWriter,
+} from "../os/files/fs.ts";
+import { type AgentPaths, recordOfEarlierStart } from "../protocol/paths.ts";
 import { makeFifos } from "../wakeup/fifo-bell.ts";
 import { type LaunchScriptInput, launchScript } from "./launch-script.ts";
 
 /**
  * Creates the files of a start: the run and runtime directories, the three FIFOs (one fork for the whole batch) and the launch script.
- * Removes the records of an earlier start of the same name (`exit.json`, `crash.json`, `status.json`).
+ * Sets the records of an earlier start aside by renaming them, so that a failed start can restore them.
  */
 export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Promise<void> {
   const starts = prepareStarts(inputs.map(({ paths }) => paths));
@@ -27,9 +35,20 @@ export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void
   for (const paths of starts) {
     ensureDir(paths.run);
     ensureRuntimeDirectory(paths.runtime);
-    for (const stale of [paths.exit, paths.crash, paths.status, paths.endWanted]) removeFile(stale);
+    setRecordsAside(paths);
+    removeFile(paths.endWanted);
   }
   await makeFifos(starts.flatMap(fifosOf));
+}
+
+/**
+ * Renames the records of an earlier start. If this process is killed in between, the next start continues: the records that
+ * are aside already stay there.
+ */
+function setRecordsAside({ status, place, exit, crash }: AgentPaths): void {
+  for (const record of [status, place, exit, crash]) {
+    if (entryOf(record) !== undefined) rename(record, recordOfEarlierStart(record));
+  }
 }
 
 /**
@@ -39,7 +58,10 @@ export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void
 export function discardLaunch(paths: AgentPaths): void {
   const { launchScript, exit, crash, status, endWanted, log } = paths;
   const files = [launchScript, exit, crash, status, endWanted, log];
-  for (const path of [...files, ...halfWritten(paths.run, files), ...fifosOf(paths)]) removeFile(path);
+  for (const path of [...files, ...halfWritten(paths.run, files), ...fifosOf(paths)]) {
+    // A directory of this name is not of the start.
+    if (!entryOf(path)?.isDirectory()) removeFile(path);
+  }
   for (const directory of [paths.run, paths.runtime]) removeIfEmpty(directory);
 }
 

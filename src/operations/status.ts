@@ -1,6 +1,7 @@
 import { livenessOf } from "../os/process/identity.ts";
 import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
+import type { Ending } from "../schema/ending.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
@@ -9,7 +10,9 @@ import { NO_TOKENS } from "../schema/tokens.ts";
 import { readTeam } from "../team/config/config.ts";
 import { type MailCounts, mailCounts } from "../team/mailbox/mail-counts.ts";
 import { limitsOf, spentByTeam } from "../team/members/budget.ts";
-import { type AgentExit, judgeLiveness } from "../team/members/judge-liveness.ts";
+import { unfinishedEndings } from "../team/members/ending-claims.ts";
+import type { AgentExit } from "../team/members/judge-liveness.ts";
+import { judgeShown } from "../team/members/judge-shown.ts";
 import { currentMode } from "../team/members/permission-mode.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { type Deadlock, findDeadlock } from "../team/tasks/deadlock.ts";
@@ -18,7 +21,7 @@ import { listTasks, ownerName } from "../team/tasks/tasks.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
 import type { OperationContext } from "./context.ts";
-import { presentInstances } from "./processes/present-instances.ts";
+import { withPresence } from "./processes/present-instances.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
 /** The output of `teams status --json` (product.md). */
@@ -33,6 +36,8 @@ export interface TeamStatus {
   readonly approvals: readonly Approval[];
   /** The team's limits and what it has spent; null without a limit. */
   readonly budget: (BudgetLimits & { readonly spent: SpentAmount }) | null;
+  /** Failures that are tried again, as sentences; omitted without any. */
+  readonly problems?: readonly string[];
 }
 
 export interface MemberStatus {
@@ -89,15 +94,11 @@ export async function teamStatus(
   const config = readTeam(ctx.ref);
   const broken: string[] = [];
   const tasks = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
-  const records = memberRecords(ctx.ref, config);
-  const present = await presentInstances(
-    ctx,
-    records.flatMap(({ place }) => place ?? []),
-  );
+  const records = await withPresence(ctx, memberRecords(ctx.ref, config));
   const inProgress = startedTasks(tasks);
   const worktrees = git ? await readWorktrees(ctx) : undefined;
   const members = records.map((known) => ({
-    ...memberStatus(ctx.ref, known, inProgress, present),
+    ...memberStatus(ctx.ref, known, inProgress),
     ...(worktrees && { git: worktrees.get(known.member.name) ?? null }),
   }));
   const hasForeign = records.some(({ member, status }) => status === undefined && member.name !== LEAD_NAME);
@@ -113,12 +114,19 @@ export async function teamStatus(
       config,
       findDeadlock(tasks, (owner) => mayWork(owner, members, alive)),
     ),
-    approvals: listApprovals(
-      ctx.ref,
-      records.map((known) => ({ ...known, presentInstances: present })),
-    ),
+    approvals: listApprovals(ctx.ref, records),
     budget: limits === undefined ? null : { ...limits, spent: spentByTeam(ctx.ref, config) },
+    ...withProblems(unfinishedEndings(config).flatMap(problemOf)),
   };
+}
+
+function problemOf({ name, problem }: Ending): string[] {
+  return problem === undefined ? [] : [`The end of ${name} is not fully processed: ${problem}`];
+}
+
+/** Returns the problems as a field of a status; empty without any. */
+export function withProblems(problems: readonly string[]): Pick<TeamStatus, "problems"> {
+  return problems.length === 0 ? {} : { problems };
 }
 
 async function readWorktrees(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeStatus>> {
@@ -185,13 +193,13 @@ function usageOf(
 
 function memberStatus(
   ref: TeamRef,
-  { member, status, place, exit }: MemberRecords,
+  known: MemberRecords,
   inProgress: ReadonlyMap<string, readonly string[]>,
-  present: ReadonlySet<string>,
 ): MemberStatus {
+  const { member, status, place, presentInstances: present } = known;
   const { name } = member;
-  const verdict = judgeLiveness(member, { status, place, exit, presentInstances: present });
-  const hasPlace = place !== undefined && present.has(place.instance);
+  const verdict = judgeShown(ref, member, known);
+  const hasPlace = place !== undefined && present?.has(place.instance) === true;
   const mail = mailCounts(ref, name, status);
   return {
     name,

@@ -136,6 +136,11 @@ function agentPaths(run: string, runtime: string): AgentPaths {
   };
 }
 
+/** Returns the path of a record of an agent's earlier start; the next start renames the record to it. */
+export function recordOfEarlierStart(record: string): string {
+  return `${record}.last`;
+}
+
 /** Maps an invalid id to a name that no task has, so it cannot form a path. */
 function taskFileStem(id: string): string {
   return /^[1-9][0-9]{0,14}$/.test(id) ? id : "0";

@@ -47,8 +47,14 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const runQueue = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
-    for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) await runCommand(text);
-    isRunning = false;
+    try {
+      for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) await runCommand(text);
+    } catch (error) {
+      // No caller waits for the queue.
+      problem(`teams.notify failed, you were not notified: ${messageOf(error)}`);
+    } finally {
+      isRunning = false;
+    }
   };
   return {
     notify(reason, by) {

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { budgetLimits, spentAmount } from "./budget.ts";
 import { permissionMode, type TeamMember } from "./config.ts";
 import { type Ending, ending } from "./ending.ts";
+import { SESSION_KEY, SESSION_PATTERN } from "./names.ts";
 import { processIdentity } from "./process-identity.ts";
 import { startClaim } from "./start-claim.ts";
 import { type WorktreeRecord, worktreeRecord } from "./worktree.ts";
@@ -41,6 +42,8 @@ const KEYS = {
   startClaim: ["_restart", startClaim],
   /** Member: a process is killing it, since `at` in milliseconds since the epoch. */
   killClaim: ["_kill", killClaim],
+  /** Member: the session id of its conversation, chosen before its process starts. */
+  session: [SESSION_KEY, z.string().check(z.regex(new RegExp(`^${SESSION_PATTERN}$`)))],
   /** Member: it stays in the team when it exits (`down`). */
   keepOnExit: ["_stays", z.literal(true)],
   /** Member: ids of the tasks that it owned when it ended. */

@@ -148,3 +148,13 @@ function cut(name: string, max: number): string {
   }
   return kept;
 }
+
+/** The key of a member's metadata that holds the session id of its conversation. Without a schema: a starting agent reads it. */
+export const SESSION_KEY = "_session";
+
+/** The ids that can be file names; a record of another program may contain anything. */
+export const SESSION_PATTERN = "[\\w-]{1,128}";
+
+export function isSessionId(id: unknown): id is string {
+  return typeof id === "string" && new RegExp(`^${SESSION_PATTERN}$`).test(id);
+}

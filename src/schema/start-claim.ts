@@ -13,7 +13,7 @@ export const startClaim = z.object({
   begun: z.optional(z.string()),
   /** No start has finished yet: its prompt may be missing from its inbox. */
   first: z.optional(z.boolean()),
-  /** The conversation to continue; undefined if it had none. */
+  /** The conversation to continue; undefined if it had none. The id for the next one is the member's `_session`. */
   session: z.optional(z.string()),
   /** The claimant, and when it claimed, in milliseconds since the epoch. */
   by: processIdentity,

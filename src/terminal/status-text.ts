@@ -14,7 +14,7 @@ export function statusText(
   stuck?: StuckSince,
 ): string {
   const shown = { ...status, members: status.members.map((member) => withStuck(member, stuck)) };
-  const parts = [heading, memberTable, taskPart, brokenPart, deadlockPart, approvalPart];
+  const parts = [heading, memberTable, taskPart, brokenPart, deadlockPart, problemPart, approvalPart];
   return parts
     .map((part) => part(shown, out))
     .filter((part) => part !== "")
@@ -58,6 +58,15 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "styl
     columns: out.columns,
     right: paid ? [tokens, tokens + 1] : [tokens],
   });
+}
+
+function problemPart({ problems = [] }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
+  if (problems.length === 0) return "";
+  const lines = problems.map((problem) => line`${problem}`);
+  return [
+    line`${styleText("Problems", "bad")} (a running lead and the next teams status try again):`,
+    ...lines,
+  ].join("\n");
 }
 
 /** A lead without a process has no state: a person or a script leads. */

@@ -44,7 +44,11 @@ export function watchServer(
     return false;
   };
   const gone = new Promise<void>((resolve) => {
-    void watch().then((isGone) => isGone && resolve());
+    void watch().then(
+      (isGone) => isGone && resolve(),
+      // No client could be started, for example without memory: the watch gives up.
+      () => undefined,
+    );
   });
   return {
     gone,

@@ -27,7 +27,11 @@ export function openTreeBell(dirs: readonly string[]): Bell {
       const changed = name === undefined ? dir : join(dir, name);
       // An existing directory may have replaced another of the same name, which the old watch still follows.
       forget(changed);
-      if (name !== undefined && isDirectory(changed)) follow(changed);
+      try {
+        if (name !== undefined && isDirectory(changed)) follow(changed);
+      } catch {
+        // No descriptor is left, or access is denied. No caller would get the error; the reader meets it when it reads.
+      }
       rings.ring();
     });
     if (watching === undefined) return;

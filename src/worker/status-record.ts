@@ -1,4 +1,4 @@
-import { TeamError } from "../errors.ts";
+import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import { ownSecrets, redactText } from "../os/redact.ts";
 import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
@@ -7,10 +7,15 @@ import { writeStatus } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { nextState, reportedState, type WorkerEvent, type WorkerState } from "./states.ts";
 
-/** Writes `run/<agent>/status.json`, the agent's report of itself. */
+/**
+ * Writes `run/<agent>/status.json`, the agent's report of itself. Never throws because of a failed write:
+ * every change writes the whole record, so the next one makes up for it.
+ */
 export interface StatusKeeper {
   /** State of the work, without regard to open permission requests. */
   readonly state: WorkerState;
+  /** Why the newest write failed; undefined if it did not. */
+  readonly failure: unknown;
   /** @param messages number of messages in the input, if a turn starts */
   report(event: WorkerEvent, activity?: string, messages?: number): void;
   setActivity(activity: string): void;
@@ -38,14 +43,22 @@ type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
     >
   >;
 
+interface StatusHooks {
+  /** Called if the state or the held tasks change. Must not throw. */
+  onState?(state: WorkerState, taskIds: readonly string[]): void;
+  /** True once the agent counts as ended: nothing is written any more. */
+  isOver?(): boolean;
+  /** Receives the first failure of consecutive failed writes. Must not throw. */
+  onProblem?(text: string): void;
+}
+
 /** Maximum length of an activity in characters: more than one line of a sidebar. */
 const MAX_ACTIVITY = 200;
 
 /**
- * Writes the record immediately, so that it exists before readiness is announced.
+ * Writes the record immediately, so that it exists before readiness is announced. The write that reports readiness is synced:
+ * after a power cut the record of this start is there.
  * @param last the last record of an earlier process of this agent
- * @param onState called if the state or the held tasks change
- * @param isOver true once the agent counts as ended: nothing is written any more
  */
 export function createStatusKeeper(
   ref: TeamRef,
@@ -53,8 +66,7 @@ export function createStatusKeeper(
   facts: StatusFacts,
   last: StatusRecord | undefined,
   clock: Clock,
-  onState: (state: WorkerState, taskIds: readonly string[]) => void = () => undefined,
-  isOver: () => boolean = () => false,
+  hooks: StatusHooks = {},
 ): StatusKeeper {
   const now = clock.now();
   const isSameInstance = last?.instance !== undefined && last.instance === facts.instance;
@@ -72,6 +84,7 @@ export function createStatusKeeper(
     lastActivityAt: now,
   };
   let teamGone = false;
+  let failure: unknown;
   const work = { state: record.state, activity: "" };
   let open: readonly string[] = [];
   const reported = (): Partial<typeof record> => {
@@ -81,18 +94,21 @@ export function createStatusKeeper(
     const activity = oneLine(oldest === undefined ? work.activity : `asks: ${oldest}`);
     return { state, since, activity, resting: work.state === "idle" };
   };
-  const write = (patch: Partial<typeof record>): void => {
+  const write = (patch: Partial<typeof record>, sync = false): void => {
     const before = record;
     record = { ...record, ...patch, lastActivityAt: clock.now() };
     if (record.state !== before.state || record.taskIds !== before.taskIds)
-      onState(record.state, record.taskIds);
-    if (teamGone || isOver()) return;
+      hooks.onState?.(record.state, record.taskIds);
+    if (teamGone || hooks.isOver?.()) return;
     try {
-      writeStatus(ref, agent, record);
+      writeStatus(ref, agent, record, { sync });
+      failure = undefined;
     } catch (error) {
-      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
-      // No process reads it any more; the worker ends when its inbox reader finds the team gone.
-      teamGone = true;
+      // Of a deleted team no process reads it; the worker ends when its inbox reader finds the team gone.
+      teamGone = error instanceof TeamError && error.code === "TEAM_NOT_FOUND";
+      const isFirst = failure === undefined;
+      failure = teamGone ? undefined : error;
+      if (isFirst && !teamGone) hooks.onProblem?.(notWritten(agent, error));
     }
   };
   write({});
@@ -100,11 +116,14 @@ export function createStatusKeeper(
     get state() {
       return work.state;
     },
+    get failure() {
+      return failure;
+    },
     report(event, activity, messages) {
       work.state = nextState(work.state, event);
       if (activity !== undefined) work.activity = activity;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
-      write({ ...reported(), ...agreed, ...inTurn(event, messages) });
+      write({ ...reported(), ...agreed, ...inTurn(event, messages) }, event === "ready");
     },
     setActivity(activity) {
       work.activity = activity;
@@ -135,6 +154,10 @@ export function createStatusKeeper(
       write({ serverWatches: [...serverWatches] });
     },
   };
+}
+
+function notWritten(agent: string, error: unknown): string {
+  return `the status of ${agent} could not be written (${messageOf(error)}); ${agent} continues, and its next change writes it again`;
 }
 
 /** An ended worker has no turn, even if its turn did not report an end. */

@@ -2,6 +2,7 @@ import type { Agent } from "../agent/agent.ts";
 import type { TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permitted-call.ts";
+import { messageOf } from "../errors.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { createWorkerContext, type WorkerContext, type WorkerSetup } from "./context.ts";
 import { createGates, type WorkerGates } from "./gates/gates.ts";
@@ -134,10 +135,14 @@ export class Worker {
     this.#context.wake.set();
   }
 
-  /** Checks open requests, the budget and the end of the run again after an outside change. */
+  /** Checks open requests, the budget and the end of the run again after an outside change. Never throws; shows a failure. */
   recheck(): void {
-    this.permissionRequests.readAnswers();
-    this.#inbound.recheckBudget();
+    try {
+      this.permissionRequests.readAnswers();
+      this.#inbound.recheckBudget();
+    } catch (error) {
+      this.#context.view.error(messageOf(error));
+    }
     this.#context.wake.set();
   }
 

@@ -8,7 +8,7 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { inProcessPlace } from "../../team/records/read-records.ts";
-import { READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
+import { noLogFile, READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { singleCommandError } from "../choose-backend.ts";
 import { logTail, visibleRowsOfLog } from "../visible-rows.ts";
@@ -157,7 +157,13 @@ class InProcessAgents {
       return { ok: false, name, error: missingDirectory(name, cwd) };
     }
     const place = inProcessPlace(ownIdentity(), instance, paths, this.#clock.now());
-    const resident = new Resident(request);
+    let resident: Resident;
+    try {
+      resident = new Resident(request);
+    } catch (cause) {
+      discardLaunch(paths);
+      return { ok: false, name, error: noLogFile(request, cause) };
+    }
     this.#residents.set(instance, resident);
     this.#updateContainment();
     const { agentId, env, signal } = request;

@@ -21,7 +21,7 @@ import {
 import { operand } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { exceedsMode, inheritedMode } from "../permission-mode.ts";
-import { presentInstances } from "../processes/present-instances.ts";
+import { withPresence } from "../processes/present-instances.ts";
 import { type Crash, listCrashes, type MemberRecords, memberRecords } from "./crashes.ts";
 
 /** An open request: a row of `approvals --json` (product.md). */
@@ -66,16 +66,16 @@ export interface ApprovalAnswer {
  */
 export function listApprovals(ref: TeamRef, members = memberRecords(ref)): readonly Approval[] {
   const asked = listRequests(ref).map((request) => approvalOf(request));
-  return [...asked, ...listCrashes(members)].sort((a, b) => a.at - b.at);
+  return [...asked, ...listCrashes(ref, members)].sort((a, b) => a.at - b.at);
 }
 
-function findCrash(members: readonly MemberRecords[], id: string): Crash | undefined {
-  return listCrashes(members).find((crash) => crash.id === id);
+function findCrash(ref: TeamRef, members: readonly MemberRecords[], id: string): Crash | undefined {
+  return listCrashes(ref, members).find((crash) => crash.id === id);
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND */
 export function approvalDetails(ref: TeamRef, id: string): ApprovalDetails {
-  const crash = isCrashId(id) ? findCrash(memberRecords(ref), id) : undefined;
+  const crash = isCrashId(id) ? findCrash(ref, memberRecords(ref), id) : undefined;
   if (crash !== undefined) return crash;
   const request = readRequest(ref, id);
   const { payload } = request;
@@ -162,13 +162,7 @@ async function answerCrashRequest(
   id: string,
   { approve, decider }: ApprovalAnswer,
 ): Promise<Approval> {
-  const members = memberRecords(ctx.ref);
-  const places = members.flatMap(({ place }) => place ?? []);
-  const present = await presentInstances(ctx, places);
-  const crash = findCrash(
-    members.map((known) => ({ ...known, presentInstances: present })),
-    id,
-  );
+  const crash = findCrash(ctx.ref, await withPresence(ctx, memberRecords(ctx.ref)), id);
   if (crash === undefined) throw requestNotFound(ctx.ref, id);
   if (decider === "model") throw personOnly(id);
   const { answerCrash } = await import("./answer-crash.ts");

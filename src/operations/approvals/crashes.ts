@@ -2,7 +2,8 @@ import { crashId } from "../../protocol/request-ids.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { type AgentRecords, judgeLiveness } from "../../team/members/judge-liveness.ts";
+import type { AgentRecords } from "../../team/members/judge-liveness.ts";
+import { judgeShown } from "../../team/members/judge-shown.ts";
 import { hasStartClaim } from "../../team/members/start-claims.ts";
 import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
@@ -32,15 +33,15 @@ export interface Crash {
 }
 
 /** Lists the teammates that crashed and were neither restarted nor dismissed. Derived from their records, not stored. */
-export function listCrashes(members: readonly MemberRecords[]): readonly Crash[] {
-  return members.flatMap((known) => crashOf(known) ?? []);
+export function listCrashes(ref: TeamRef, members: readonly MemberRecords[]): readonly Crash[] {
+  return members.flatMap((known) => crashOf(ref, known) ?? []);
 }
 
-function crashOf({ member, ...records }: MemberRecords): Crash | undefined {
+function crashOf(ref: TeamRef, { member, ...records }: MemberRecords): Crash | undefined {
   const { name, joinedAt } = member;
   const { status } = records;
   if (name === LEAD_NAME || hasStartClaim(member)) return undefined;
-  const { state, exit } = judgeLiveness(member, records);
+  const { state, exit } = judgeShown(ref, member, records);
   if (state !== "crashed") return undefined;
   const last = withoutMessages(exit?.lastLines ?? [])
     .at(-1)

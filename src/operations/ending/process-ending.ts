@@ -1,4 +1,4 @@
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import type { TeamMember } from "../../schema/config.ts";
@@ -6,6 +6,7 @@ import type { Ending, EndingKind } from "../../schema/ending.ts";
 import { withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { sendReportsOf } from "../../team/mailbox/unsent-reports.ts";
@@ -24,37 +25,82 @@ import { cleanUpAfterEnding } from "../worktrees/remove-worktree.ts";
 const LEAVING_KINDS: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
 
 /**
+ * The steps that need git or tmux, for the worktree and the pane, are given up after this many tries. All others are repeated until
+ * they succeed: without them tasks stay assigned, or the lead waits for a member that has ended.
+ */
+const MAX_CLEAN_UPS = 3;
+
+/**
  * Carries out all consequences of a claimed ending: closes the member's requests, unassigns its tasks and notifies the lead. For a
  * member that left for good, also ends its remaining processes, removes its worktree if it has no unsaved changes, closes its
  * pane and removes its run files. Every step is idempotent: if this process is killed, the next reconcile repeats them.
+ * @throws the error of a failed step, also if this try gives the step up
  */
-export function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
+export async function processEnding(ctx: OperationContext, ending: Ending): Promise<void> {
   const { ref } = ctx;
+  let givenUp: Failure | undefined;
   const work = async (): Promise<void> => {
     closeRequestsOf(ref, ending.name, ending.how === "restarted" ? startOfRun(ref, ending.name) : undefined);
     if (LEAVING_KINDS.has(ending.how)) deleteRequestsOf(ref, ending.name);
     const freed = await unassignTasks(ref, ending);
-    const worktreeNote = LEAVING_KINDS.has(ending.how) ? await cleanUpAfterEnding(ctx, ending) : undefined;
-    const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
-    const [first = "", ...lines] = ending.news.split("\n");
-    const summary = list === "" ? first : `${first} Unassigned tasks: ${list}.`;
-    const message = [summary, ...(worktreeNote === undefined ? [] : [worktreeNote]), ...lines].join("\n");
+    let worktreeNote: string | undefined;
+    const worktree = await attempt(async () => {
+      if (LEAVING_KINDS.has(ending.how)) worktreeNote = await cleanUpAfterEnding(ctx, ending);
+    });
+    if (worktree !== undefined) worktreeNote = worktreeLeft(ending, worktree);
+    // The clean-up removes the files of its unsent reports.
     await sendLastReports(ctx, ending);
-    await notifyLead(ctx, ending, message);
-    if (LEAVING_KINDS.has(ending.how)) await cleanUpStart(ctx, ending);
-    else await removeStaleFifos(ref, ending.name);
+    const told = await attempt(() => notifyLead(ctx, ending, newsOf(ending, freed, worktreeNote)));
+    // Also if the lead could not be notified, so that each try tries every step.
+    const place = await attempt(() =>
+      LEAVING_KINDS.has(ending.how) ? cleanUpStart(ctx, ending) : removeFifos(ctx, ending),
+    );
+    const cleanUp = worktree ?? place;
+    if (told !== undefined) throw told.error;
+    if (cleanUp !== undefined && ending.tries < MAX_CLEAN_UPS) throw cleanUp.error;
+    givenUp = cleanUp;
   };
   const withReport = (member: TeamMember): TeamMember => {
     const reported = withMetadata(member, { lastReportedEnd: ending.id });
     // A member that already runs again keeps its tasks.
     return ending.how === "restarted" ? reported : withMetadata(reported, { tasksToRestore: ending.tasks });
   };
-  return finishEnding(ref, ending, work, (config) => ({
+  await finishEnding(ref, ending, work, (config) => ({
     ...config,
     members: config.members.map((member) =>
       member.name === ending.name && !LEAVING_KINDS.has(ending.how) ? withReport(member) : member,
     ),
   }));
+  if (givenUp !== undefined) throw givenUp.error;
+}
+
+interface Failure {
+  readonly error: unknown;
+}
+
+async function attempt(step: () => Promise<unknown>): Promise<Failure | undefined> {
+  try {
+    await step();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Returns the text of the notification: the news, the unassigned tasks and what became of the worktree, then the last lines. */
+function newsOf({ news }: Ending, freed: readonly Task[], worktreeNote: string | undefined): string {
+  const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
+  const [first = "", ...lines] = news.split("\n");
+  const summary = list === "" ? first : `${first} Unassigned tasks: ${list}.`;
+  return [summary, ...(worktreeNote === undefined ? [] : [worktreeNote]), ...lines].join("\n");
+}
+
+function worktreeLeft({ worktree }: Ending, { error }: Failure): string {
+  return `Its worktree ${worktree?.path} could not be checked or removed: ${messageOf(error)}`;
+}
+
+async function removeFifos({ ref }: OperationContext, { name }: Ending): Promise<void> {
+  await removeStaleFifos(ref, name);
 }
 
 /**

@@ -8,19 +8,18 @@ import {
 import { TeamError } from "../../errors.ts";
 import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamMember } from "../../schema/config.ts";
-import { defined } from "../../schema/defined.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import type { StartClaim } from "../../schema/start-claim.ts";
-import type { ExitRecord, PlaceRecord, StatusRecord } from "../../schema/status.ts";
+import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { lookUpMember } from "../../team/members/members.ts";
 import { releaseStartClaims } from "../../team/members/start-claims.ts";
 import {
-  readExit,
   readPlace,
   readStatus,
   removeRun,
   restoreRun,
+  syncPlaces,
   writePlace,
 } from "../../team/records/read-records.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -44,8 +43,8 @@ interface ClearedMember {
   readonly start: Start;
   readonly backend: Backend;
   readonly taskIds: readonly string[];
-  /** The records of its previous start. */
-  readonly last: { readonly status?: StatusRecord; readonly place?: PlaceRecord; readonly exit?: ExitRecord };
+  /** The place of its previous start. */
+  readonly lastPlace: PlaceRecord | undefined;
 }
 
 /**
@@ -66,13 +65,13 @@ export async function restartClaimed(
   await reconcile(ctx);
   const cleared = await clearMembers(ctx, { claims: free, backendOf, background, fail });
   const outcomes = await startAll(ctx, cleared);
-  for (const { start, last, taskIds } of cleared) {
+  for (const { start, taskIds } of cleared) {
     const { name } = start.member;
     const outcome = outcomes.get(name);
     if (outcome?.ok)
       results.set(name, { outcome: "restarted", conversation: claims.get(name)?.session, taskIds });
     else {
-      restoreRun(ctx.ref, name, last);
+      restoreRun(ctx.ref, name, start.request.instance);
       fail(name, outcome?.error ?? new Error(`The start of ${name} has no outcome.`));
     }
   }
@@ -133,19 +132,14 @@ async function clearMembers(
       readMetadata(member, "startClaim")?.instance !== claim.instance
     )
       continue;
-    const last = defined({
-      status: readStatus(ref, name),
-      place: readPlace(ref, name),
-      exit: readExit(ref, name),
-    });
+    const lastPlace = readPlace(ref, name);
     try {
       const taskIds = await clearForRestart(ctx, member);
-      if (claim.first && last.status === undefined) await deliverPrompt(ctx, member);
+      if (claim.first && readStatus(ref, name) === undefined) await deliverPrompt(ctx, member);
       const start = buildStart(ctx, config, member, restartInput(member), snapshot, claim);
-      cleared.push({ start, backend, taskIds, last });
+      cleared.push({ start, backend, taskIds, lastPlace });
     } catch (error) {
-      // One member's failure does not stop the others.
-      restoreRun(ref, name, last);
+      // One member's failure does not stop the others. Its records are as they were.
       fail(name, asError(error));
     }
   }
@@ -173,13 +167,13 @@ async function startAll(
 }
 
 /** Returns the placement that the member was spawned with, but never splits the window of the process that restarts it. */
-function placementOf({ last }: ClearedMember): Placement["kind"] {
-  const kind = last.place?.placement;
+function placementOf({ lastPlace }: ClearedMember): Placement["kind"] {
+  const kind = lastPlace?.placement;
   return kind === "window" || kind === "session" ? kind : "team-window";
 }
 
 function recordingPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
-  return { ...request, onPlaced: (place) => writePlace(ref, request.name, place) };
+  return { ...request, onPlaced: (place) => writePlace(ref, request.name, place, { sync: false }) };
 }
 
 /** Spawns on one backend. If that fails as a whole, each member of the call fails, and other backends still start theirs. */
@@ -208,6 +202,10 @@ async function releaseClaims(
   const started = [...outcomes.values()].flatMap((one) => (one.ok ? [one] : []));
   const changes = started.map(
     ({ name, place }) => [name, { tmuxPaneId: place.paneId ?? "", backendType: place.backend }] as const,
+  );
+  await syncPlaces(
+    ctx.ref,
+    started.map(({ name }) => name),
   );
   const finished = await releaseStartClaims(ctx.ref, claims, new Map(changes));
   for (const { name, place } of started) {

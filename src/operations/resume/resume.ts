@@ -3,10 +3,9 @@ import type { Backend } from "../../backend/backend.ts";
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
-import { entryOf, removeFile } from "../../os/files/fs.ts";
+import { removeFile } from "../../os/files/fs.ts";
 import { envEntryMatcher, processTable } from "../../os/process/process-table.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
-import { transcriptPath } from "../../protocol/paths.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -20,11 +19,17 @@ import {
   releaseStartClaims,
   remainingStartMs,
 } from "../../team/members/start-claims.ts";
-import { livenessOfAgent, readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
+import {
+  livenessOfAgent,
+  readExit,
+  readLastStatus,
+  readPlace,
+  readStatus,
+} from "../../team/records/read-records.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { presentInstances } from "../processes/present-instances.ts";
-import { type LeadOutcome, takeOverLead } from "../run/take-over-lead.ts";
+import { isConversation, type LeadOutcome, takeOverLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 import { type RestartResult, restartClaimed } from "./restart-members.ts";
 
@@ -192,13 +197,9 @@ function restartableSession(
   // A killed process had begun to start a member without a place (such as an imported one), which has no status yet.
   const isHalfStarted = claim !== undefined && records.status === undefined && records.place === undefined;
   if (alive !== false && !isHalfStarted) return undefined;
-  return { session: existingSession(home.root, records.status?.sessionId ?? claim?.session) };
-}
-
-/** Returns the session id if its conversation exists. The pattern guards the path: the id comes from a file. */
-function existingSession(root: string, id: string | undefined): string | undefined {
-  if (id === undefined || !/^[\w-]{1,128}$/.test(id)) return undefined;
-  return entryOf(transcriptPath(root, id)) === undefined ? undefined : id;
+  // The status may be lost in a power cut or on a full disk. A member of an older version has its session only there.
+  const known = [readMetadata(member, "session"), readLastStatus(ref, name)?.sessionId, claim?.session];
+  return { session: known.find((id) => isConversation(home.root, id)) };
 }
 
 /**

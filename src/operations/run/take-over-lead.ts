@@ -5,7 +5,7 @@ import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
+import { isSessionId, LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
@@ -66,7 +66,7 @@ export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
     const lead = leadStateOf(config);
     if (lead === "process" || lead === "unknown") throw alreadyLed(config, lead);
     const before = [config.leadSessionId, readMetadata(config, "formerLeadSession")].find((id) =>
-      isSession(home.root, id),
+      isConversation(home.root, id),
     );
     if (typeof before === "string") session = { sessionId: before, isNew: false };
     const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
@@ -94,11 +94,9 @@ export function isManuallyLed(config: TeamConfig): boolean {
   return config.leadProcess === undefined || readMetadata(config, "ledByPerson") === true;
 }
 
-/** Whether a conversation with this id exists. The pattern guards the path: the id comes from a file. */
-function isSession(root: string, id: unknown): boolean {
-  return (
-    typeof id === "string" && /^[\w-]{1,128}$/.test(id) && entryOf(transcriptPath(root, id)) !== undefined
-  );
+/** Whether a conversation with this id exists. */
+export function isConversation(root: string, id: unknown): boolean {
+  return isSessionId(id) && entryOf(transcriptPath(root, id)) !== undefined;
 }
 
 function alreadyLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): TeamError {

@@ -221,7 +221,8 @@ async function launch(
       ...request,
       signal,
       onPlaced: (place) => {
-        writePlace(ctx.ref, request.name, place);
+        // The recorder syncs it while the agents start.
+        writePlace(ctx.ref, request.name, place, { sync: false });
         panes.placed(request.name, place);
       },
     })),

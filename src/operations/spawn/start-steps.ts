@@ -17,7 +17,7 @@ import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { type NewMember, removeMember } from "../../team/members/members.ts";
 import { claimStarts, type NewPlace, releaseStartClaims } from "../../team/members/start-claims.ts";
-import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
+import { readPlace, readStatus, removeRun, syncPlaces } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 import { endPreviousStart } from "../ending/clear-previous-start.ts";
 import type { SpawnInput } from "./draft-member.ts";
@@ -114,6 +114,7 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
     const places = new Map(waiting);
     waiting.clear();
     if (places.size === 0) return;
+    await syncPlaces(ref, [...places.keys()]);
     const claims = members.flatMap((member) => {
       const claim = places.has(member.name) ? readMetadata(member, "startClaim") : undefined;
       return claim === undefined ? [] : [[member.name, claim] as const];

@@ -9,7 +9,6 @@ import {
   type AgentExit,
   isDeliberate,
   judgeLiveness,
-  launchScriptOf,
   toAgentExit,
 } from "../../team/members/judge-liveness.ts";
 import { hasKillClaim } from "../../team/members/kill-claims.ts";
@@ -28,6 +27,7 @@ import { exitReason, lastLinesOf } from "../ending/last-lines.ts";
 import { processEnding, reclaimEndings } from "../ending/process-ending.ts";
 import { type ReadUnfinishedTasks, removeEndedMember } from "../ending/remove-member.ts";
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
+import { isExitPending } from "./pending-exits.ts";
 
 /**
  * Claims an end that no process noticed before a person restarted the agent in its pane. The agent keeps its tasks. Of several
@@ -119,7 +119,7 @@ async function reconcileMember(
     const isFirst = await removeEndedMember(ctx, name, "shutdown", unfinished);
     return isFirst ? [...missed, { name, how: "shutdown", exit: null }] : missed;
   }
-  if (isExitPending(ctx, name)) return missed;
+  if (isExitPending(ctx.ref, name, end.id)) return missed;
   return [...missed, ...(await processClaimed(ctx, await claimCrash(ctx, member, end, unfinished)))];
 }
 
@@ -170,13 +170,6 @@ export function unnoticedEnd(ctx: OperationContext, member: TeamMember): Unnotic
   const id = endingId(status);
   const agreed = status.state === "exited" && status.agreedToStop === true && !keepsOnExit(member);
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
-}
-
-/** Whether the launch script still lives and has not recorded the exit yet; it will, and then it rings the bells. */
-function isExitPending(ctx: OperationContext, name: string): boolean {
-  const place = readPlace(ctx.ref, name);
-  const script = launchScriptOf(place);
-  return script !== undefined && readExit(ctx.ref, name) === undefined && livenessOf(script) === "alive";
 }
 
 /** Claims the ending. @returns undefined if another process did */

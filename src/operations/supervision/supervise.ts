@@ -1,9 +1,11 @@
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
+import { defined } from "../../schema/defined.ts";
 import { anyBell } from "../../wakeup/bell.ts";
 import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
 import { Lifelines } from "./lifelines.ts";
+import { untilNextExitIsOverdue } from "./pending-exits.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
 import { Retries } from "./retries.ts";
 import { notifyMissedTaskChanges } from "./task-notifications.ts";
@@ -13,9 +15,9 @@ interface SuperviseOptions {
   readonly signal: AbortSignal;
   /** Called once for each end of a member. */
   onEnd(end: NoticedEnd): void;
-  /** Called when a file of the team changed or a process ended. */
+  /** Called when a file of the team changed or a process ended. An error of it is a problem, and ends no supervision. */
   onChange(): void;
-  /** Called with a failure of the check, once for failures in a row with the same message. */
+  /** Called with a failure of the check, once for failures in a row with the same message. Must not throw. */
   onProblem(message: string): void;
   /** Also watches the tmux servers of teammates' panes. The caller records the watches, so that another process can end them. */
   readonly servers?: TmuxServerExitsOptions;
@@ -27,7 +29,13 @@ interface SuperviseOptions {
  */
 export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
-  const servers = options.servers === undefined ? undefined : new TmuxServerExits(ctx, options.servers);
+  const servers =
+    options.servers === undefined
+      ? undefined
+      : new TmuxServerExits(ctx, {
+          ...options.servers,
+          onProblem: (text) => options.onProblem(text),
+        });
   const bell = anyBell([
     openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]),
     lifelines.bell,
@@ -48,8 +56,15 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
         retryMs = retries.failed(error);
       }
-      options.onChange();
-      await bell.wait({ signal: options.signal, ...(retryMs === undefined ? {} : { timeoutMs: retryMs }) });
+      try {
+        options.onChange();
+      } catch (error) {
+        options.onProblem(messageOf(error));
+      }
+      // Nothing rings when a launch script fails to record an exit.
+      const waits = [retryMs, untilNextExitIsOverdue(ctx.ref)].filter((ms) => ms !== undefined);
+      const timeoutMs = waits.length === 0 ? undefined : Math.min(...waits);
+      await bell.wait(defined({ signal: options.signal, timeoutMs }));
     }
   } finally {
     bell.close();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { serverAt } from "../../backend/tmux/server-for.ts";
+import { messageOf } from "../../errors.ts";
 import { isLocalProcess, livenessOf } from "../../os/process/identity.ts";
 import type { PlaceRecord, ServerWatchRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -15,16 +16,21 @@ export interface TmuxServerExitsOptions {
   onWatches(watches: readonly ServerWatchRecord[]): void;
 }
 
+interface Options extends TmuxServerExitsOptions {
+  /** Receives an error of the other functions. Must not throw: no caller waits for the exit of a server. */
+  onProblem(message: string): void;
+}
+
 /** The exits of the tmux servers that teammates live in, as one bell. */
 export class TmuxServerExits {
   readonly bell: Bell;
   readonly #ctx: OperationContext;
-  readonly #options: TmuxServerExitsOptions;
+  readonly #options: Options;
   readonly #watches = new Map<string, ServerWatch>();
   readonly #records = new Map<string, ServerWatchRecord>();
   readonly #rings = new ManualBell(() => undefined);
 
-  constructor(ctx: OperationContext, options: TmuxServerExitsOptions) {
+  constructor(ctx: OperationContext, options: Options) {
     this.#ctx = ctx;
     this.#options = options;
     this.bell = this.#rings;
@@ -52,12 +58,20 @@ export class TmuxServerExits {
     const watch = watchServer(driver, channel, server.pid, (client) =>
       this.#record(key, { channel, server, client }),
     );
-    void watch.gone.then(() => {
-      this.#record(key, undefined);
-      this.#options.onExit(server.socket);
-      this.#rings.ring();
-    });
+    void watch.gone.then(() => this.#handleExit(key, server.socket));
     return watch;
+  }
+
+  /** Never throws. Rings in any case: the supervisor then finds the ends of the members. */
+  #handleExit(key: string, socket: string): void {
+    try {
+      this.#record(key, undefined);
+      this.#options.onExit(socket);
+    } catch (error) {
+      this.#options.onProblem(messageOf(error));
+    } finally {
+      this.#rings.ring();
+    }
   }
 
   #record(key: string, record: ServerWatchRecord | undefined): void {

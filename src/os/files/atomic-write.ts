@@ -3,9 +3,11 @@ import {
   close,
   closeSync,
   constants,
+  fsync,
   fsyncSync,
   linkSync,
   mkdtempSync,
+  open,
   openSync,
   renameSync,
   rmSync,
@@ -13,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
-import { makePrivateDir, PRIVATE_DIR, PRIVATE_FILE, temporaryBeside, writeNew } from "./fs.ts";
+import { isMissing, makePrivateDir, PRIVATE_DIR, PRIVATE_FILE, temporaryBeside, writeNew } from "./fs.ts";
 
 interface WriteOptions {
   /** Mode of the new file, regardless of the umask; default 0600. `umask` applies the umask, for a file of the user. */
@@ -124,14 +126,50 @@ function closeLater(fd: number): void {
   });
 }
 
-/** Ignores that some file systems (network, FUSE) do not support fsync of a directory: they write names on their own. */
 function syncDirectory(fd: number): void {
   try {
     fsyncSync(fd);
   } catch (error) {
-    const code = systemCode(error);
-    if (code !== "EINVAL" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
+    if (!isUnsupported(error)) throw error;
   }
+}
+
+/**
+ * Syncs a file that was replaced without sync, and its name. Runs in Node's thread pool: this process continues meanwhile.
+ * Does nothing if the file is missing.
+ * @throws TeamError PERMISSION_DENIED if fsync fails; the content is visible nevertheless
+ */
+export async function syncFile(path: string): Promise<void> {
+  try {
+    if (await syncInBackground(path)) await syncInBackground(dirname(path));
+  } catch (error) {
+    throw notConfirmed(path, error);
+  }
+}
+
+/** @returns false if there is no such file or directory */
+function syncInBackground(path: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    open(path, constants.O_RDONLY | constants.O_NONBLOCK, (failure, fd) => {
+      if (failure !== null) {
+        if (isMissing(failure)) resolve(false);
+        else reject(failure);
+        return;
+      }
+      fsync(fd, (error) => {
+        close(fd, () => {
+          if (error === null || isUnsupported(error)) resolve(true);
+          else reject(error);
+        });
+      });
+    });
+  });
+}
+
+/** Some file systems (network, FUSE) do not support fsync of a directory: they write names on their own. */
+function isUnsupported(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === "EINVAL" || code === "ENOTSUP" || code === "EOPNOTSUPP";
 }
 
 function notConfirmed(path: string, error: unknown): TeamError {

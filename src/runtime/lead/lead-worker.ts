@@ -46,8 +46,11 @@ export async function leadWorker(
   const checked = retriedChecks(lead, signal, () => worker.recheck());
   const waitsAfterFailure = waitAtPromptAfterFailure(lead, () => worker.lastFailure);
   const last = readStatus(ref, LEAD_NAME);
-  const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
-    if (state === "running") answerDue = false;
+  const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, {
+    onState: (state) => {
+      if (state === "running") answerDue = false;
+    },
+    onProblem: (text) => view.error(text),
   });
   const worker = new Worker({
     ref,

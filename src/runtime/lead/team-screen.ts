@@ -65,6 +65,9 @@ const BELL = "\x07";
 const ENTER = "\x1b[?1049h\x1b[?7l\x1b[2J";
 const LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
+/** The activity of each teammate, by name. */
+type Activities = ReadonlyMap<string, string>;
+
 export function createLeadScreen(options: LeadScreenOptions): LeadScreen {
   return new Screen(options);
 }
@@ -98,6 +101,12 @@ class Screen implements LeadScreen {
   #view: TeamView = LEAD_VIEW;
   #held = "";
   #cancel: (() => void) | undefined;
+  /** Data of the newest successful read of the team's files. */
+  #read: Pick<ViewFacts, "tasks"> & { readonly names: readonly string[]; readonly activities: Activities } = {
+    tasks: [],
+    names: [],
+    activities: new Map(),
+  };
 
   constructor(options: LeadScreenOptions) {
     this.#options = options;
@@ -214,9 +223,28 @@ class Screen implements LeadScreen {
 
   /** In the order in which they joined the team, which may differ from the order of their starts. */
   #agents(): readonly InProcessAgent[] {
-    const { ref, inProcess } = this.#options;
-    const names = teamExists(ref) ? readTeam(ref).members.map(({ name }) => name) : [];
+    const { inProcess } = this.#options;
+    this.#readTeam();
+    const { names } = this.#read;
     return inProcess.agents().toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
+  }
+
+  /**
+   * Reads the team's files. Never throws: timers and keys draw, and no caller would get the error. If a file cannot be read, the
+   * screen shows the last data; the supervision of the team reports the problem.
+   */
+  #readTeam(): void {
+    const { ref, inProcess } = this.#options;
+    try {
+      const names = teamExists(ref) ? readTeam(ref).members.map(({ name }) => name) : [];
+      const activities = new Map(
+        inProcess.agents().map(({ name }) => [name, readStatus(ref, name)?.activity ?? ""]),
+      );
+      const tasks = this.#view.at === "tasks" ? readTasks(ref) : [];
+      this.#read = { names, activities, tasks };
+    } catch {
+      // See above.
+    }
   }
 
   #draw(): void {
@@ -243,9 +271,9 @@ class Screen implements LeadScreen {
       name,
       color,
       state,
-      activity: readStatus(ref, name)?.activity ?? "",
+      activity: this.#read.activities.get(name) ?? "",
       lines: shown.lines(),
     }));
-    return { team: ref.team, agents, tasks: this.#view.at === "tasks" ? readTasks(ref) : [] };
+    return { team: ref.team, agents, tasks: this.#view.at === "tasks" ? this.#read.tasks : [] };
   }
 }

@@ -1,14 +1,15 @@
 import type { WorkerStart } from "../../backend/in-process/resident-agent.ts";
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { type AgentFlags, parseAgentArgv } from "../../launch/agent-flags.ts";
 import { systemClock } from "../../os/clock.ts";
 import { forgetEnv } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { livenessOf, newUuid } from "../../os/process/identity.ts";
+import { recordOfEarlierStart } from "../../protocol/paths.ts";
 import { defined } from "../../schema/defined.ts";
 import { teamDir } from "../../schema/names.ts";
 import type { StatusRecord } from "../../schema/status.ts";
-import { spelledName } from "../../team/config/member-spelling.ts";
+import { type OwnEntry, ownEntry } from "../../team/config/own-entry.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import type { Bell } from "../../wakeup/bell.ts";
@@ -33,8 +34,8 @@ export interface ReadyTeammate {
   readonly name: string;
   readonly sessionId: string;
   readonly bell: Bell;
-  /** Receives the bell's errors; `runTeammate` sets `problem`. */
-  readonly bellProblems: { problem(error: unknown): void };
+  /** Receives failures of the bell and of status writes; `runTeammate` sets `report`. */
+  readonly problems: { report(text: string): void };
   readonly status: StatusKeeper;
   /** Ends it from outside. */
   readonly signal: AbortSignal;
@@ -45,25 +46,29 @@ export interface ReadyTeammate {
 /**
  * Prepares this process as the teammate that its arguments name, without loading what only its work needs.
  * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; NESTED_TEAM in the shell of an agent, DUPLICATE_NAME if
- * it runs already; errors of its bell
+ * it runs already; errors of its bell; a system error if its first status cannot be written, since it would never count as ready
  */
 export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<ReadyTeammate> {
   if (host === undefined) refuseInAgentsShell(io);
   const flags = parseAgentArgv(io.argv);
   const ref = teamRef(teamsHome(io.env), teamDir(flags.teamName));
-  const name = await spelledNameOf(ref, flags.agentName);
+  const { name, session } = await entryOfAgent(ref, flags.agentName);
   const last = await lastStatus(ref, name);
   if (host === undefined) refuseDuplicate(name, last);
   const signal = io.interruption();
-  // The bell reports only while it is waited for, which begins after the view is set here.
-  const bellProblems: ReadyTeammate["bellProblems"] = { problem: () => undefined };
+  // Nothing is reported before the view is set here: the bell reports while it is waited for, and a failed first write throws below.
+  const problems: ReadyTeammate["problems"] = { report: () => undefined };
   const bell = await openWorkerBell(ref, name, {
-    problem: (error) => bellProblems.problem(error),
+    problem: (error) => problems.report(messageOf(error)),
     socketFd: host === undefined ? takeBellSocket(io) : undefined,
   });
-  const sessionId = sessionIdFor(io, last, flags);
-  const status = openStatus({ io, ref, name, sessionId, last, host });
-  return defined({ flags, ref, name, sessionId, bell, bellProblems, status, signal, host });
+  const sessionId = flags.resume ?? session ?? sessionIdFor(io, last);
+  const status = openStatus({ io, ref, name, sessionId, last, host, problems });
+  if (status.failure !== undefined) {
+    bell.close();
+    throw status.failure;
+  }
+  return defined({ flags, ref, name, sessionId, bell, problems, status, signal, host });
 }
 
 /** A shell of an agent cannot become another agent; launch scripts unset the variable (protocol.md section 6). */
@@ -87,22 +92,25 @@ function refuseDuplicate(name: string, last: StatusRecord | undefined): void {
   );
 }
 
-/** Loads the full config reader only if the quick search for the name fails. */
-async function spelledNameOf(ref: TeamRef, given: string): Promise<string> {
-  const spelled = spelledName(ref, given);
-  if (spelled !== undefined) return spelled;
-  const [{ readTeam }, { findMember }] = await Promise.all([
+/** Loads the full config reader only if the quick search for the member fails. */
+async function entryOfAgent(ref: TeamRef, given: string): Promise<OwnEntry> {
+  const found = ownEntry(ref, given);
+  if (found !== undefined) return found;
+  const [{ readTeam }, { findMember }, { readMetadata }] = await Promise.all([
     import("../../team/config/config.ts"),
     import("../../team/members/members.ts"),
+    import("../../schema/member-metadata.ts"),
   ]);
-  return findMember(readTeam(ref), given).name;
+  const member = findMember(readTeam(ref), given);
+  return { name: member.name, session: readMetadata(member, "session") };
 }
 
 /** Returns the record of an earlier process of this teammate; undefined at its first start. */
 async function lastStatus(ref: TeamRef, name: string): Promise<StatusRecord | undefined> {
-  if (entryOf(ref.paths.agent(name).status) === undefined) return undefined;
-  const { readStatus } = await import("../../team/records/read-records.ts");
-  return readStatus(ref, name);
+  const { status } = ref.paths.agent(name);
+  if ([status, recordOfEarlierStart(status)].every((path) => entryOf(path) === undefined)) return undefined;
+  const { readLastStatus } = await import("../../team/records/read-records.ts");
+  return readLastStatus(ref, name);
 }
 
 /** Returns this process's end of the socket pair with its parent, and hides its number from child processes. */
@@ -112,26 +120,28 @@ function takeBellSocket(io: Io): number | undefined {
   return Number.isInteger(fd) && fd > 2 ? fd : undefined;
 }
 
-/** A program that its launch script restarts continues its conversation. */
-function sessionIdFor(io: Io, last: StatusRecord | undefined, flags: AgentFlags): string {
-  if (flags.resume !== undefined) return flags.resume;
+/** For a member that another program added: a program that its launch script restarts continues its conversation. */
+function sessionIdFor(io: Io, last: StatusRecord | undefined): string {
   const isRestart = last?.instance !== undefined && last.instance === io.env.TEAMS_INSTANCE;
   return isRestart ? last.sessionId : newUuid();
 }
 
-interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId"> {
+interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId" | "problems"> {
   readonly io: Io;
   readonly last: StatusRecord | undefined;
   readonly host: InProcessHost | undefined;
 }
 
-function openStatus({ io, ref, name, sessionId, last, host }: StatusInput): StatusKeeper {
+function openStatus({ io, ref, name, sessionId, last, host, problems }: StatusInput): StatusKeeper {
   const facts = {
     ...ownFacts(ref, name, sessionId),
     ...(io.env.TEAMS_INSTANCE === undefined ? {} : { instance: io.env.TEAMS_INSTANCE }),
     ...(host === undefined ? ownPlace(io.env) : { shared: true }),
   };
-  return host === undefined
-    ? createStatusKeeper(ref, name, facts, last, systemClock, paneBorderUpdater(io.env))
-    : createStatusKeeper(ref, name, facts, last, systemClock, host.reportState, host.isOver);
+  return createStatusKeeper(ref, name, facts, last, systemClock, {
+    onProblem: (text) => problems.report(text),
+    ...(host === undefined
+      ? { onState: paneBorderUpdater(io.env) }
+      : { onState: host.reportState, isOver: host.isOver }),
+  });
 }

@@ -49,7 +49,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   const logged = await withDebugLogIfAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = withNotifications(logged, member.name, () => openNotifier(self));
   const self: RunningTeammate = { ...ready, ref, config, member, io, view, typing, ends: [] };
-  ready.bellProblems.problem = (error) => view.error(messageOf(error));
+  ready.problems.report = (text) => view.error(text);
   const mode = firstMode(self);
   view.header({
     team: teamTitle(config),

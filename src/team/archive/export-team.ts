@@ -6,13 +6,15 @@ import { entryOf, listDir, readFrom } from "../../os/files/fs.ts";
 import { type FileToPack, packArchive, packedSize, wholeLinesOf } from "../../os/files/tar.ts";
 import { agentFileName, planPath, transcriptPath } from "../../protocol/paths.ts";
 import { ARCHIVE_VERSION, type ArchiveManifest } from "../../schema/archive.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { isSessionId } from "../../schema/names.ts";
 import { task, watermarkOf } from "../../schema/task.ts";
 import { corruptFile, readJsonFile } from "../../store/json-file.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import { readTeam } from "../config/config.ts";
 import { readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
-import { IN_ARCHIVE, isSessionId, placeInArchive } from "./layout.ts";
+import { IN_ARCHIVE, placeInArchive } from "./layout.ts";
 
 /** Reading takes milliseconds, and a team changes its files a few times a second: this many attempts find a quiet moment. */
 const MAX_ATTEMPTS = 20;
@@ -95,7 +97,7 @@ function sourcesOf(ref: TeamRef): Source[] {
       name: IN_ARCHIVE.plan(agentFileName(name)),
       path: planPath(home.root, ref.team, name),
     })),
-    ...sessionsOf(ref, members).map((id) => ({
+    ...sessionsOf(ref).map((id) => ({
       name: IN_ARCHIVE.conversation(id),
       path: transcriptPath(home.root, id),
       grows: true,
@@ -106,9 +108,13 @@ function sourcesOf(ref: TeamRef): Source[] {
   ].filter(({ name, path }) => placeInArchive(name) !== undefined && entryOf(path)?.isFile());
 }
 
-function sessionsOf(ref: TeamRef, members: readonly string[]): string[] {
-  const ids = members.flatMap((name) => readStatus(ref, name)?.sessionId ?? []);
-  return [...new Set([...ids, readTeam(ref).leadSessionId])].filter(isSessionId);
+function sessionsOf(ref: TeamRef): string[] {
+  const { members, leadSessionId } = readTeam(ref);
+  const ids = members.flatMap((member) => [
+    readStatus(ref, member.name)?.sessionId,
+    readMetadata(member, "session"),
+  ]);
+  return [...new Set([...ids, leadSessionId])].filter(isSessionId);
 }
 
 /** Returns a text that changes if a file changes, or a member joins or leaves. */

@@ -129,7 +129,13 @@ class Copy {
       const status = this.#statuses.get(agentFileName(name));
       return status && endingId(status);
     };
-    const copy = { team: ref.team, displayName, leadSessionId, endOf: endOfMember };
+    const copy = {
+      team: ref.team,
+      displayName,
+      leadSessionId,
+      endOf: endOfMember,
+      sessionOf: (id: string) => this.#received.sessionOf(id),
+    };
     this.#write(IN_ARCHIVE.config, importedConfig(config, copy));
   }
 

@@ -1,3 +1,5 @@
+import { SESSION_PATTERN } from "../../schema/names.ts";
+
 /** File names in a team's archive, below the folder that is named after the team. */
 export const IN_ARCHIVE = {
   manifest: "manifest.json",
@@ -48,7 +50,7 @@ const HISTORY = 4096 * MIB;
 
 /** An agent's file name: at most 200 characters, without the extension. */
 const AGENT = "([A-Za-z0-9_%-]{1,200})";
-const SESSION = "([A-Za-z0-9_-]{1,64})";
+const SESSION = `(${SESSION_PATTERN})`;
 const TASK = "([1-9][0-9]{0,14})";
 
 /** All file names that an archive may contain; no other file is ever created from it. */
@@ -74,9 +76,4 @@ export function placeInArchive(name: string): ArchivedPlace | undefined {
     if (stem !== undefined) return { kind, stem, maxBytes };
   }
   return undefined;
-}
-
-/** True if a session id can be a file name; a record of another program may contain anything. */
-export function isSessionId(id: string): boolean {
-  return new RegExp(`^${SESSION}$`).test(id);
 }

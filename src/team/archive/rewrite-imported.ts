@@ -1,5 +1,5 @@
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
-import { changedMetadata } from "../../schema/member-metadata.ts";
+import { changedMetadata, readMetadata } from "../../schema/member-metadata.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
@@ -18,6 +18,7 @@ const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
  * of the original, which ending the copy would remove. It has no unfinished endings, which would affect the original's
  * processes.
  * @param copy.endOf returns the id of a member's end, which counts as reported
+ * @param copy.sessionOf returns the copy's id of a session
  */
 export function importedConfig(
   config: TeamConfig,
@@ -26,6 +27,7 @@ export function importedConfig(
     readonly displayName: string | undefined;
     readonly leadSessionId: string;
     readonly endOf: (name: string) => string | undefined;
+    readonly sessionOf: (id: string) => string;
   },
 ): TeamConfig {
   const { leadProcess: _process, hiddenPaneIds: _panes, displayName: _name, metadata, ...rest } = config;
@@ -37,7 +39,7 @@ export function importedConfig(
     ...(copy.displayName === undefined ? {} : { displayName: copy.displayName }),
     leadAgentId: idOf(LEAD_NAME),
     leadSessionId: copy.leadSessionId,
-    members: config.members.map((one) => importedMember(one, idOf(one.name), copy.endOf(one.name))),
+    members: config.members.map((one) => importedMember(one, idOf(one.name), copy)),
     ...(config.former && {
       former: config.former.map(({ worktree: _, ...one }) => ({ ...one, agentId: idOf(one.name) })),
     }),
@@ -46,10 +48,17 @@ export function importedConfig(
   };
 }
 
-function importedMember(member: TeamMember, agentId: string, end: string | undefined): TeamMember {
+function importedMember(
+  member: TeamMember,
+  agentId: string,
+  { endOf, sessionOf }: Pick<Parameters<typeof importedConfig>[1], "endOf" | "sessionOf">,
+): TeamMember {
   const { isActive: _active, worktreePath: _path, metadata, ...rest } = member;
+  const end = endOf(member.name);
+  const session = readMetadata(member, "session");
   const kept = changedMetadata(metadata, {
     worktree: undefined,
+    session: session && sessionOf(session),
     ...(end !== undefined && { lastReportedEnd: end }),
   });
   return {

@@ -8,6 +8,7 @@ import { type PackedFile, saveBytes } from "../../os/files/tar.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { ARCHIVE_VERSION, type ArchiveManifest, archiveManifest } from "../../schema/archive.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { agentName, foldName, isTeamDir } from "../../schema/names.ts";
 import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../../schema/status.ts";
 import { taskNumbered, watermarkOf } from "../../schema/task.ts";
@@ -208,6 +209,7 @@ function checkMembers({ config, statuses, exits, plans, conversations }: Receive
   const sessions = new Set([
     config.leadSessionId,
     ...[...statuses.values()].map(({ sessionId }) => sessionId),
+    ...config.members.map((member) => readMetadata(member, "session")),
   ]);
   const nobodys = [...conversations].find((id) => !sessions.has(id));
   if (nobodys !== undefined) throw archiveError(`holds the conversation ${nobodys}, which is not a member's`);

@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig } from "../../schema/config.ts";
@@ -12,8 +13,9 @@ import { eventSubject } from "./members.ts";
 
 /** A claim expires after this many milliseconds: processing an ending takes a few seconds, and doing it twice is harmless. */
 const CLAIM_TTL_MS = 30_000;
-/** An ending that keeps failing (a pane of a server that does not answer) is given up after this many tries, so that not every poll fails. */
-const MAX_TRIES = 3;
+/** Milliseconds before this process repeats an ending that failed; doubled with each try, up to the maximum. */
+const RETRY_MS = 250;
+const MAX_RETRY_MS = 30_000;
 
 /** Identifies the end of an agent's process. An agent that is restarted in its pane keeps its instance but has a new process. */
 export function endingId({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
@@ -31,12 +33,15 @@ export function unfinishedEndings(config: TeamConfig): Ending[] {
   return readMetadata(config, "endings") ?? [];
 }
 
-/** True if the claim is stale: its holder is dead, gave up, or exceeded the time limit. */
-function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
+/** True if the claim is stale: its holder is dead or exceeded the time limit, or failed in this process and may try again. */
+function isAbandoned(ref: TeamRef, { id, by, at, tries }: Ending): boolean {
   if (inProgress.has(keyOf(ref, id))) return false;
   const own = ownIdentity();
-  if (by.pid === own.pid && by.procStart === own.procStart) return true;
-  return livenessOf(by) === "dead" || Math.abs(systemClock.now() - at) > CLAIM_TTL_MS;
+  const age = Math.abs(systemClock.now() - at);
+  // Each try changes the config, which wakes the supervisor: without the pause it would try again at once.
+  if (by.pid === own.pid && by.procStart === own.procStart)
+    return age >= Math.min(RETRY_MS * 2 ** (tries - 1), MAX_RETRY_MS);
+  return livenessOf(by) === "dead" || age > CLAIM_TTL_MS;
 }
 
 /**
@@ -104,8 +109,8 @@ async function record(
 }
 
 /**
- * Processes a claimed ending and removes its record. If `work` fails, the record stays and the next poll continues with
- * it.
+ * Processes a claimed ending and removes its record. If `work` fails, the record stays with the problem, and later polls repeat
+ * the work until it succeeds.
  * @param change marks the ending as done in the config
  */
 export async function finishEnding(
@@ -114,15 +119,31 @@ export async function finishEnding(
   work: () => Promise<void>,
   change: (config: TeamConfig) => TeamConfig,
 ): Promise<void> {
-  const finish = (): Promise<unknown> => updateTeam(ref, (config) => change(without(config, taken.id)));
   try {
     await work();
-    await finish();
+    await updateTeam(ref, (config) => change(without(config, taken.id)));
   } catch (error) {
-    if (taken.tries >= MAX_TRIES) await finish();
+    await recordProblem(ref, taken, messageOf(error));
     throw error;
   } finally {
     inProgress.delete(keyOf(ref, taken.id));
+  }
+}
+
+/** Records for `teams status` why a try failed. */
+async function recordProblem(ref: TeamRef, { id, problem: before }: Ending, problem: string): Promise<void> {
+  if (problem === before) return;
+  try {
+    await updateTeam(ref, (config) => {
+      const endings = unfinishedEndings(config);
+      if (!endings.some((one) => one.id === id)) return undefined;
+      return withEndings(
+        config,
+        endings.map((one) => (one.id === id ? { ...one, problem } : one)),
+      );
+    });
+  } catch {
+    // The caller throws the problem itself. Its cause, such as a full disk, often prevents this write too.
   }
 }
 

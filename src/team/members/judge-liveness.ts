@@ -82,7 +82,7 @@ function startingLiveness(
   processLiveness: JudgeProcess,
 ): Liveness {
   if (place === undefined) return "unknown";
-  const script = launchScriptOf(place);
+  const script = launchScriptOf(place) ?? place.within?.process;
   const ofScript = script === undefined ? "alive" : processLiveness(script);
   // The backends see only places of this pid space.
   if (ofScript === "unknown" || presentInstances === undefined) return ofScript;

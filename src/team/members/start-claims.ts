@@ -30,16 +30,18 @@ export function remainingStartMs({ at }: Pick<StartClaim, "at">, limitMs: number
   return Math.min(limitMs, Math.max(0, at + limitMs - now));
 }
 
-/** Returns the joining members, each with this process's claim on its first start. */
+/** Returns the joining members, each with this process's claim on its first start and the session id of its conversation. */
 export function withStartClaim<T extends Pick<TeamMember, "metadata">>(joining: readonly T[]): T[] {
   const [by, at] = [ownIdentity(), systemClock.now()];
   return joining.map((one) => {
-    return withMetadata(one, { startClaim: { instance: randomUUID(), first: true, by, at } });
+    const startClaim = { instance: randomUUID(), first: true, by, at };
+    return withMetadata(one, { startClaim, session: randomUUID() });
   });
 }
 
 /**
- * Claims members for a restart under the config's lock, all in one change, with a record that survives this process.
+ * Claims members for a restart under the config's lock, all in one change, with a record that survives this process. The same
+ * change records the session ids of their conversations: the continued ones, or those of the next ones.
  * @param isDown returns the conversation to continue if the member may be started; called again under the lock
  * @returns the claims by name, without members that another process is starting
  */
@@ -56,7 +58,8 @@ export async function claimStarts(
       const claim = newClaim(readMetadata(member, "startClaim"), found.session);
       claims.set(member.name, claim);
       // A stopped member is not in a turn; the new process reports its own state.
-      return withMetadata({ ...member, isActive: false }, { startClaim: claim });
+      const session = found.session ?? readMetadata(member, "session") ?? randomUUID();
+      return withMetadata({ ...member, isActive: false }, { startClaim: claim, session });
     });
     return claims.size === 0 ? undefined : { ...config, members };
   });

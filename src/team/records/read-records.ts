@@ -1,9 +1,10 @@
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
+import { syncFile } from "../../os/files/atomic-write.ts";
 import { isOwnFifoAt } from "../../os/files/fifo.ts";
-import { listDir, removeFile, removeIfEmpty, removeTree } from "../../os/files/fs.ts";
+import { entryOf, listDir, removeFile, removeIfEmpty, removeTree, rename } from "../../os/files/fs.ts";
 import { bootId, type Liveness, livenessOf, pidSpace } from "../../os/process/identity.ts";
-import type { AgentPaths } from "../../protocol/paths.ts";
+import { type AgentPaths, recordOfEarlierStart } from "../../protocol/paths.ts";
 import { defined } from "../../schema/defined.ts";
 import type { Form } from "../../schema/guards/guard.ts";
 import { exitForm, placeForm, statusForm } from "../../schema/guards/records.ts";
@@ -15,13 +16,19 @@ import { writeRecord } from "./write-records.ts";
 
 /** Returns the status that an agent's process last wrote; undefined before its first (a starting agent), and for another program's member. */
 export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).status, statusForm);
+  return readRecord(ref, agent, "status", statusForm);
+}
+
+/** Returns the status that any process of a member last wrote, also if its next start has set it aside. */
+export function readLastStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
+  const path = ref.paths.agent(agent).status;
+  return readFile(ref, path, statusForm) ?? readFile(ref, recordOfEarlierStart(path), statusForm);
 }
 
 /** Returns an agent's place; taken from its status if the process that spawned it was killed before it wrote the record. */
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
   const paths = ref.paths.agent(agent);
-  return readRecord(ref, paths.place, placeForm) ?? placeFromStatus(readStatus(ref, agent), paths);
+  return readRecord(ref, agent, "place", placeForm) ?? placeFromStatus(readStatus(ref, agent), paths);
 }
 
 function placeFromStatus(status: StatusRecord | undefined, paths: AgentPaths): PlaceRecord | undefined {
@@ -48,46 +55,79 @@ export function inProcessPlace(
 /**
  * Writes an agent's place, with this pid space and boot id unless the record has its own. Called after a spawn, and when
  * the agent's pane is moved.
+ * @param sync false if the caller syncs the record later
  */
-export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): void {
-  writeRecord(ref, ref.paths.agent(agent).place, { pidSpace: pidSpace(), bootId: bootId(), ...record });
+export function writePlace(
+  ref: TeamRef,
+  agent: string,
+  record: PlaceRecord,
+  { sync = true }: { readonly sync?: boolean } = {},
+): void {
+  const path = ref.paths.agent(agent).place;
+  writeRecord(ref, path, { pidSpace: pidSpace(), bootId: bootId(), ...record }, { sync });
+}
+
+/** Syncs the place records of agents that have just started. Does not block this process; a missing record is ignored. */
+export async function syncPlaces(ref: TeamRef, agents: readonly string[]): Promise<void> {
+  await Promise.all(agents.map((agent) => syncFile(ref.paths.agent(agent).place)));
 }
 
 /** Returns how an agent's program ended, as recorded by its launch script. */
 export function readExit(ref: TeamRef, agent: string): ExitRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).exit, exitForm);
+  return readRecord(ref, agent, "exit", exitForm);
 }
 
 /** Returns how an agent's program had ended before a person restarted it in its pane. */
 export function readCrash(ref: TeamRef, agent: string): ExitRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).crash, exitForm);
+  return readRecord(ref, agent, "crash", exitForm);
 }
 
-function readRecord<T>(ref: TeamRef, path: string, form: Form<T>): T | undefined {
+/** The records of one start of an agent. */
+const RECORDS = ["status", "place", "exit", "crash"] as const;
+type RecordName = (typeof RECORDS)[number];
+
+/**
+ * Reads a record. Between the moment when a start sets the records of the earlier one aside and its own first record, the
+ * earlier ones still describe the agent.
+ */
+function readRecord<T>(ref: TeamRef, agent: string, name: RecordName, form: Form<T>): T | undefined {
+  const paths = ref.paths.agent(agent);
+  const current = readFile(ref, paths[name], form);
+  if (current !== undefined || isPresent(paths.status) || isPresent(paths.place)) return current;
+  return readFile(ref, recordOfEarlierStart(paths[name]), form);
+}
+
+function readFile<T>(ref: TeamRef, path: string, form: Form<T>): T | undefined {
   return readCached(ref, path, () => readRecordFile(path, form));
 }
 
-/** Removes the records of an agent's previous instance before the next start. */
-export function clearRun(ref: TeamRef, agent: string): void {
-  const paths = ref.paths.agent(agent);
-  for (const path of [paths.status, paths.place, paths.exit, paths.crash]) removeFile(path);
+function isPresent(path: string): boolean {
+  return entryOf(path) !== undefined;
 }
 
-/** Restores the records of an agent's previous instance after the next start failed and cleared them. */
-export function restoreRun(
-  ref: TeamRef,
-  agent: string,
-  {
-    status,
-    place,
-    exit,
-  }: { readonly status?: StatusRecord; readonly place?: PlaceRecord; readonly exit?: ExitRecord },
-): void {
-  clearRun(ref, agent);
+/** Removes all records of an agent, for a new holder of the name. */
+export function clearRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
-  if (status !== undefined) writeRecord(ref, paths.status, status);
-  if (place !== undefined) writeRecord(ref, paths.place, place);
-  if (exit !== undefined) writeRecord(ref, paths.exit, exit);
+  for (const name of RECORDS) {
+    removeFile(paths[name]);
+    removeFile(recordOfEarlierStart(paths[name]));
+  }
+}
+
+/**
+ * Restores the records of an agent's earlier start after a failed one, by renaming: this works on a full disk too. Idempotent;
+ * does nothing if the failed start had not set them aside.
+ * @param instance the failed start
+ */
+export function restoreRun(ref: TeamRef, agent: string, instance: string): void {
+  const paths = ref.paths.agent(agent);
+  const forms = { status: statusForm, place: placeForm, exit: exitForm, crash: exitForm };
+  for (const name of RECORDS) {
+    const current = readRecordFile<{ readonly instance?: string | undefined }>(paths[name], forms[name]);
+    if (current?.instance === instance) removeFile(paths[name]);
+    const earlier = recordOfEarlierStart(paths[name]);
+    if (isPresent(earlier) && !isPresent(paths[name])) rename(earlier, paths[name]);
+  }
 }
 
 /** Removes all files of an agent's run: records, launch script, log, bell and lifeline. */

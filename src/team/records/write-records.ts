@@ -8,13 +8,23 @@ import { makeFifos } from "../../wakeup/fifo-bell.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import type { TeamRef } from "../ref.ts";
 
+interface RecordOptions {
+  /** Waits until the record is on disk. */
+  readonly sync?: boolean;
+}
+
 /**
  * Writes this agent's status, with secrets redacted. Only the agent's own process writes it.
  * @throws TeamError TEAM_NOT_FOUND if the team was deleted meanwhile
  */
-export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): void {
+export function writeStatus(
+  ref: TeamRef,
+  agent: string,
+  record: StatusRecord,
+  options: RecordOptions = {},
+): void {
   const activity = redactText(record.activity, ownSecrets());
-  writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity });
+  writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity }, options);
 }
 
 /**
@@ -34,12 +44,17 @@ export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promi
   throw teamNotFound(ref);
 }
 
-/** Writes a record without fsync: it describes the present, and after a crash of the machine no agent is running. */
-export function writeRecord(ref: TeamRef, path: string, record: unknown): void {
+/** Writes a record, by default without fsync: it describes the present, and after a crash of the machine no agent is running. */
+export function writeRecord(
+  ref: TeamRef,
+  path: string,
+  record: unknown,
+  { sync = false }: RecordOptions = {},
+): void {
   const content = formatJson(record);
   inTeamDir(ref, () => {
     makeDirBelow(ref.paths.dir, dirname(path));
-    replaceFile(path, content, { sync: false });
+    replaceFile(path, content, { sync });
   });
 }
 

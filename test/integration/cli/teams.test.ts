@@ -2,7 +2,13 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runtimeOfRoot } from "../../../src/protocol/paths.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { failingRenames } from "../../support/files/failing-renames.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 
 describe("teams create, ls and delete", () => {
   it("ls suggests a command when there is no team yet", async () => {
@@ -23,6 +29,20 @@ describe("teams create, ls and delete", () => {
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining("CORRUPT_FILE") });
     expect(ended.err).toContain(config);
     expect(ended.err).toContain("teams doctor crew");
+  });
+
+  it("status prints the team and the problem if an end cannot be processed", async () => {
+    const teams = cliIn();
+    await teams(["create", "crew"]);
+    const ref = teamRef(teamsHome(teams.env), "crew");
+    await addMembers(ref, [{ name: "dev", cwd: "/" }]);
+    writeStatus(ref, "dev", statusOf({ process: deadProcess(), state: "running" }));
+    failingRenames((_from, to) => to === ref.paths.inbox(LEAD_NAME));
+    const ended = await teams(["status"]);
+    expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/dev +crashed/) });
+    expect(ended.out).toMatch(/Problems.*\nThe end of dev is not fully processed: .*team-lead/);
+    const { problems } = (await teams(["status", "--json"])).json<{ problems: string[] }>();
+    expect(problems).toEqual([expect.stringContaining("The end of dev")]);
   });
 
   it("create a team, list it and delete it", async () => {

@@ -13,7 +13,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { systemCode } from "../../../src/errors.ts";
 import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { launched, SHELLS } from "../../support/backend/launched-agent.ts";
+import { type Launched, launched, SHELLS } from "../../support/backend/launched-agent.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import type { PrivateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -92,6 +92,55 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     run.type("q");
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
     expect(run.exit()?.code).toBe(137);
+  });
+
+  /** An agent whose launch script cannot record its end while `full` exists, as on a full disk. */
+  async function launchedOnFullDisk(): Promise<{ readonly run: Launched; readonly full: string }> {
+    let full = "";
+    const run = await launched(shell, {
+      before: ({ home }) => {
+        full = join(home, "full");
+        writeFileSync(full, "");
+        const text = `#!/bin/sh\ncase $3 in */exit.json) [ ! -e "${full}" ] || exit 1 ;; esac\nexec /bin/mv "$@"\n`;
+        writeFileSync(join(home, "bin", "mv"), text, { mode: 0o700 });
+      },
+    });
+    return { run, full };
+  }
+
+  test("rings although it cannot record a crash, and records it later", async () => {
+    const { run, full } = await launchedOnFullDisk();
+    run.type("exit 3");
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(run.exit()).toBeUndefined();
+    rmSync(full);
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(run.exit()).toMatchObject({ code: 3, instance: run.instance });
+  });
+
+  test("records nothing late for an agent that was restarted, and leaves no process in a closed pane", async () => {
+    const { run, full } = await launchedOnFullDisk();
+    const inner = run.inner();
+    const retries = () => processTable().filter(({ ppid, pid }) => ppid === inner && pid !== run.program());
+    run.type("exit 3");
+    await eventually("the retry", () => retries().length === 1);
+    const before = run.program();
+    run.type("r");
+    await eventually("another start", () => run.program() !== before);
+    expect(retries()).toEqual([]);
+    rmSync(full);
+    run.type("exit 4");
+    await eventually("the second record", () => run.exit()?.code === 4);
+    run.type("r");
+    await eventually("a third start", () => !existsSync(run.paths.exit));
+    writeFileSync(full, "");
+    run.type("exit 5");
+    const [retry] = await eventually("the second retry", () =>
+      retries().length === 1 ? retries() : undefined,
+    );
+    run.type("q");
+    await eventually("the pane's end", () => !run.panes().includes(run.pane));
+    await eventually("the end of the retry", () => run.isGone(retry?.pid ?? 0));
   });
 
   test("restores the interrupt keys for a restarted agent, even if stty sane does not (macOS)", async () => {

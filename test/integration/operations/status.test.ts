@@ -1,9 +1,15 @@
-import { expect, test } from "vitest";
+import { renameSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { prepareStarts } from "../../../src/launch/prepare.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
+import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Task } from "../../../src/schema/task.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
+import { claimStarts } from "../../../src/team/members/start-claims.ts";
+import { writePlace } from "../../../src/team/records/read-records.ts";
+import { writeRecord, writeStatus } from "../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
 import { withLapsedUnassigned } from "../../../src/team/tasks/lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { lookingContext } from "../../support/team/reconcile-context.ts";
@@ -83,4 +89,51 @@ test("teamStatus › counts each member's messages by state (S28)", async () => 
   writeStatus(ref, "a", { ...statusOf(), inTurn: 1 });
   const { members } = await teamStatus(lookingContext(ref));
   expect(members[1]).toMatchObject({ unread: 2, mail: { queued: 2, delivered: 0, inTurn: 1 } });
+});
+
+describe("teamStatus › shows a member as starting", () => {
+  const dead = deadProcess();
+  const PLACE = { instance: "new", backend: "tmux", panePid: process.pid, spawnedAt: 1 };
+  const stateIn = async (ref: TeamRef, ctx = lookingContext(ref)) => {
+    const { members, approvals } = await teamStatus(ctx);
+    return [members.find(({ name }) => name === "a")?.state, approvals.length];
+  };
+  const own = () => ({ paneProcStart: ownIdentity().procStart });
+
+  test("when it has a place and no status, also for a command without backends", async () => {
+    const ref = await testTeam(["a"]);
+    writePlace(ref, "a", { ...PLACE, ...own() });
+    const ctx = lookingContext(ref);
+    const files = { ...ctx, backends: { ...ctx.backends, of: () => undefined } };
+    expect(await stateIn(ref, files)).toEqual(["starting", 0]);
+    // A backend that does not list the place knows that it is gone.
+    expect(await stateIn(ref)).toEqual(["crashed", 1]);
+  });
+
+  test("while another process starts it again", async () => {
+    const ref = await testTeam(["a"]);
+    writePlace(ref, "a", { ...PLACE, instance: "old", panePid: dead.pid, paneProcStart: dead.procStart });
+    writeStatus(ref, "a", statusOf({ process: dead, instance: "old", state: "running" }));
+    expect(await stateIn(ref)).toEqual(["crashed", 1]);
+    const claims = await claimStarts(ref, ({ name }) => (name === "a" ? { session: undefined } : undefined));
+    expect(await stateIn(ref)).toEqual(["starting", 0]);
+    await prepareStarts([ref.paths.agent("a")]);
+    expect(await stateIn(ref)).toEqual(["starting", 0]);
+    writeStatus(ref, "a", statusOf({ instance: claims.get("a")?.instance ?? "", state: "idle" }));
+    expect(await stateIn(ref)).toEqual(["idle", 0]);
+  });
+
+  test("from its restart in its pane until the new process reports, and as crashed after the next crash", async () => {
+    const ref = await testTeam(["a"]);
+    const paths = ref.paths.agent("a");
+    const ended = (at: number) => ({ instance: "new", code: 130, signal: "SIGINT", at, lastLines: [] });
+    writePlace(ref, "a", { ...PLACE, ...own() });
+    writeStatus(ref, "a", statusOf({ process: dead, instance: "new", state: "running", startedAt: 1_000 }));
+    writeRecord(ref, paths.exit, ended(2_000));
+    expect(await stateIn(ref)).toEqual(["exited", 0]);
+    renameSync(paths.exit, paths.crash);
+    expect(await stateIn(ref)).toEqual(["starting", 0]);
+    writeStatus(ref, "a", statusOf({ process: dead, instance: "new", state: "running", startedAt: 3_000 }));
+    expect(await stateIn(ref)).toEqual(["crashed", 1]);
+  });
 });

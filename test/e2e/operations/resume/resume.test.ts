@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Backend } from "../../../../src/backend/backend.ts";
@@ -82,6 +82,20 @@ describe("resume", () => {
     expect(readStatus(ref, "dev")?.sessionId).toBe(session);
     expect(runs(pid)).toBe(true);
     expect([pidOf(ref) === pid, runs(pidOf(ref))]).toEqual([false, true]);
+  });
+
+  it.each([
+    ["empty after a power cut", (path: string) => writeFileSync(path, "")],
+    ["missing", (path: string) => rmSync(path)],
+  ])("continues the conversation of a member whose status is %s", async (_why, lose) => {
+    const { ref, ctx, spawn: start } = await ledTeam({ dev: ECHO });
+    await start({ name: "dev", prompt: "before" });
+    await done(ref, "dev", "before");
+    await killed(ref);
+    const session = readStatus(ref, "dev")?.sessionId;
+    lose(ref.paths.agent("dev").status);
+    expect((await resume(ctx)).members).toMatchObject([{ outcome: "restarted", conversation: session }]);
+    expect(readStatus(ref, "dev")?.sessionId).toBe(session);
   });
 
   it("leaves a live lead alone, and restarts its dead teammates", async () => {

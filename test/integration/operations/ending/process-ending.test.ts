@@ -1,21 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { existsSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { removeEndedMember } from "../../../../src/operations/ending/remove-member.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
 import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
 import { identityOf, ownIdentity } from "../../../../src/os/process/identity.ts";
 import type { Ending } from "../../../../src/schema/ending.ts";
+import { withMetadata } from "../../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
 import { createTeamFiles, readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { unfinishedEndings } from "../../../../src/team/members/ending-claims.ts";
 import { addMembers, moveToFormer, patchMember } from "../../../../src/team/members/members.ts";
 import { writePlace } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { listRequests, openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
+import { failingRenames } from "../../../support/files/failing-renames.ts";
 import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { closedPlaces, lookingContext } from "../../../support/team/reconcile-context.ts";
@@ -170,16 +175,77 @@ it("reconcile › leaves a member's end to the process that kills it, and report
   expect([await reconcile(lookingContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
 });
 
-it("reconcile › gives up an ending that keeps failing, and still processes the others", async () => {
+/** Stops the wall clock: no pause before a next try ends, however slow this machine is. */
+function stopClock(): void {
+  const spy = vi.spyOn(Date, "now").mockReturnValue(Date.now());
+  onTestFinished(() => spy.mockRestore());
+}
+
+/** Makes the failed endings of this process due, as if the pause before the next try was over. */
+async function makeDue(ref: TeamRef): Promise<void> {
+  await updateTeam(ref, (config) => {
+    const endings = unfinishedEndings(config);
+    return withMetadata(config, { endings: endings.map((one) => ({ ...one, at: one.at - 60_000 })) });
+  });
+}
+
+it("reconcile › gives up a pane that cannot be closed, after it has notified the lead and processed the other endings", async () => {
   const ref = await teamWithEnded(undefined, true);
   await addMembers(ref, [{ name: "ada", cwd: "/" }]);
   writeStatus(ref, "ada", statusOf({ process: dead, state: "running" }));
+  stopClock();
   const ctx = lookingContext(ref);
   const broken = { ...ctx.backends.of("test"), close: () => Promise.reject(new Error("no such server")) };
   const failing = (): Promise<unknown> =>
     reconcile({ ...ctx, backends: { ...ctx.backends, of: () => broken as never } });
-  for (const _look of ["first", "second", "third"]) await expect(failing()).rejects.toThrow("no such server");
+  for (const number of [1, 2, 3]) {
+    await expect(failing()).rejects.toThrow("no such server");
+    const news = (await unreadMessages(ref, LEAD_NAME)).map(({ message }) => message.text);
+    expect(news.filter((text) => text.includes("dev has shut down"))).toHaveLength(1);
+    if (number === 3) break;
+    expect(await failing()).toEqual([]);
+    await makeDue(ref);
+  }
   expect(await failing()).toEqual([]);
   expect(readTeam(ref).metadata).toBeUndefined();
   expect(readTeam(ref).members.find(({ name }) => name === "ada")).toMatchObject({ isActive: false });
+});
+
+it("reconcile › tries until the lead is notified, and the status names the problem meanwhile", async () => {
+  const ref = await teamWithEnded();
+  const inbox = ref.paths.inbox(LEAD_NAME);
+  stopClock();
+  const restore = failingRenames((_from, to) => to === inbox);
+  const ctx = lookingContext(ref);
+  for (let tries = 1; tries <= 5; tries += 1) {
+    await expect(reconcile(ctx)).rejects.toThrow(inbox);
+    // Each try changes the config, which wakes the supervisor: only a pause prevents a busy loop.
+    expect(await reconcile(ctx)).toEqual([]);
+    await makeDue(ref);
+  }
+  expect((await teamStatus(ctx)).problems).toEqual([
+    expect.stringMatching(/^The end of dev is not fully processed: .*team-lead/),
+  ]);
+  restore();
+  expect(await reconcile(ctx)).toEqual([{ name: "dev", how: "crashed", exit: null }]);
+  await expectSettled(ref, false);
+  expect(await teamStatus(ctx)).not.toHaveProperty("problems");
+});
+
+it("reconcile › notifies the lead of an end whose worktree cannot be examined", async () => {
+  const ref = await teamWithEnded(undefined, true);
+  symlinkSync("loop", join(ref.home.root, "loop"));
+  const path = join(ref.home.root, "loop", "dev");
+  await patchMember(ref, "dev", {
+    worktreePath: path,
+    metadata: { _worktree: { path, branch: "b", base: "x", madeBranch: true, repository: "/" } },
+  });
+  const read = async () =>
+    (await unreadMessages(ref, LEAD_NAME)).map(({ protocol }) =>
+      protocol?.type === "teammate_terminated" ? protocol.message : "",
+    );
+  await expect(reconcile(lookingContext(ref))).rejects.toThrow("ELOOP");
+  expect(await read()).toEqual([
+    expect.stringMatching(/^dev has shut down.*\nIts worktree \S+ could not be checked or removed: ELOOP/),
+  ]);
 });

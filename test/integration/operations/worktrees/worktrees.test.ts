@@ -112,7 +112,13 @@ test("worktree › whose place now holds other work survives the deletion of the
 
 test("worktree › is not part of an imported copy, which would remove it from the original", async () => {
   const { ref, ctx, worktree } = await withWorktree();
-  const copy = { team: "copy", displayName: undefined, leadSessionId: "s", endOf: () => undefined };
+  const copy = {
+    team: "copy",
+    displayName: undefined,
+    leadSessionId: "s",
+    endOf: () => undefined,
+    sessionOf: (id: string) => id,
+  };
   writeFileSync(join(worktree.path, "new.txt"), "new\n");
   const texts = [JSON.stringify(importedConfig(readTeam(ref), copy))];
   await killTeammates(ctx, ["dev"]);

@@ -60,6 +60,21 @@ test.each([
   expect(memberIn(ref, "dev").metadata?.mine).toBe(1);
 });
 
+test("claimRestarts › records the session in the same change, and a failed start keeps it", async () => {
+  const ref = await testTeam(["dev", "ada"]);
+  const sessions = () => ["dev", "ada"].map((name) => readMetadata(memberIn(ref, name), "session"));
+  const isDown = ({ name }: { name: string }) =>
+    name === LEAD_NAME ? undefined : { session: name === "dev" ? "its-conversation" : undefined };
+  const claims = await claimStarts(ref, isDown);
+  const [dev, ada] = sessions();
+  expect([dev, ada]).toEqual(["its-conversation", expect.stringMatching(/^[\w-]{36}$/)]);
+  await releaseStartClaims(ref, claims, new Map());
+  expect(sessions()).toEqual([dev, ada]);
+  // A member without a conversation gets the same id again.
+  await claimStarts(ref, ({ name }) => (name === "ada" ? { session: undefined } : undefined));
+  expect(sessions()).toEqual([dev, ada]);
+});
+
 test("finishRestarts › changes nothing for a claim that was taken over", async () => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, { ...ownIdentity(), procStart: "1" });
@@ -92,7 +107,7 @@ test("finishRestarts › records a successful start, and restores a failed one",
   const place = { tmuxPaneId: "%7", backendType: "tmux" };
   expect(await releaseStartClaims(ref, claims, new Map([["dev", place]]))).toEqual(names);
   expect(memberIn(ref, "dev")).toMatchObject(place);
-  expect(memberIn(ref, "dev").metadata).toBeUndefined();
+  expect(memberIn(ref, "dev").metadata).toEqual({ _session: expect.stringMatching(/^[\w-]{36}$/) });
   const ada = memberIn(ref, "ada");
   expect([
     ada.tmuxPaneId,

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { agentTypeOrGeneral } from "../../../../src/agent/prompts/agent-types.ts";
 import {
   answerApproval,
   approvalDetails,
   listApprovals,
 } from "../../../../src/operations/approvals/approvals.ts";
+import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { runState } from "../../../../src/operations/run/run-state.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
@@ -74,6 +76,21 @@ describe("pending permission requests (S61)", () => {
     await answerApproval(contextOf(ref), other?.id ?? "", { approve: true });
     await eventually("the end", () => status()?.state === "idle" && dev.inputs.length === 1);
     expect([made("one"), made("two"), status()?.activity]).toEqual([true, true, ""]);
+  });
+
+  it("are all refused by a shutdown request, also if three are open", async () => {
+    const names = ["one", "two", "three"];
+    const { ref, dev, made } = await asking(
+      {
+        turns: [{ tools: names.map((name) => helper(name, name)) }, { say: "done" }],
+        types: names.map((name) => ({ ...agentTypeOrGeneral("general-purpose"), name })),
+        subagents: Object.fromEntries(names.map((name) => [name, [{ tools: [touch(name)] }, { say: name }]])),
+      },
+      3,
+    );
+    await requestShutdown(contextOf(ref), ["dev"]);
+    expect(await dev.ended).toBe("shutdown");
+    expect([listApprovals(ref), ...names.map(made)]).toEqual([[], false, false, false]);
   });
 
   it("restore the member's activity after the answer", async () => {

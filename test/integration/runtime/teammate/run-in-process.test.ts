@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { readPlace, readStatus } from "../../../../src/team/records/read-records.ts";
+import { supervisedTeam } from "../../../support/team/supervised-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+it("in-process teammate › does not write its status again after it was given up", async () => {
+  const command = "trap '' TERM; echo begun; while :; do sleep 0.05; done";
+  const { ref, ctx, spawn, send } = await supervisedTeam("the lead's process", {
+    ada: [{ tools: [{ name: "Bash", input: { command } }] }, { say: "done", repeat: true }],
+  });
+  await spawn("ada");
+  await send("ada", "begin");
+  await eventually("its command", () => readStatus(ref, "ada")?.activity.includes("begun"));
+  const place = readPlace(ref, "ada");
+  if (place === undefined) throw new Error("It has no place.");
+  expect(await ctx.backends.of("in-process")?.end?.(place, 0)).toEqual([process.pid]);
+  const before = readStatus(ref, "ada");
+  expect(before?.state).toBe("running");
+  const isOver = (): boolean =>
+    readFileSync(ref.paths.events, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .some(({ type, what, agentId }) => type === "agent" && what === "ended" && agentId === "ada@crew");
+  // Its code returns later, and reports its end everywhere else.
+  await eventually("the return of its code", isOver);
+  expect(readStatus(ref, "ada")).toEqual(before);
+});
