@@ -50,6 +50,7 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
     "wall.json",
     "--permission-mode",
     "bypassPermissions",
+    "--rm",
   ];
   const person = personInside(t, words);
   const terminal = await t.attach("=work:", { width: 160, height: 50 });
