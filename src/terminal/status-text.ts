@@ -1,4 +1,5 @@
 import type { MemberStatus, TeamStatus } from "../operations/status.ts";
+import { teamTitle } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
 import { budgetText } from "../team/members/budget.ts";
@@ -21,12 +22,15 @@ export function statusText(
     .join("\n\n");
 }
 
-function heading({ team, leadAlive, tasks, budget }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+function heading(
+  { team, displayName, leadAlive, tasks, budget }: TeamStatus,
+  { paint }: Pick<Output, "paint">,
+): string {
   const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead runs" : "lead is gone";
   const total = tasks.list.length;
   const done = total === 0 ? "no tasks" : `${tasks.completed} of ${total} tasks done`;
   const used = budget === null ? "" : `, budget ${budgetText(budget, budget.spent)}`;
-  return line`${paint(team, "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
+  return line`${paint(teamTitle({ name: team, displayName }), "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
 }
 
 function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
