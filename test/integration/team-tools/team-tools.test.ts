@@ -567,7 +567,10 @@ describe("TeamDelete", () => {
     });
     expect(existsSync(ref.paths.dir)).toBe(false);
     expect(existsSync(ref.paths.tasks)).toBe(false);
-    expect(await lead.data("TeamDelete", {})).toMatchObject({ success: true });
+    expect(await lead.data("TeamDelete", {})).toEqual({
+      success: true,
+      message: "There is no team; nothing was deleted.",
+    });
   });
 });
 
