@@ -2,6 +2,7 @@ import { messageOf } from "../errors.ts";
 import { entryOf, readText } from "../os/files/fs.ts";
 import { isNewerFormat } from "../schema/migrate.ts";
 import { listTeams } from "../team/config/config.ts";
+import { findTeam } from "../team/config/find-team.ts";
 import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
 import { versionIn } from "../team/repair/repair-config.ts";
 import { operand } from "../text/shell-quote.ts";
@@ -22,7 +23,7 @@ interface TeamCheckOptions {
  * A config that no longer says which program created it is reported, but repaired only if the team is named.
  */
 export async function checkTeams(home: Home, { fix, only }: TeamCheckOptions): Promise<Finding[]> {
-  const named = only === undefined ? undefined : teamRef(home, only).team;
+  const named = only === undefined ? undefined : findTeam(home, only).team;
   const teams = listTeams(home).filter(({ team, ours, flaw }) =>
     named === undefined ? ours || flaw !== undefined : team === named,
   );

@@ -27,6 +27,8 @@ import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 /** The output of `teams status --json` (product.md). */
 export interface TeamStatus {
   readonly team: string;
+  /** The name that the team was given; the same as `team` if it has no other. */
+  readonly displayName: string;
   /** null if the team has no lead process: a person or a script leads. */
   readonly leadAlive: boolean | null;
   readonly members: readonly MemberStatus[];
@@ -107,6 +109,7 @@ export async function teamStatus(
   const limits = limitsOf(config);
   return {
     team: config.name,
+    displayName: config.displayName ?? config.name,
     leadAlive: alive,
     members,
     tasks: summarize(tasks, broken),

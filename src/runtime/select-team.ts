@@ -3,6 +3,7 @@ import type { Env } from "../os/env.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
 import { listTeams, readTeam } from "../team/config/config.ts";
+import { findTeam, isCalled, teamsCalled } from "../team/config/find-team.ts";
 import { findMember } from "../team/members/members.ts";
 import { type Home, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
 import { operand, optionWords } from "../text/shell-quote.ts";
@@ -20,13 +21,17 @@ export interface Selection {
  */
 function resolveTeam(home: Home, env: Env, selection: Selection, addressed?: string): TeamRef {
   const named = selection.team;
-  if (named !== undefined && addressed !== undefined && teamDir(named) !== teamDir(addressed)) {
+  if (named !== undefined && addressed !== undefined && !isSameTeam(home, named, addressed)) {
     throw new TeamError("INVALID_INPUT", `--team names ${named}, but the address names ${addressed}.`, {
       hint: "Omit one of them.",
     });
   }
   const name = named ?? addressed ?? agentIdentity(env)?.team ?? (env.TEAMS_TEAM || undefined);
-  return teamRef(home, name === undefined ? onlyTeam(home) : teamDir(name));
+  return name === undefined ? teamRef(home, onlyTeam(home)) : findTeam(home, name);
+}
+
+function isSameTeam(home: Home, a: string, b: string): boolean {
+  return teamDir(a) === teamDir(b) || findTeam(home, a).team === findTeam(home, b).team;
 }
 
 function onlyTeam(home: Home): TeamRef["team"] {
@@ -73,7 +78,7 @@ function resolveActor(ref: TeamRef, config: TeamConfig, env: Env, selection: Sel
   const requested = selection.as === undefined ? undefined : splitAddress(selection.as);
   if (own === undefined)
     return requested === undefined ? LEAD_NAME : memberByAddress(ref, config, selection.as ?? "").name;
-  const isOtherTeam = own.team !== undefined && teamDir(own.team) !== ref.team;
+  const isOtherTeam = own.team !== undefined && !isCalled(config, own.team);
   if (isOtherTeam || (requested !== undefined && !sameName(requested.name, own.name))) {
     const target = isOtherTeam ? `in team ${ref.team}` : `as ${selection.as}`;
     throw new TeamError(
@@ -116,7 +121,7 @@ export function openAddress(
 /** Returns the member of this team with an address. @throws TeamError AGENT_NOT_FOUND, INVALID_INPUT for another team's address */
 export function memberByAddress(ref: TeamRef, config: TeamConfig, address: string): TeamMember {
   const { name, team } = splitAddress(address);
-  if (team !== undefined && teamDir(team) !== ref.team) {
+  if (team !== undefined && !isCalled(config, team)) {
     throw new TeamError("INVALID_INPUT", `${address} is not in team ${ref.team}.`, {
       hint: "Name only members of one team in a command.",
     });
@@ -140,14 +145,14 @@ export function resolveTarget(env: Env, selection: Selection, word: string | und
     return { kind: "member", ...splitAddressed(openAddress(env, selection, word)) };
   }
   const home = teamsHome(env);
-  const team = listTeams(home).find((entry) => entry.team === teamDirIfValid(word))?.team;
+  const [team] = teamsCalled(listTeams(home), word);
   const member = memberOfDefaultTeam(env, selection, word);
   if (team !== undefined && member !== undefined) {
     throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} names both a team and a member.`, {
       hint: `The member: ${operand(`${member.member.name}@${member.open.ref.team}`)}. The team: ${optionWords("--team", team)} and no argument.`,
     });
   }
-  if (team !== undefined) return { kind: "team", open: openTeam(env, { ...selection, team }) };
+  if (team !== undefined) return { kind: "team", open: openTeam(env, { ...selection, team: word }) };
   if (member === undefined) requireKnownMember(home, word);
   return { kind: "member", ...(member ?? splitAddressed(openAddress(env, selection, word))) };
 }
@@ -197,13 +202,3 @@ function memberOfDefaultTeam(
 }
 
 const NOT_FOUND_CODES: ReadonlySet<string> = new Set(["TEAM_NOT_FOUND", "AGENT_NOT_FOUND", "INVALID_INPUT"]);
-
-/** Returns the directory name of a team with this name; undefined if no team can have it. */
-function teamDirIfValid(word: string): string | undefined {
-  try {
-    return teamDir(word);
-  } catch (error) {
-    if (error instanceof TeamError) return undefined;
-    throw error;
-  }
-}

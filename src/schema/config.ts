@@ -70,3 +70,8 @@ const configFields = z.looseObject({
 /** `config.json` of any program; an older version of our own is migrated. */
 export const teamConfig = z.pipe(z.transform(migrateConfig), nullIsAbsent(configFields));
 export type TeamConfig = z.infer<typeof teamConfig>;
+
+/** Returns the display name with the directory's name, if they differ. */
+export function teamTitle({ name, displayName = name }: Pick<TeamConfig, "name" | "displayName">): string {
+  return displayName === name ? name : `${displayName} (${name})`;
+}

@@ -33,6 +33,16 @@ export function teamDir(name: string): TeamDir {
   return name.replace(/[^A-Za-z0-9]/gu, "-").toLowerCase() as TeamDir;
 }
 
+/** Like {@link teamDir}, but returns undefined if no team can have the name. */
+export function possibleTeamDir(name: string): TeamDir | undefined {
+  try {
+    return teamDir(name);
+  } catch (error) {
+    if (error instanceof TeamError) return undefined;
+    throw error;
+  }
+}
+
 /** Returns whether {@link teamDir} can produce this name. */
 export function isTeamDir(name: string): name is TeamDir {
   return /[a-z0-9]/.test(name) && name.length <= MAX_NAME && /^[a-z0-9-]+$/.test(name);

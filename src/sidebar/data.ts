@@ -6,7 +6,7 @@ import type { AgentExit } from "../team/members/judge-liveness.ts";
 /** The part of {@link TeamStatus} that the sidebar shows. */
 export interface SidebarTeam
   extends Pick<TeamStatus, "team">,
-    Partial<Pick<TeamStatus, "leadAlive" | "deadlock">> {
+    Partial<Pick<TeamStatus, "displayName" | "leadAlive" | "deadlock">> {
   readonly members: readonly SidebarMember[];
   readonly tasks: { readonly list: readonly SidebarTask[] };
   readonly approvals: readonly SidebarApproval[];

@@ -33,10 +33,10 @@ const faint: SpanStyle = { fg: TONE.faint };
 
 /** The team's name and the tokens that it has used. */
 export function header(data: SidebarData, width: number): Line[] {
-  const { team, members } = data.status;
+  const { team, displayName = team, members } = data.status;
   const total = shortCount(members.reduce((sum, member) => sum + totalTokens(member.tokens), 0));
   const used = total === "" || width < TOKENS_FROM ? [] : [span(`${total} tokens`, quiet)];
-  return [lineOf(ends([span(" "), span(gridText(team), { bold: true })], used, width)), BLANK];
+  return [lineOf(ends([span(" "), span(gridText(displayName), { bold: true })], used, width)), BLANK];
 }
 
 /** The requests that wait for the user: at most `limit`, each with up to two rows of its summary. */

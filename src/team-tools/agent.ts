@@ -15,11 +15,12 @@ import { type OperationContext, requireNoNesting } from "../operations/context.t
 import { inheritedMode } from "../operations/permission-mode.ts";
 import { type SpawnInput, spawnMode, spawnType } from "../operations/spawn/draft-member.ts";
 import { spawnTeammates } from "../operations/spawn/spawn.ts";
-import { permissionMode } from "../schema/config.ts";
+import { permissionMode, teamTitle } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config/config.ts";
+import { isCalled } from "../team/config/find-team.ts";
 import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
 
 const input = z.object({
@@ -132,15 +133,11 @@ function maxModeOf({ ctx, worker }: TeamToolContext): PermissionMode {
 
 /** @throws TeamError TEAM_NOT_FOUND unless the name is the directory name or the display name of the lead's own team */
 function requireOwnTeam(name: string | undefined, { ref }: OperationContext): void {
-  const { displayName } = readTeam(ref);
-  if (name === undefined || name === ref.team || name === displayName) return;
-  throw new TeamError(
-    "TEAM_NOT_FOUND",
-    `You lead ${displayName ?? ref.team}, not ${name}; nothing was started.`,
-    {
-      hint: "Leave team_name out.",
-    },
-  );
+  const config = readTeam(ref);
+  if (name === undefined || isCalled(config, name)) return;
+  throw new TeamError("TEAM_NOT_FOUND", `You lead ${teamTitle(config)}, not ${name}; nothing was started.`, {
+    hint: "Leave team_name out.",
+  });
 }
 
 async function startTeammate(

@@ -22,6 +22,8 @@ interface NewTeam {
 
 /** The result of a deletion. */
 interface Deletion {
+  /** Whether there was a team. */
+  readonly existed: boolean;
   /** Whether the team's files were kept. */
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];
@@ -66,15 +68,15 @@ export class CurrentTeam {
    */
   async delete(): Promise<Deletion> {
     const { ctx, worker, keepsTeam } = this.#own;
-    if (!teamExists(ctx.ref)) return { kept: false, worktrees: [] };
+    if (!teamExists(ctx.ref)) return { existed: false, kept: false, worktrees: [] };
     if (keepsTeam) {
       requireEnded(ctx);
-      return { kept: true, worktrees: [] };
+      return { existed: true, kept: true, worktrees: [] };
     }
     const deleted = deletedTeamOf(ctx.ref);
     worker.leaveTeam();
     try {
-      return { kept: false, worktrees: await deleteTeam(ctx) };
+      return { existed: true, kept: false, worktrees: await deleteTeam(ctx) };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();
       else this.#deleted = deleted;

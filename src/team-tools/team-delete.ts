@@ -13,7 +13,10 @@ export const teamDelete: LeadTool = ({ ctx, led }) => ({
   summary: () => "",
   execute: () =>
     withRefusals(async () => {
-      const { kept: isKept, worktrees } = await led.delete();
+      const { existed, kept: isKept, worktrees } = await led.delete();
+      if (!existed) {
+        return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
+      }
       if (isKept) {
         const message = `The team ${ctx.ref.team} has ended; its files stay, since its run keeps them.`;
         return jsonResult({ success: true, message, kept: true });

@@ -12,11 +12,17 @@ type Facts = Readonly<Record<string, unknown>>;
 /** Returns an event as a line for a user: time, agent and facts, without ids that only programs need. */
 export function eventText(event: TeamEvent, { styleText }: Pick<Output, "styleText">): string {
   const at = event.ts.replace("T", " ").replace(/Z$/, "");
-  const who = event.agentId === undefined ? "-" : splitAddress(event.agentId).name;
+  const who = event.agentId === undefined ? "-" : shortName(event.agentId, event.agentType);
   const known = EVENT_TYPES.find((type) => type === event.type);
   const facts = known === undefined ? otherFacts(event) : FACTS[known](event);
   const shownFacts = facts.filter((fact) => fact !== "").join(", ");
   return line`${styleText(at, "quiet")} ${styleText(who, "bold")} ${shownFacts}`.trimEnd();
+}
+
+/** Returns a member's name; a subagent has only an id, so its type says more. */
+function shortName(agentId: string, agentType = "subagent"): string {
+  const { name, team } = splitAddress(agentId);
+  return team === undefined ? `${agentType} ${name.slice(0, 8)}` : name;
 }
 
 /** The facts of each event type; empty ones are omitted. */

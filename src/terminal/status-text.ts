@@ -1,4 +1,5 @@
 import type { MemberStatus, TeamStatus } from "../operations/status.ts";
+import { teamTitle } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
 import { budgetText } from "../team/members/budget.ts";
@@ -22,14 +23,14 @@ export function statusText(
 }
 
 function heading(
-  { team, leadAlive, tasks, budget }: TeamStatus,
+  { team, displayName, leadAlive, tasks, budget }: TeamStatus,
   { styleText }: Pick<Output, "styleText">,
 ): string {
   const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead runs" : "lead is gone";
   const total = tasks.list.length;
   const done = total === 0 ? "no tasks" : `${tasks.completed} of ${total} tasks done`;
   const used = budget === null ? "" : `, budget ${budgetText(budget, budget.spent)}`;
-  return line`${styleText(team, "bold")} - ${styleText(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
+  return line`${styleText(teamTitle({ name: team, displayName }), "bold")} - ${styleText(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
 }
 
 function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "styleText" | "columns">): string {

@@ -27,6 +27,8 @@ export interface StatusKeeper {
   addSpent(tokens: TokenCount, costUsd: number): void;
   /** Sets what the conversation took in earlier processes, whose record may be gone. Ignored if it is less than recorded. */
   restoreSpent(tokens: TokenCount, costUsd: number): void;
+  /** The agent's tasks in progress, the newest last. */
+  readonly taskIds: readonly string[];
   /** Called when a task of this agent is started, completed, unassigned or assigned to another member. */
   setTaskHeld(taskId: string, isHeld: boolean): void;
   /** Writes the record again after its team was restored. */
@@ -141,6 +143,9 @@ export function createStatusKeeper(
     },
     restoreSpent(tokens, costUsd) {
       if (sumOf(tokens) > sumOf(record.tokens)) write({ tokens, costUsd });
+    },
+    get taskIds() {
+      return record.taskIds;
     },
     setTaskHeld(taskId, isHeld) {
       const others = record.taskIds.filter((id) => id !== taskId);

@@ -3,6 +3,7 @@ import type { TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permitted-call.ts";
 import { messageOf } from "../errors.ts";
+import type { EventFacts, EventSubject } from "../schema/event.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { createWorkerContext, type WorkerContext, type WorkerSetup } from "./context.ts";
 import { createGates, type WorkerGates } from "./gates/gates.ts";
@@ -181,6 +182,11 @@ export class Worker {
   }
 
   /** Handles an event of a subagent; its cost is added to the agent's conversation, so that the next process knows it too. */
+  /** Records the start or the end of a subagent in the event log. */
+  recordSubagent(subagent: EventSubject, facts: EventFacts): void {
+    this.#context.events.record(facts, subagent);
+  }
+
   onSubagentEvent(who: SubagentName, event: AgentEvent): void {
     if (event.type === "spent") this.#context.agent.current?.addCost(event);
     this.#activity.handleSubagentEvent(who, event);

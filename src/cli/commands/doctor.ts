@@ -4,8 +4,9 @@ import { settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.ts";
 import { listTeams } from "../../team/config/config.ts";
+import { findTeam } from "../../team/config/find-team.ts";
 import { assertTeam } from "../../team/config/team-lock.ts";
-import { type Home, teamRef, teamsHome } from "../../team/ref.ts";
+import { type Home, teamsHome } from "../../team/ref.ts";
 import { line, type Output } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -53,7 +54,7 @@ export const command = defineCommand({
  * @throws TeamError TEAM_NOT_FOUND, PERMISSION_DENIED
  */
 function requireTeam(home: Home, name: string, onlyOurs: boolean): void {
-  const ref = teamRef(home, name);
+  const ref = findTeam(home, name);
   assertTeam(ref);
   if (!onlyOurs || listTeams(home).some(({ team, ours }) => team === ref.team && ours)) return;
   throw new TeamError(

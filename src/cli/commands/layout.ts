@@ -6,6 +6,7 @@ import { operationContext } from "../../runtime/operation-context.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import { listTeams } from "../../team/config/config.ts";
+import { teamsCalled } from "../../team/config/find-team.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
@@ -39,7 +40,7 @@ export const command = defineCommand({
 
 /** Returns a hint for an unknown layout; a user may have typed the team's name, which needs `--team` here. */
 function hintFor(word: string, env: Env): string {
-  const isTeam = listTeams(teamsHome(env)).some(({ team, config }) => team === word || config?.name === word);
+  const isTeam = teamsCalled(listTeams(teamsHome(env)), word).length > 0;
   if (isTeam)
     return `Name a layout, and the team with --team: teams layout grid ${optionWords("--team", word)}`;
   return didYouMean(word, LAYOUTS, `The layouts are ${LAYOUTS.join(", ")}.`);

@@ -1,3 +1,4 @@
+import { teamTitle } from "../../schema/config.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { table } from "../../terminal/table.ts";
@@ -25,7 +26,7 @@ export const command = defineCommand({
         return 'No teams yet. Try: teams run "review this repository", or: teams create <name>';
       }
       const rows = teams.map((team) => [
-        team.ours ? team.name : out.styleText(team.name, "quiet"),
+        team.ours ? teamTitle(team) : out.styleText(teamTitle(team), "quiet"),
         team.members.length,
         team.createdAt ? new Date(team.createdAt).toISOString().slice(0, 16).replace("T", " ") : "",
         remark(team),

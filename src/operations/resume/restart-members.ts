@@ -27,7 +27,7 @@ import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/process-ending.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
-import { buildStart, deliverPrompt, restartInput, type Start } from "../spawn/start-steps.ts";
+import { buildStart, deliverPrompt, paneIdInConfig, restartInput, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
 /** The result of one claimed restart. */
@@ -201,7 +201,7 @@ async function releaseClaims(
 ): Promise<void> {
   const started = [...outcomes.values()].flatMap((one) => (one.ok ? [one] : []));
   const changes = started.map(
-    ({ name, place }) => [name, { tmuxPaneId: place.paneId ?? "", backendType: place.backend }] as const,
+    ({ name, place }) => [name, { tmuxPaneId: paneIdInConfig(place), backendType: place.backend }] as const,
   );
   await syncPlaces(
     ctx.ref,

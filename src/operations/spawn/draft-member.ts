@@ -107,8 +107,8 @@ export function draftMember(
     tmuxPaneId: "",
     cwd,
     mode,
-    allowedTools: input.allowedTools?.slice(),
-    disallowedTools: input.disallowedTools?.slice(),
+    allowedTools: unlessEmpty(input.allowedTools),
+    disallowedTools: unlessEmpty(input.disallowedTools),
     metadata: metadataOf(input, type.file === undefined ? undefined : cwd),
   });
 }
@@ -132,6 +132,11 @@ function startRights(
   };
 }
 
+/** Returns undefined for an empty list, which would be written as if it restricted something. */
+function unlessEmpty(list: readonly string[] | undefined): string[] | undefined {
+  return list?.length ? [...list] : undefined;
+}
+
 function isInvalidRule(rule: string): boolean {
   return parseRule(rule) === undefined;
 }
@@ -141,7 +146,7 @@ function metadataOf(
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(undefined, {
-    tools: tools?.length ? tools.slice() : undefined,
+    tools: unlessEmpty(tools),
     promptOverrides:
       Object.keys(promptOverrides).length > 0 ? redactValue(promptOverrides, ownSecrets()) : undefined,
     // The worktree contains only committed files, and its branch may have another version of the type.

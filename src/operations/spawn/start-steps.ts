@@ -97,6 +97,11 @@ export async function deliverPrompt({ ref }: OperationContext, member: TeamMembe
   await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
 }
 
+/** Returns a member's `tmuxPaneId`; other programs recognise a member without a pane by the name of its place. */
+export function paneIdInConfig({ paneId, backend }: Pick<PlaceRecord, "paneId" | "backend">): string {
+  return backend === "in-process" ? backend : (paneId ?? "");
+}
+
 export interface PaneRecorder {
   placed(name: string, place: PlaceRecord): void;
   /** Resolves when all panes are recorded. */
@@ -122,8 +127,8 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
     await releaseStartClaims(ref, new Map(claims), places);
   };
   return {
-    placed(name, { paneId = "" }) {
-      waiting.set(name, { tmuxPaneId: paneId });
+    placed(name, place) {
+      waiting.set(name, { tmuxPaneId: paneIdInConfig(place) });
       last = last.then(record);
       // `done` rejects with this error; here it must only not be unhandled.
       last.catch(() => undefined);

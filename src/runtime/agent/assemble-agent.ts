@@ -28,6 +28,7 @@ import type { PromptOverrides } from "../../schema/member-metadata.ts";
 import { agentId, agentName } from "../../schema/names.ts";
 import { additionalDirectories, bypassForbiddenBy } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { currentEventSubject } from "../../team/members/members.ts";
 import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
@@ -53,7 +54,6 @@ interface AgentParts extends SharedParts {
   readonly promptOverrides?: PromptOverrides;
   /** Notes of agents of its type. */
   readonly notes?: Notes | undefined;
-  readonly sessionId: string;
   readonly spawn: SpawnOptions;
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
@@ -217,7 +217,8 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
     name,
     team,
     agentId: id,
-    agentType,
+    // A lead's type is that of the team's config: TeamCreate may change it.
+    agentType: () => currentEventSubject(ctx.ref, name).agentType ?? agentType,
     transcript,
     maxContinuations,
     notice,

@@ -6,7 +6,7 @@ import type { PermissionRules } from "../../agent/permissions/rules.ts";
 import { type AgentType, agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import { composeSystem, SUBAGENT_SECTION } from "../../agent/prompts/system-prompt.ts";
 import { type Notes, openNotes } from "../../agent/prompts/type-notes.ts";
-import { runSubagent } from "../../agent/subagent.ts";
+import { runSubagent, type SubagentResult } from "../../agent/subagent.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import { builtinTools } from "../../agent/tools/builtin-tools.ts";
 import { chooseTools, withNoteTools } from "../../agent/tools/select-tools.ts";
@@ -15,6 +15,7 @@ import type { OperationContext } from "../../operations/context.ts";
 import { exceedsMode } from "../../operations/permission-mode.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
+import type { EventSubject } from "../../schema/event.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { SubagentCall, TeamToolContext } from "../../team-tools/context.ts";
 import type { Worker } from "../../worker/worker.ts";
@@ -26,6 +27,8 @@ import { readDenialsOf } from "./read-denials.ts";
 export interface SharedParts {
   readonly ctx: OperationContext;
   readonly worker: Worker;
+  /** The agent's own session, in which its subagents run. */
+  readonly sessionId: string;
   /** Returns the model of a subagent: the named one, else the agent's. `agent` names its list in a playbook. */
   readonly modelFor: (agent: string, name: string | undefined) => Promise<Model>;
   readonly settings: LiveSettings;
@@ -90,7 +93,7 @@ export function subagentRunner(
     const tools = nonTeamTools(type, { ...parts, typeTools: within }, notes, rulesOf(permissions).deny);
     const names = tools.map(({ name }) => name);
     const model = call.model ?? type.model;
-    return runSubagent(
+    const run = runSubagent(
       {
         ...inherited,
         id,
@@ -120,7 +123,25 @@ export function subagentRunner(
       },
       signal,
     );
+    return recorded(run, parts, { agentId: id, agentType, parentSessionId: parts.sessionId });
   };
+}
+
+/** Records the start and the end of a subagent in the team's event log. */
+async function recorded(
+  run: Promise<SubagentResult>,
+  { worker }: SharedParts,
+  subject: EventSubject,
+): Promise<SubagentResult> {
+  worker.recordSubagent(subject, { type: "agent", what: "started" });
+  let how: string = "failed";
+  try {
+    const result = await run;
+    how = result.outcome;
+    return result;
+  } finally {
+    worker.recordSubagent(subject, { type: "agent", what: "ended", how });
+  }
 }
 
 function notesOf(

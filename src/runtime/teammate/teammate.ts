@@ -4,7 +4,7 @@ import { EXIT, messageOf } from "../../errors.ts";
 import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import { systemClock } from "../../os/clock.ts";
 import { planPath, transcriptPath } from "../../protocol/paths.ts";
-import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
+import { permissionMode, type TeamConfig, type TeamMember, teamTitle } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
@@ -92,11 +92,6 @@ async function withDebugLogIfAsked(
   if (!wantsDebugLog(session.env)) return pane;
   const { withDebugLog } = await import("../debug-view.ts");
   return withDebugLog(pane, session);
-}
-
-/** Returns the display name with the name for commands, if they differ. */
-function teamTitle({ name, displayName }: TeamConfig): string {
-  return displayName === undefined || displayName === name ? name : `${displayName} (${name})`;
 }
 
 /** Reads lines and keys from its terminal; an in-process teammate gets them from the lead's. */

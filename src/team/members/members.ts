@@ -11,6 +11,7 @@ import type { Held } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { readConfigFile, readTeam, updateTeam } from "../config/config.ts";
+import { isCalled } from "../config/find-team.ts";
 import { keepLastConfig } from "../config/last-config.ts";
 import { quarantinePlan } from "../config/plan-files.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
@@ -130,7 +131,7 @@ export function findMember(config: TeamConfig, address: string): TeamMember {
 /** Returns the member like {@link findMember}, or undefined. */
 export function lookUpMember(config: TeamConfig, address: string): TeamMember | undefined {
   const { name, team } = splitAddress(address);
-  if (team !== undefined && team !== config.name) return undefined;
+  if (team !== undefined && !isCalled(config, team)) return undefined;
   return config.members.find((member) => sameName(member.name, name));
 }
 
@@ -251,7 +252,7 @@ export function findRecipient(config: TeamConfig, address: string): TeamMember {
   if (member !== undefined) return member;
   const { name, team } = splitAddress(address);
   const ended = config.former?.findLast((former) => sameName(former.name, name));
-  if (ended !== undefined && (team === undefined || team === config.name)) {
+  if (ended !== undefined && (team === undefined || isCalled(config, team))) {
     throw new TeamError("RECIPIENT_INACTIVE", `${ended.name} has ended (${ended.how}); nothing was sent.`, {
       hint: `Spawn a new one: teams spawn ${operand(ended.name)}`,
     });

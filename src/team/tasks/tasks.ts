@@ -33,7 +33,12 @@ export interface NewTask {
  * @param reserved its id, if {@link reserveTaskId} has returned one
  * @throws TeamError TASK_NOT_FOUND if a blocker does not exist; nothing is added in that case
  */
-export async function createTask(ref: TeamRef, input: NewTask, reserved?: string): Promise<Task> {
+/** @param actor the acting member, for the event of a task without an owner */
+export async function createTask(
+  ref: TeamRef,
+  input: NewTask,
+  { reserved, actor }: { readonly reserved?: string | undefined } & Actor = {},
+): Promise<Task> {
   const created = await lockTasks(ref, async (held) => {
     const blockedBy = [...new Set(input.blockedBy ?? [])];
     for (const blocker of blockedBy) getTask(ref, blocker);
@@ -45,14 +50,24 @@ export async function createTask(ref: TeamRef, input: NewTask, reserved?: string
     else await changeLinks(ref, { created: id }, taskFiles(ref), write);
     return task;
   });
-  recordTask(ref, "created", created);
+  recordTask(ref, "created", created, { actor });
   return created;
 }
 
-/** @param before the task before a change */
-function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task: Task, before?: Task): void {
+/** Who acts on a task. */
+interface Actor {
+  readonly actor?: string | undefined;
+}
+
+/** @param context the task before a change, and the actor, who is the subject of the event if the task has no owner */
+function recordTask(
+  ref: TeamRef,
+  what: "created" | "changed" | "deleted",
+  task: Task,
+  { before, actor }: { readonly before?: Task } & Actor,
+): void {
   const owner = ownerName(task);
-  const subjectName = owner ?? (before && ownerName(before));
+  const subjectName = owner ?? (before && ownerName(before)) ?? actor;
   recordEvent(ref, {
     type: "task",
     what,
@@ -175,7 +190,7 @@ export async function changeTask(
   ref: TeamRef,
   id: string,
   change: (task: Task) => Task | undefined,
-  options: LockOptions = {},
+  { actor, ...options }: LockOptions & Actor = {},
 ): Promise<Task> {
   getTask(ref, id);
   const path = ref.paths.task(id);
@@ -190,7 +205,7 @@ export async function changeTask(
   const after = await updateTeamFile(ref, path, plan, options);
   // A change of a lease, a link or a notification mark is no event.
   if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))
-    recordTask(ref, "changed", after, before);
+    recordTask(ref, "changed", after, { before, actor });
   return after;
 }
 
@@ -212,6 +227,7 @@ export async function deleteTask(
   ref: TeamRef,
   id: string,
   assertMay: (task: Task) => void = () => undefined,
+  { actor }: Actor = {},
 ): Promise<void> {
   const deleted = await lockTasks(ref, async (held) => {
     const task = getTask(ref, id);
@@ -228,7 +244,7 @@ export async function deleteTask(
     });
     return task;
   });
-  recordTask(ref, "deleted", deleted);
+  recordTask(ref, "deleted", deleted, { actor });
 }
 
 /** True if a blocker of the task is not completed; a deleted blocker does not count. */

@@ -58,7 +58,7 @@ export async function addTask(
       ...(owner === undefined ? {} : { owner, assignedBy: actor }),
       ...(metadata === undefined ? {} : { metadata: mergedMetadata(undefined, metadata) }),
     },
-    reserved,
+    { reserved, actor },
   );
   return notifyPending(ref, task, clock);
 }
@@ -100,16 +100,17 @@ export async function updateTask(
     await hooks?.completed?.({ id, subject, description });
   }
   if (update.status === "deleted") {
-    await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get));
+    await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get), { actor });
     return undefined;
   }
   if (update.addBlocks?.length || update.addBlockedBy?.length) {
     await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
   }
-  const task = await changeTask(ref, id, (current) => {
+  const change = (current: Task): Task => {
     assertAllowed(current, actor, wanted, get);
     return withNotifications(current, applied(ref, current, actor, wanted), actor);
-  });
+  };
+  const task = await changeTask(ref, id, change, { actor });
   if (task.status !== "completed") await lowerClaimCursor(ref, id);
   return notifyPending(ref, task, clock);
 }

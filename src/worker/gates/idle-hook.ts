@@ -8,7 +8,7 @@ interface IdleHookOptions {
   readonly name: string;
   readonly team: string;
   readonly agentId: string;
-  readonly agentType: string;
+  agentType(): string;
   readonly transcript: string;
   /** How many times in a row hooks may make the agent continue. */
   readonly maxContinuations: number;
@@ -49,7 +49,7 @@ export class IdleHook {
 
   #hookInputs(): readonly (readonly [HookEvent, Readonly<Record<string, unknown>>])[] {
     const { role, name, team, agentId, agentType, transcript } = this.#options;
-    const stop = { agent_id: agentId, agent_type: agentType, agent_transcript_path: transcript };
+    const stop = { agent_id: agentId, agent_type: agentType(), agent_transcript_path: transcript };
     const idle = { teammate_name: name, team_name: team };
     return role === "lead"
       ? [["Stop", stop]]

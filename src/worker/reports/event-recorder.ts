@@ -21,9 +21,10 @@ export class EventRecorder {
     if (facts !== undefined) this.record(facts);
   }
 
-  record(facts: EventFacts): void {
+  /** @param other the subject, if it is not the agent itself */
+  record(facts: EventFacts, other?: EventSubject): void {
     this.#subject ??= currentEventSubject(this.#ref, this.#name);
-    recordEvent(this.#ref, { ...this.#subject, ...facts });
+    recordEvent(this.#ref, { ...(other ?? this.#subject), ...facts });
   }
 }
 

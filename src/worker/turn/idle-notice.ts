@@ -32,18 +32,23 @@ interface WorkDone {
   readonly peerSummary?: string | undefined;
   /** The task that was completed last. */
   readonly completedTaskId?: string | undefined;
+  /** A task in progress, which a failed turn leaves unfinished. */
+  readonly heldTaskId?: string | undefined;
 }
 
 /** Returns the fields of `idle_notification` for a turn. `toolCalls` is ours: without tool calls a lead is not woken. */
 export function idleNoticeFields(
   turn: TurnSummary,
-  { peerSummary, completedTaskId }: WorkDone = {},
+  { peerSummary, completedTaskId, heldTaskId }: WorkDone = {},
 ): Record<string, unknown> {
+  const failedTaskId = turn.outcome === "failed" ? heldTaskId : undefined;
+  const taskId = failedTaskId ?? completedTaskId;
+  const completedStatus = failedTaskId === undefined ? "success" : "failed";
   return {
     idleReason: idleReason(turn.outcome),
     ...(peerSummary === undefined ? {} : { summary: peerSummary }),
     ...(turn.text === "" ? {} : { result: truncate(turn.text) }),
-    ...(completedTaskId === undefined ? {} : { completedTaskId, completedStatus: "success" }),
+    ...(taskId === undefined ? {} : { completedTaskId: taskId, completedStatus }),
     ...(turn.failure === undefined ? {} : { failureReason: truncate(turn.failure) }),
     toolCalls: turn.toolCalls,
   };
@@ -79,13 +84,16 @@ export class WorkSinceIdle {
     };
   }
 
-  /** Returns the fields of one notice for the added turns, and starts over; undefined if it deserves none. */
-  takeNotice(): Record<string, unknown> | undefined {
+  /**
+   * Returns the fields of one notice for the added turns, and starts over; undefined if it deserves none.
+   * @param heldTaskId the agent's newest task in progress
+   */
+  takeNotice(heldTaskId?: string): Record<string, unknown> | undefined {
     const turn = this.#turn;
     this.#turn = undefined;
     if (turn === undefined || !isWorthNotice(turn, this.#lastResult)) return undefined;
     this.#lastResult = turn.outcome === "failed" ? turn.failure : turn.text;
-    const fields = idleNoticeFields(turn, this.#done);
+    const fields = idleNoticeFields(turn, { ...this.#done, heldTaskId });
     this.#done = {};
     return fields;
   }

@@ -54,7 +54,8 @@ export class TurnEnd {
     }
     const goesIdle = isDone();
     // Sent before the status changes: a reader that sees the agent idle finds its notice delivered.
-    const notice = goesIdle && role === "teammate" ? workSinceIdle.takeNotice() : undefined;
+    const notice =
+      goesIdle && role === "teammate" ? workSinceIdle.takeNotice(status.taskIds.at(-1)) : undefined;
     const isSafe = notice === undefined || (await notifications.notifyIdle(notice, keys));
     // A turn without an end is resumed by the agent's next process, which sends the notice again.
     if (isSafe) await notifications.recordProgress(keys, "done");

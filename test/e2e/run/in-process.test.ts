@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readTeam } from "../../../src/team/config/config.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
@@ -207,6 +208,12 @@ describe("a lead with in-process teammates", () => {
           { name: "bob", alive: true },
         ],
       });
+      // Other programs recognise a member without a pane by this name.
+      expect(
+        readTeam(ref)
+          .members.map(({ tmuxPaneId }) => tmuxPaneId)
+          .slice(1),
+      ).toEqual(["in-process", "in-process"]);
       child.kill(signal);
       await ended;
       expect((await teams(["status", "--json"])).json()).toMatchObject({

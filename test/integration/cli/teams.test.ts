@@ -59,6 +59,23 @@ describe("teams create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
+  it("ls and status show the display name, and every command accepts it", async () => {
+    const teams = cliIn();
+    await teams(["create", "run-1"]);
+    await teams(["create", "other"]);
+    const config = join(teams.root, "teams", "run-1", "config.json");
+    const text = readFileSync(config, "utf8");
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(text), displayName: "Docs Team" }));
+    expect((await teams(["ls"])).out).toContain("Docs Team (run-1)");
+    expect((await teams(["status", "docs-team"])).out).toMatch(/^Docs Team \(run-1\) - /);
+    const status = await teams(["status", "--team", "Docs Team", "--json"]);
+    expect(status.json()).toMatchObject({ team: "run-1", displayName: "Docs Team" });
+    expect((await teams(["doctor", "docs-team", "--json"])).json()).toMatchObject({
+      checks: expect.arrayContaining([expect.objectContaining({ text: expect.stringContaining("run-1") })]),
+    });
+    expect((await teams(["delete", "docs-team"])).out).toBe("Deleted team run-1.\n");
+  });
+
   it("quote a team name that begins with -, so no command takes it for an option", async () => {
     const teams = cliIn();
     expect((await teams(["create", "--", "-dash"])).out).toMatch(/--team=-dash\n$/);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
-import { openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
-import { createTeamFiles } from "../../../src/team/config/config.ts";
+import { openAddress, openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
+import { createTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
-import { teamsHome } from "../../../src/team/ref.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 async function homeWith(teams: Readonly<Record<string, readonly string[]>>): Promise<Record<string, string>> {
@@ -46,6 +46,36 @@ describe("openTeam", () => {
     expect(codeOf(() => actor("team-lead", "rev@alpha"))).toBe("NOT_LEAD");
     expect(codeOf(() => actor(undefined, "dev@alpha", "beta"))).toBe("NOT_LEAD");
     expect(codeOf(() => actor(undefined, "gone@alpha"))).toBe("AGENT_NOT_FOUND");
+  });
+});
+
+describe("a team's display name", () => {
+  /** Gives a team another name, as a lead does with TeamCreate. */
+  const rename = (env: Record<string, string>, team: string, displayName: string) =>
+    updateTeam(teamRef(teamsHome(env), team), (config) => ({ ...config, displayName }));
+
+  it("selects the team wherever a team is named", async () => {
+    const env = await homeWith({ "run-1": ["dev"], beta: ["rev"] });
+    await rename(env, "run-1", "Review Team");
+    for (const team of ["Review Team", "review-team", "run-1"]) {
+      expect(openTeam(env, { team }).ref.team).toBe("run-1");
+      expect(openTeam({ ...env, TEAMS_TEAM: team }, {}).ref.team).toBe("run-1");
+      expect(openAddress(env, {}, `dev@${team}`).member.name).toBe("dev");
+      expect(openAddress(env, { team: "run-1" }, `dev@${team}`).member.name).toBe("dev");
+      expect(openTeam(env, { team, as: "dev@review-team" }).actor).toBe("dev");
+      expect(resolveTarget(env, {}, team)).toMatchObject({ kind: "team", open: { ref: { team: "run-1" } } });
+    }
+    expect(codeOf(() => openTeam(env, { team: "review" }))).toBe("TEAM_NOT_FOUND");
+    expect(codeOf(() => openAddress(env, { team: "beta" }, "dev@review-team"))).toBe("INVALID_INPUT");
+  });
+
+  it("never hides a directory of that name, and is refused if several teams have it", async () => {
+    const env = await homeWith({ alpha: [], beta: [], gamma: [] });
+    await rename(env, "alpha", "beta");
+    expect(openTeam(env, { team: "beta" }).ref.team).toBe("beta");
+    for (const team of ["beta", "gamma"]) await rename(env, team, "twins");
+    expect(() => openTeam(env, { team: "twins" })).toThrow("2 teams are called twins: beta, gamma.");
+    expect(codeOf(() => resolveTarget(env, {}, "twins"))).toBe("INVALID_INPUT");
   });
 });
 

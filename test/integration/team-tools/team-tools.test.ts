@@ -505,6 +505,22 @@ describe("TeamCreate", () => {
     });
   });
 
+  it("gives the team a name that members' addresses and Agent accept", async () => {
+    const ref = await testTeam(["dev"]);
+    const lead = await handsOf(ref, LEAD_NAME);
+    await lead.use("TeamCreate", { team_name: "Docs Team" });
+    const sent = await lead.data("SendMessage", { recipient: "dev@docs-team", content: "Hello." });
+    expect(sent).toMatchObject({ success: true });
+    expect(await textsTo(ref, "dev")).toEqual(["Hello."]);
+    const call = { name: "ada", prompt: "look", model: "no such model" };
+    // The model is checked after the team, so INVALID_MODEL means that the team was accepted.
+    for (const team_name of ["docs-team", "crew"])
+      expect(await lead.data("Agent", { ...call, team_name })).toMatchObject(refusal("INVALID_MODEL"));
+    expect(await lead.data("Agent", { ...call, team_name: "other" })).toMatchObject(
+      refusal("TEAM_NOT_FOUND"),
+    );
+  });
+
   it("refuses a second team, but creates one after the first is deleted", async () => {
     const ref = await testTeam(["dev"]);
     const lead = await handsOf(ref, LEAD_NAME);
@@ -551,7 +567,10 @@ describe("TeamDelete", () => {
     });
     expect(existsSync(ref.paths.dir)).toBe(false);
     expect(existsSync(ref.paths.tasks)).toBe(false);
-    expect(await lead.data("TeamDelete", {})).toMatchObject({ success: true });
+    expect(await lead.data("TeamDelete", {})).toEqual({
+      success: true,
+      message: "There is no team; nothing was deleted.",
+    });
   });
 });
 

@@ -87,7 +87,7 @@ describe("events of a team", () => {
       { type: "member", what: "joined", agentId: "dev@crew" },
       { type: "member", what: "joined", agentId: "rev@crew" },
       { type: "message", agentId: "dev@crew", from: "dev", to: "rev", size: 20 },
-      { type: "task", what: "created", taskId: id, status: "pending" },
+      { type: "task", what: "created", taskId: id, status: "pending", agentId: "team-lead@crew" },
       {
         type: "task",
         what: "changed",
@@ -98,7 +98,7 @@ describe("events of a team", () => {
       },
       { type: "task", what: "changed", taskId: id, status: "completed", agentId: "dev@crew" },
       { type: "message", from: "dev", to: "team-lead", protocol: "task_completed" },
-      { type: "task", what: "deleted", taskId: id },
+      { type: "task", what: "deleted", taskId: id, agentId: "dev@crew" },
       { type: "member", what: "taken_back", agentId: "rev@crew" },
     ]);
     expect(recorded[2]).not.toHaveProperty("protocol");
@@ -118,7 +118,7 @@ describe("events of a team", () => {
     const [, , ...events] = eventsOf(ref);
     expect(events.map(({ what, agentId, agentType }) => [what, agentId, agentType])).toEqual([
       [undefined, "dev@crew", "type of dev"],
-      ["created", undefined, undefined],
+      ["created", "dev@crew", "type of dev"],
       ["changed", "dev@crew", "type of dev"],
       ["taken_back", "rev@crew", "type of rev"],
       ["ended", "dev@crew", "type of dev"],

@@ -7,6 +7,7 @@ import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
+import { patchMember } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
@@ -131,13 +132,18 @@ describe("Stop hook", () => {
     expect(existsSync(event.agent_transcript_path)).toBe(true);
   });
 
-  it("runs for a lead, without TeammateIdle", async () => {
-    const { ref, dev, made } = await working(
-      { Stop: "[ -e one ] || { touch one; echo 'end your team' >&2; exit 2; }", TeammateIdle: "touch idle" },
+  it("runs for a lead with the type in its team's config, without TeammateIdle", async () => {
+    const { ref, dev, file, made } = await working(
+      {
+        Stop: "cat > stop; [ -e one ] || { touch one; echo 'end your team' >&2; exit 2; }",
+        TeammateIdle: "touch idle",
+      },
       { name: LEAD_NAME, role: "lead", turns: [{ say: "ok", repeat: true }] },
     );
+    await patchMember(ref, LEAD_NAME, { agentType: "architect" });
     await dev.worker.handleTypedLine("begin");
     await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref, LEAD_NAME));
+    expect(JSON.parse(file("stop"))).toMatchObject({ agent_id: "team-lead@crew", agent_type: "architect" });
     expect(dev.inputs[1]).toContain("end your team");
     expect(made("idle")).toBe(false);
   });

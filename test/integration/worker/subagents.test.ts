@@ -7,7 +7,9 @@ import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
+import { teamEvent } from "../../../src/schema/event.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
@@ -63,6 +65,37 @@ describe("subagent", () => {
     expect(own.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
     // The pane does not show its text or calls; they appear only as activity of its agent.
     expect(dev.shown.join("\n")).not.toContain("tool Glob");
+  });
+
+  it("has events for its start and its end, with its id and type and its agent's session", async () => {
+    const ref = await testTeam(["dev"]);
+    await workerOfTest(ref, {
+      turns: [
+        { tools: [call({ prompt: "x", subagent_type: "Explore" }), call({ prompt: "y" })] },
+        { say: "done" },
+      ],
+      subagents: {
+        Explore: [{ say: "It is here." }],
+        "general-purpose": [{ error: { status: 401, type: "authentication_error" } }],
+      },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    const parentSessionId = readStatus(ref, "dev")?.sessionId;
+    const { lines } = readJsonLines(ref.paths.events, teamEvent);
+    const own = lines.filter((event) => event.type === "agent" && event.agentId !== "dev@crew");
+    const of = (type: string) => own.filter(({ agentType }) => agentType === type);
+    for (const [type, how] of [
+      ["Explore", "completed"],
+      ["general-purpose", "failed"],
+    ] as const) {
+      const agentId = of(type)[0]?.agentId;
+      expect(agentId).toMatch(/^[0-9a-f-]{36}$/);
+      expect(of(type)).toMatchObject([
+        { what: "started", agentId, parentSessionId },
+        { what: "ended", how, agentId, parentSessionId },
+      ]);
+    }
   });
 
   it("has no team tools and cannot start subagents; Task is an alias of the Agent tool", async () => {

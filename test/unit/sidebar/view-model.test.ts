@@ -21,6 +21,11 @@ function withMembers(count: number): SidebarData {
   return { ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } };
 }
 
+test("the sidebar › shows the display name of the team", () => {
+  const named = { ...AUDIT, status: { ...AUDIT.status, displayName: "Docs Team" } };
+  expect(shown(named, 34, 20)[0]).toMatch(/^ Docs Team\b/);
+});
+
 describe("a team that is led by hand", () => {
   test("shows its lead as led by hand, and a lead without its process as unknown", () => {
     const led = (leadAlive: boolean | null): string[] => {

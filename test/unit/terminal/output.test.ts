@@ -132,6 +132,7 @@ describe("status texts", () => {
 
   const team: TeamStatus = {
     team: "a",
+    displayName: "audit",
     leadAlive: null,
     members: [],
     tasks: { pending: 0, inProgress: 0, completed: 0, blocked: 0, list: [] },

@@ -93,6 +93,17 @@ describe("WorkSinceIdle over several turns", () => {
     });
   });
 
+  it("names the task in progress as failed after a failure, and never otherwise", () => {
+    const work = workOf(failed);
+    work.addCompletedTask("3");
+    expect(work.takeNotice("4")).toMatchObject({ completedTaskId: "4", completedStatus: "failed" });
+    work.addCompletedTask("3");
+    work.addTurn(turn({ text: "ok" }));
+    expect(work.takeNotice("4")).toMatchObject({ completedTaskId: "3", completedStatus: "success" });
+    work.addTurn(turn({ text: "more" }));
+    expect(work.takeNotice("4")).not.toHaveProperty("completedTaskId");
+  });
+
   it("reports the last interrupt, and no failure twice", () => {
     const work = workOf(failed, turn({ outcome: "interrupted" }));
     expect(work.takeNotice()).toMatchObject({ idleReason: "interrupted", failureReason: "no key" });

@@ -1,0 +1,42 @@
+import { TeamError } from "../../errors.ts";
+import type { TeamConfig } from "../../schema/config.ts";
+import { possibleTeamDir, type TeamDir } from "../../schema/names.ts";
+import { type Home, type TeamRef, teamRef } from "../ref.ts";
+import { listTeams, type TeamEntry, teamExists } from "./config.ts";
+
+/**
+ * Finds the team that a name means: the team with this directory, else the only team with this display name. Returns a team that
+ * does not exist too; its first use throws TEAM_NOT_FOUND.
+ * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams have this display name
+ */
+export function findTeam(home: Home, name: string): TeamRef {
+  const ref = teamRef(home, name);
+  if (teamExists(ref)) return ref;
+  const [first, ...others] = teamsCalled(listTeams(home), name);
+  if (first === undefined) return ref;
+  if (others.length === 0) return teamRef(home, first);
+  const teams = [first, ...others];
+  throw new TeamError("INVALID_INPUT", `${teams.length} teams are called ${name}: ${teams.join(", ")}.`, {
+    hint: "Use the name of the team's directory instead: teams ls lists it first.",
+  });
+}
+
+/** Returns the teams with this directory; if there is none, those with this display name. */
+export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[] {
+  const dir = possibleTeamDir(name);
+  if (dir === undefined) return [];
+  const own = teams.filter(({ team }) => team === dir);
+  const found = own.length > 0 ? own : teams.filter(({ config }) => displayDir(config) === dir);
+  return found.map(({ team }) => team);
+}
+
+/** Returns whether a team is called so: by its directory's or its display name. */
+export function isCalled(config: Pick<TeamConfig, "name" | "displayName">, name: string): boolean {
+  const dir = possibleTeamDir(name);
+  if (name === config.name) return true;
+  return dir !== undefined && (dir === possibleTeamDir(config.name) || dir === displayDir(config));
+}
+
+function displayDir(config: Pick<TeamConfig, "displayName"> | undefined): TeamDir | undefined {
+  return config?.displayName === undefined ? undefined : possibleTeamDir(config.displayName);
+}
