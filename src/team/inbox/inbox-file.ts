@@ -8,8 +8,8 @@ import { copyAside } from "../../store/quarantine.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { messageKey, parseEntries, readEntry, recoverEntries } from "./inbox-format.ts";
-import { restoreFromJournal } from "./inbox-recovery.ts";
-import { appendJournal, journalled } from "./journal.ts";
+import { isJournalled, restoreFromJournal } from "./inbox-recovery.ts";
+import { appendJournal, journalled, statesOf } from "./journal.ts";
 import { dropSettledCopies, keepBadEntries } from "./original-copies.ts";
 
 /** Receives one sentence for each repair or quarantine. */
@@ -200,4 +200,36 @@ export function consumedBeyondTail(messages: readonly (InboxMessage | undefined)
   }
   const isDue = count > TAIL.messages * SLACK || characters > TAIL.characters * SLACK;
   return isDue ? dropped : new Set();
+}
+
+/**
+ * Returns the entries without the read ones that leave the array, for a writer that does not read the messages. Another
+ * program, or an older version, may have left any number of them. The journal has them first, synced to disk. Nothing
+ * leaves the inbox of another program's member, which may rely on the order of its entries.
+ */
+export function withoutConsumed(
+  ref: TeamRef,
+  agent: string,
+  entries: readonly unknown[],
+): readonly unknown[] {
+  // Most inboxes have few read entries; only others are worth a look at each of them.
+  const consumed = entries.reduce<number>((sum, entry) => sum + (isMarkedRead(entry) ? 1 : 0), 0);
+  if (consumed <= TAIL.messages * SLACK || !isJournalled(ref, agent)) return entries;
+  const messages = entries.map(readEntry);
+  const dropped = consumedBeyondTail(messages);
+  const gone = messages.filter((message, at) => message !== undefined && dropped.has(at)) as InboxMessage[];
+  const states = statesOf(ref, agent, gone.map(messageKey));
+  const at = systemClock.now();
+  const lines = gone.flatMap((message): JournalLine[] => {
+    const id = messageKey(message);
+    const state = states.get(id);
+    if (state !== undefined && state !== "queued") return [];
+    return [{ at, id, to: agent, state: "delivered", ...(state === undefined && { message }) }];
+  });
+  appendJournal(ref, lines, { sync: true });
+  return entries.filter((_, index) => !dropped.has(index));
+}
+
+function isMarkedRead(entry: unknown): boolean {
+  return (entry as InboxMessage | null)?.read === true;
 }

@@ -10,7 +10,7 @@ import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { ring } from "../../wakeup/fifo-bell.ts";
 import { readTeam } from "../config/config.ts";
-import { changeInbox, type Warn } from "../inbox/inbox-file.ts";
+import { changeInbox, type Warn, withoutConsumed } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
 import { appendJournal, deliveredEvents } from "../inbox/journal.ts";
 import { eventSubject, findRecipient, isDown, lookUpMember } from "../members/members.ts";
@@ -74,7 +74,8 @@ async function writeBatch(
       (entries) => {
         close();
         fresh = freshOf(ref, agent, entries, postings);
-        return fresh.length === 0 ? undefined : [...entries, ...fresh.map(({ message }) => message)];
+        if (fresh.length === 0) return undefined;
+        return [...withoutConsumed(ref, agent, entries), ...fresh.map(({ message }) => message)];
       },
       // Under the lock, so the recipient's journal lines about a message follow this one.
       { written: () => journalQueued(ref, agent, fresh), warn: (sentence) => warnAll(postings, sentence) },

@@ -363,14 +363,41 @@ test("journal › records messages that another program marked before they leave
     timestamp: new Date(i).toISOString(),
     read: true,
   }));
-  writeFileSync(ref.paths.inbox("a"), JSON.stringify(old));
-  await send(ref, "new");
+  const unread = { from: "peer", text: "new", timestamp: new Date(55).toISOString() };
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify([...old, unread]));
   await read(ref);
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(20);
   expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual([
     ...old.map(({ text }) => text),
     "new",
   ]);
+});
+
+test("sending a message › drops read entries beyond the tail, which the history keeps as delivered", async () => {
+  const ref = await testTeam(["a", "foreign"]);
+  writeStatus(ref, "a", statusOf());
+  await send(ref, "journalled as queued");
+  const [queued] = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8")) as object[];
+  const old = Array.from({ length: 1_000 }, (_, i) => ({
+    from: "peer",
+    text: String(i),
+    timestamp: new Date(i).toISOString(),
+    read: true,
+  }));
+  const left = { from: "peer", text: "unread", timestamp: new Date(1_000).toISOString() };
+  for (const agent of ["a", "foreign"]) {
+    const first = { ...queued, read: true };
+    writeFileSync(ref.paths.inbox(agent), JSON.stringify([first, left, 7, ...old]));
+    await send(ref, "new", agent);
+  }
+  const kept = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
+  expect(kept).toEqual([left, 7, ...old.slice(-20), expect.objectContaining({ text: "new", read: false })]);
+  const all = await history(ref, "a", { all: true });
+  expect(all.filter(({ state }) => state === "delivered").map(({ text }) => text)).toEqual(
+    expect.arrayContaining(["journalled as queued", ...old.map(({ text }) => text)]),
+  );
+  expect(all).toHaveLength(1_003);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("foreign"), "utf8"))).toHaveLength(1_004);
 });
 
 test("journal › a half-written last line loses no other message", async () => {
