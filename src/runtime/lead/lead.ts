@@ -78,6 +78,8 @@ export interface Lead {
   readonly screen: LeadScreen | undefined;
   /** The input row of the terminal; undefined if `screen` has it, or without an interactive terminal. */
   readonly typing: TypingRow | undefined;
+  /** Prints who leads which team, once the width of the terminal is final. */
+  readonly showHeader: () => void;
   /** Called when the lead has recreated its deleted team. */
   teamMade: () => Promise<void>;
   /** Called at the end of the lead to close what it has opened. */

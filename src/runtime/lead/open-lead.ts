@@ -138,17 +138,19 @@ async function openLead(
     call,
     withNotifications(logged, LEAD_NAME, async () => notifier),
   );
-  view.header({
-    team: ref.team,
-    model: plan.model,
-    mode,
-    cwd: io.cwd,
-    hint: io.terminal.stdin
-      ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends all"
-      : "",
-  });
-  for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
-  notePlacement(call, ctx, view, place, screen !== undefined);
+  const showHeader = (): void => {
+    view.header({
+      team: ref.team,
+      model: plan.model,
+      mode,
+      cwd: io.cwd,
+      hint: io.terminal.stdin
+        ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends all"
+        : "",
+    });
+    for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
+    notePlacement(call, ctx, view, place, screen !== undefined);
+  };
   return {
     call,
     plan,
@@ -161,6 +163,7 @@ async function openLead(
     inProcess,
     screen,
     typing,
+    showHeader,
     teamMade: async () => undefined,
     ends: [async () => notifier.close()],
   };
