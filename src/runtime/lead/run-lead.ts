@@ -17,7 +17,7 @@ import { watchTeam } from "./watch-team.ts";
 /** The signal of a lost terminal: a closed pane, a lost connection, the end of its tmux server. */
 const HANGUP = "SIGHUP";
 
-/** Fewest columns of the lead's pane beside a sidebar that opens by itself. */
+/** Fewest columns of the lead's pane beside a sidebar that `run` opens. */
 const LEAD_WIDTH = 60;
 /** Milliseconds to wait for the terminal's new size, and between two checks. */
 const RESIZE_MS = 300;
