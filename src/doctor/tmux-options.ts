@@ -168,6 +168,14 @@ function sizeFinding(rule: string | undefined, clients: TmuxView["clients"]): Fi
     const text = `${sizes}: a window has room for fewer than two agents`;
     return warn("tmux size", text, `Make the terminal at least ${SMALL.width}×${SMALL.height}.`);
   }
+  if (rule === "manual") {
+    const text = "window-size is manual: tmux 3.3 to 3.6 crash when a window is created, so teams refuses to";
+    return warn(
+      "tmux size",
+      text,
+      "Set it for single windows only. In tmux.conf: set -g window-size latest.",
+    );
+  }
   if (rule === "smallest" && clients.length > 1) {
     const remedy = "In tmux.conf: set -g window-size latest.";
     return warn("tmux size", `${sizes}; every window is as small as the smallest terminal`, remedy);

@@ -21,12 +21,23 @@ const SIDEBAR_VARIABLES = [
   "TEAMS_TMUX_SOCKET",
 ];
 
-/** Opens the team's sidebar to the right of a pane. @returns its pane. @throws TeamError TMUX_ERROR if there is no room */
-export async function openSidebar(io: Io, ref: TeamRef, neighbour: string): Promise<string> {
+/**
+ * Opens the team's sidebar to the right of a pane.
+ * @param neighbourWidth fewest columns that this pane keeps
+ * @returns the sidebar's pane
+ * @throws TeamError TMUX_ERROR if there is no room
+ */
+export async function openSidebar(
+  io: Io,
+  ref: TeamRef,
+  neighbour: string,
+  neighbourWidth?: number,
+): Promise<string> {
   const env = Object.fromEntries(SIDEBAR_VARIABLES.map((name) => [name, io.env[name]]));
   return openSidebarPane(callersServer(io.env), {
     ...placeOf(io, ref, neighbour),
     env,
+    neighbourWidth,
     argv: [...io.program, "sidebar", "--team", ref.team],
   });
 }

@@ -24,6 +24,7 @@ import {
 } from "./pane-commands.ts";
 import { isInOurSession, ownerTag } from "./pane-tags.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
+import { explainServerEnd, refuseManualSize, WINDOW_SIZE } from "./server-options.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL for a process whose pane is unknown. */
 const GRACE_MS = 500;
@@ -68,14 +69,18 @@ export async function createPanes(
   const preparing = prepareLaunches(requests.map(scriptOf));
   const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<CreatedPanes> => {
     // Both fork a program; run them in parallel.
-    const [seen] = await Promise.all([listPanes(server, [...PLAN_OPTIONS, ...POSITION_OPTIONS]), preparing]);
+    const [seen] = await Promise.all([
+      listPanes(server, [...PLAN_OPTIONS, ...POSITION_OPTIONS, WINDOW_SIZE]),
+      preparing,
+    ]);
     const position = actualPosition(seen, placement);
     const plan = planPanes(seen, first, requests.length, { kind: placement.kind, ...position }, minPane);
+    if (plan.hosts.some(({ host }) => host.kind !== "window")) await refuseManualSize(server, seen);
     try {
       return await makePanes(server, seen, plan, requests, placement);
     } catch (error) {
       await endProcessesOf(requests);
-      throw error;
+      throw seen.running ? error : await explainServerEnd(server, error);
     }
   });
   const [prepared, panes] = await Promise.allSettled([preparing, making]);

@@ -58,9 +58,9 @@ function isMeant(pane: TmuxPane, place: Parameters<typeof focusPane>[1]): boolea
   );
 }
 
-/** The ids make the target exact. The session is given by its name, which users can read; `=` excludes prefix matches. */
-function attachCommand(server: TmuxServer, { sessionName, window, id }: TmuxPane): string[] {
-  return ["tmux", ...server.socketArgs, "attach-session", "-t", `=${sessionName}:${window}.${id}`];
+/** The ids make the target exact: a session's name can look like another target (`$1`, `a.b`). */
+function attachCommand(server: TmuxServer, { session, window, id }: TmuxPane): string[] {
+  return ["tmux", ...server.socketArgs, "attach-session", "-t", `${session}:${window}.${id}`];
 }
 
 async function switchTo(

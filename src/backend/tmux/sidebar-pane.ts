@@ -22,6 +22,8 @@ export interface SidebarRequest {
   readonly neighbour: string;
   /** The process of that pane's server, if known. */
   readonly serverPid?: number | undefined;
+  /** Fewest columns that the neighbour keeps; 20 by default. */
+  readonly neighbourWidth?: number | undefined;
   readonly argv: readonly string[];
   /** Variables in addition to those of the tmux server. */
   readonly env?: Env;
@@ -39,8 +41,10 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   const { serverPid } = seen;
   const neighbour = neighbourIn(seen, request);
   if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
-  const width = Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, neighbour.width - 1 - MIN_PANE.width));
-  if (neighbour.width < 2 * MIN_WIDTH + 1)
+  const { neighbourWidth = MIN_WIDTH } = request;
+  const room = neighbour.width - 1 - Math.max(MIN_PANE.width, neighbourWidth);
+  const width = Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
+  if (neighbour.width < width + 1 + neighbourWidth)
     throw refused(`${neighbour.width} columns are too few for two`, []);
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],

@@ -11,6 +11,7 @@ import type { PaneSize } from "./grid.ts";
 import { leaveSession } from "./leave-session.ts";
 import { newSession, ownerTag, sessionOptions } from "./pane-tags.ts";
 import { DETACHED_SIZE, freeSessionName } from "./plan-panes.ts";
+import { explainServerEnd, refuseManualSize, WINDOW_SIZE } from "./server-options.ts";
 
 export interface TeamSessionRequest {
   readonly team: string;
@@ -40,7 +41,8 @@ const OPENED = "teams-opened";
  * @throws TeamError TMUX_ERROR if tmux refuses
  */
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
-  const seen = await listPanes(server);
+  const seen = await listPanes(server, [WINDOW_SIZE]);
+  await refuseManualSize(server, seen);
   const name = freeSessionName(seen, `teams-${request.team}`);
   const variables = Object.keys(request.env).filter((key) => !belongsToPane(key) && key !== COMMAND_VARIABLE);
   const env = variables.flatMap((key) =>
@@ -52,6 +54,7 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
   ];
   const opened = newSession(name, request.size ?? DETACHED_SIZE, words);
   const result = await attemptBatch(server, [opened], { start: !seen.running });
+  if (!seen.running && isNoServer(result.failure)) throw await explainServerEnd(server, result.failure);
   // A hook of the user's can print other lines.
   const printed = result.lines.find((line) => line.startsWith(`${OPENED} `)) ?? "";
   const [, first, second, third] = printed.split(" ");
@@ -66,8 +69,12 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
       },
     );
   }
-  await attemptBatch(server, sessionOptions(id, ownerTag(request), variables), { serverPid });
-  const attach = ["tmux", ...server.socketArgs, "attach-session", "-t", `=${name}`];
+  try {
+    await attemptBatch(server, sessionOptions(id, ownerTag(request), variables), { serverPid });
+  } catch (error) {
+    throw seen.running ? error : await explainServerEnd(server, error);
+  }
+  const attach = ["tmux", ...server.socketArgs, "attach-session", "-t", id];
   return { name, id, serverPid, pane, attach };
 }
 

@@ -89,6 +89,8 @@ export interface Lead {
   readonly typing: TypingRow | undefined;
   /** Set when the user ends the run with /exit or Ctrl-D: whether to keep or delete an unfinished team. */
   exit: "keep" | "delete" | undefined;
+  /** Prints who leads which team, once the width of the terminal is final. */
+  readonly showHeader: () => void;
   /** Called when the lead has recreated its deleted team. */
   teamMade: () => Promise<void>;
   /** Called at the end of the lead to close what it has opened. */

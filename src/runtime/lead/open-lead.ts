@@ -140,17 +140,19 @@ async function openLead(
     call,
     withNotifications(logged, LEAD_NAME, async () => notifier),
   );
-  view.header({
-    team: ref.team,
-    model: plan.model,
-    mode,
-    cwd: io.cwd,
-    hint: io.terminal.stdin
-      ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends the run"
-      : "",
-  });
-  for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
-  notePlacement(call, ctx, view, place, screen !== undefined);
+  const showHeader = (): void => {
+    view.header({
+      team: ref.team,
+      model: plan.model,
+      mode,
+      cwd: io.cwd,
+      hint: io.terminal.stdin
+        ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends the run"
+        : "",
+    });
+    for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
+    notePlacement(call, ctx, view, place, screen !== undefined);
+  };
   return {
     call,
     plan,
@@ -164,6 +166,7 @@ async function openLead(
     screen,
     typing,
     exit: undefined,
+    showHeader,
     teamMade: async () => undefined,
     ends: [async () => notifier.close()],
   };

@@ -1,5 +1,6 @@
 import { leaveOwnSession } from "../../backend/tmux/leave-session.ts";
 import { messageOf } from "../../errors.ts";
+import { pause, systemClock } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
@@ -15,6 +16,12 @@ import { isInSession, reportToSession } from "./run-result.ts";
 import { fateOf, HANGUP } from "./team-fate.ts";
 import { watchTeam } from "./watch-team.ts";
 
+/** Fewest columns of the lead's pane beside a sidebar that `run` opens. */
+const LEAD_WIDTH = 60;
+/** Milliseconds to wait for the terminal's new size, and between two checks. */
+const RESIZE_MS = 300;
+const RESIZE_POLL_MS = 5;
+
 /** Leads a team in this process until its goal is reached, prints the result and cleans up. */
 export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
@@ -23,13 +30,20 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started", process: ownIdentity() });
   // A killed lead may have left its sidebar open.
-  let sidebar = await tryOpenSidebar(lead, { replace: plan.resumes !== undefined });
+  const { problem, ...opened } = await tryOpenSidebar(lead, { replace: plan.resumes !== undefined });
+  let sidebar = opened.open;
+  if (sidebar) await resized(call);
+  lead.showHeader();
+  if (problem !== undefined) lead.view.note(problem);
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
   lead.teamMade = async () => {
     await watch.restart();
     // The old sidebar has seen its team deleted, and may be about to close.
-    if (sidebar) sidebar = await tryOpenSidebar(lead, { replace: true });
+    if (!sidebar) return;
+    const again = await tryOpenSidebar(lead, { replace: true });
+    sidebar = again.open;
+    if (again.problem !== undefined) lead.view.note(again.problem);
   };
   const close = async (): Promise<void> => {
     stopReading();
@@ -66,18 +80,27 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
 }
 
 /** @param replace closes an open sidebar first */
-async function tryOpenSidebar(lead: Lead, { replace }: { readonly replace: boolean }): Promise<boolean> {
-  const { call, plan, ctx, view } = lead;
-  if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return false;
+async function tryOpenSidebar(
+  lead: Lead,
+  { replace }: { readonly replace: boolean },
+): Promise<{ readonly open: boolean; readonly problem?: string }> {
+  const { call, plan, ctx } = lead;
+  if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return { open: false };
   try {
     if (replace) await closeOwnSidebar(lead);
-    await openSidebar(call.io, ctx.ref, ctx.callerPane);
-    return true;
+    await openSidebar(call.io, ctx.ref, ctx.callerPane, LEAD_WIDTH);
+    return { open: true };
   } catch (error) {
     // For example, the pane is too narrow. The team works without it.
-    view.note(`no sidebar: ${messageOf(error)}`);
-    return false;
+    return { open: false, problem: `no sidebar: ${messageOf(error)}` };
   }
+}
+
+/** Waits until this terminal has the size that the sidebar leaves it, so that the first output is wrapped at that width. */
+async function resized({ io }: AnyCall): Promise<void> {
+  const before = io.columns;
+  const deadline = systemClock.now() + RESIZE_MS;
+  while (io.columns === before && systemClock.now() < deadline) await pause(RESIZE_POLL_MS);
 }
 
 async function closeOwnSidebar({ call, ctx }: Lead): Promise<void> {

@@ -18,7 +18,7 @@ it("attach › prints the command on a terminal that tmux cannot draw on", async
   const { pane } = await watchedPane(t);
   for (const TERM of ["dumb", ""]) {
     const person = personOutside(t, ["attach", "ada"], { env: { TERM } });
-    await person.sees(`attach-session -t '=work:@1.${pane}'`);
+    await person.sees(`attach-session -t '$0:@1.${pane}'`);
     await person.sees("tmux cannot draw on this terminal");
     expect(await person.code()).toBe(0);
   }
@@ -33,7 +33,7 @@ it("attach › inside another tmux prints a working command, and attaches no cli
   const person = personInside(other, ["attach", "ada"], {
     env: { TEAMS_HOME, XDG_RUNTIME_DIR, TMUX_TMPDIR },
   });
-  await person.sees(/env -u TMUX tmux -S [\s\S]*attach-session -t '=work:@1.%1'/);
+  await person.sees(/env -u TMUX tmux -S [\s\S]*attach-session -t '\$0:@1.%1'/);
   expect(await person.code()).toBe(0);
   expect([t.tmux("list-clients"), other.tmux("list-clients")]).toEqual(["", ""]);
 });

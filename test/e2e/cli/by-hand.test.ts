@@ -181,7 +181,7 @@ it("attach › switches the user's client inside tmux, and prints the command ou
   expect((await inside(["attach", "helper", "--json"])).json()).toMatchObject({ switched: true });
   expect(shown()).toBe("teams-crew crew");
   const outside = await teamsIn(t.env, t.home)(["attach", "dev"]);
-  expect(outside.out).toMatch(/^tmux -\w \S+ attach-session -t '=work:@\d+\.%\d+'\n$/);
+  expect(outside.out).toMatch(/^tmux -\w \S+ attach-session -t '\$\d+:@\d+\.%\d+'\n$/);
 });
 
 async function approvals(

@@ -56,7 +56,7 @@ describe("a lead with in-process teammates", () => {
     // Attach from another terminal leads to the lead's pane.
     const teams = teamsIn(t.env, t.home);
     const { command } = (await teams(["attach", "ann", "--json"])).json<{ command: string[] }>();
-    expect(command.at(-1)).toBe(`=work:@0.${person.pane}`);
+    expect(command.at(-1)).toBe(`$0:@0.${person.pane}`);
     person.type("S-Down");
     await shows(t, person, /teammates of crew.*\n\n› ○ ann +idle\n {2}● bob +Bash\(touch working/);
     await shows(t, person, "I am ann.");

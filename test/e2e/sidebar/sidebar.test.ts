@@ -181,3 +181,24 @@ function ancestorsOf(pid: number, top: number): number[] {
   }
   throw new Error(`${pid} is not below ${top}.`);
 }
+
+it("run › prints its header at the width beside the sidebar, which leaves it 60 columns", async () => {
+  const t = privateTmux();
+  const playbook = { version: 1, agents: { "team-lead": [{ delayMs: 600_000, say: "That was all." }] } };
+  writeFileSync(join(t.home, "all.json"), JSON.stringify(playbook));
+  const run = async (team: string, width: number) => {
+    const words = ["run", "--team", team, "--playbook", "all.json"];
+    const size = { width, height: 30 };
+    const person = personInside(t, words, { session: team, size });
+    await person.sees("Play the playbook");
+    const panes = t.tmux("list-panes", "-t", person.pane, "-F", "#{pane_width}").split("\n").map(Number);
+    const rows = t.tmux("capture-pane", "-p", "-t", person.pane);
+    const unwrapped = t.tmux("capture-pane", "-p", "-J", "-t", person.pane).replace(/ +$/gm, "");
+    return { panes, isWrapped: rows !== unwrapped, text: person.screen() };
+  };
+  expect(await run("wide", 100)).toMatchObject({ panes: [65, 34], isWrapped: false });
+  expect(await run("least", 81)).toMatchObject({ panes: [60, 20], isWrapped: false });
+  const narrow = await run("narrow", 80);
+  expect(narrow.panes).toEqual([80]);
+  expect(narrow.text).toContain("no sidebar");
+});

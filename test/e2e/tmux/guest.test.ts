@@ -220,7 +220,7 @@ describe("run in a terminal outside tmux", () => {
     const words = ["run", "--team", "crew", "--playbook", join(t.home, "slow.json"), "--detach", "--json"];
     const started = (await teams(words)).json<{ session: string; attach: string[] }>();
     expect(started).toMatchObject({ team: "crew", session: "teams-crew" });
-    expect(started.attach.slice(-2)).toEqual(["-t", "=teams-crew"]);
+    expect(started.attach.slice(-2)).toEqual(["-t", expect.stringMatching(/^\$\d+$/)]);
     const person = personOutside(t, ["attach", "--team", "crew"]);
     await person.sees("Slowly done.");
     await eventually("the session's end", () => panesOf(t).length === 0);

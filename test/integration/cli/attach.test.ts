@@ -14,7 +14,7 @@ describe("teams attach", () => {
     const { pane } = await watchedMember(t, ref, name);
     const printed = await attach(["--", name]);
     expect(printed).toMatchObject({ code: 0, err: "" });
-    expect(printed.out).toMatch(new RegExp(`^tmux -S \\S+ attach-session -t '=work:@\\d+\\.${pane}'\n$`));
+    expect(printed.out).toMatch(new RegExp(`^tmux -S \\S+ attach-session -t '\\$\\d+:@\\d+\\.${pane}'\n$`));
     await t.attach("=work");
     const inside = await attach(["--json", "--", name], t.inside("%0"));
     expect(inside.json()).toEqual({ name, switched: true });
@@ -33,7 +33,7 @@ describe("teams attach", () => {
     const other = privateTmux();
     const { TMUX, TMUX_PANE } = other.inside(other.session().pane);
     const nested = await attach(["ada"], { TMUX, TMUX_PANE });
-    expect(nested.out).toMatch(/^env -u TMUX tmux -S \S+ attach-session -t '=work:@\d+\.%1'\n$/);
+    expect(nested.out).toMatch(/^env -u TMUX tmux -S \S+ attach-session -t '\$\d+:@\d+\.%1'\n$/);
     expect(nested.err).toContain("another tmux server");
     expect(nested.code).toBe(0);
     // With --quiet only the command is printed.

@@ -53,6 +53,14 @@ describe("readView", () => {
   });
 });
 
+test("size check › warns of a global window-size that crashes tmux", () => {
+  const found = judgeTmuxOptions(parseTmuxView(["window-size manual", "=next=", "=next="]));
+  expect(found.find(({ name }) => name === "tmux size")).toMatchObject({
+    level: "warn",
+    text: expect.stringContaining("crash when a window is created"),
+  });
+});
+
 describe("hook check", () => {
   test.each([
     ['after-split-window[0] "run-shell false"', "after-split-window may rearrange agents' panes"],

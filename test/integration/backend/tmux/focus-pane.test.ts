@@ -101,7 +101,7 @@ describe("focusPane", () => {
     expect(outcome).toEqual({
       kind: "command",
       why: "elsewhere",
-      argv: [...argv, "-t", `=work:${one.windowId}.${one.paneId}`],
+      argv: [...argv, "-t", `${one.session}:${one.windowId}.${one.paneId}`],
     });
     expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(pane);
     // The command works: a tmux inside a pane of the other server.
@@ -123,7 +123,13 @@ describe("focusPane", () => {
       expect(outcome).toEqual({
         kind: "command",
         why: caller === undefined ? "outside" : "unseen",
-        argv: ["tmux", ...t.server.socketArgs, "attach-session", "-t", `=work:${two.windowId}.${two.paneId}`],
+        argv: [
+          "tmux",
+          ...t.server.socketArgs,
+          "attach-session",
+          "-t",
+          `${two.session}:${two.windowId}.${two.paneId}`,
+        ],
       });
     }
     const outcome = await focusPane(t.server, one);
@@ -208,7 +214,7 @@ describe("session of a team's lead", () => {
     };
     const session = await openTeamSession(t.server, { ...request, size: { width: 120, height: 40 } });
     expect(session.name).toBe("teams-audit");
-    expect(session.attach).toEqual(["tmux", ...t.server.socketArgs, "attach-session", "-t", "=teams-audit"]);
+    expect(session.attach).toEqual(["tmux", ...t.server.socketArgs, "attach-session", "-t", session.id]);
     await eventually("the lead", () =>
       t.tmux("capture-pane", "-p", "-t", session.pane).includes("lead: s3cret"),
     );

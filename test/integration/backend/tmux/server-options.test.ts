@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { crashesAtManualSize } from "../../../../src/backend/tmux/server-options.ts";
+import { openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
+import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
+import { parseVersion } from "../../../../src/tmux/version.ts";
+import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
+
+const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
+
+test("a global window-size manual › is refused before it crashes the user's server", async () => {
+  const t = privateTmux();
+  const { pane: callerPane } = t.session();
+  const [one] = placesOf(await spawn(t, "one", callerPane));
+  const pid = t.tmux("display-message", "-p", "#{pid}");
+  t.tmux("set-option", "-g", "window-size", "manual");
+  const refused = { code: "TMUX_ERROR", message: expect.stringContaining("window-size is manual") };
+  await expect(spawn(t, "two", callerPane, "window")).rejects.toMatchObject(refused);
+  await expect(
+    openTeamSession(t.server, { ...TEAM, argv: ["env", "cat"], env: t.env }),
+  ).rejects.toMatchObject(refused);
+  expect(t.tmux("display-message", "-p", "#{pid}")).toBe(pid);
+  // A split creates no window.
+  const [two] = placesOf(await spawn(t, "two", callerPane));
+  expect(two?.windowId).toBe(one?.windowId);
+});
+
+test("a window resized by hand › does not count as the global option", async () => {
+  const t = privateTmux();
+  const { pane: callerPane } = t.session();
+  t.tmux("resize-window", "-t", "=work:", "-x", "150", "-y", "40");
+  placesOf(await spawn(t, "one", callerPane));
+});
+
+test.each([
+  ["set -g window-size manual", "window-size is manual"],
+  ["set -s exit-unattached on", "exit-unattached is on"],
+])("a server that ends at once › is explained (%s)", async (config, text) => {
+  const t = privateTmux({ config });
+  const explained = { code: "TMUX_ERROR", message: expect.stringContaining(text) };
+  await expect(spawn(t, "one")).rejects.toMatchObject(explained);
+  const opened = openTeamSession(t.server, { ...TEAM, argv: ["env", "cat"], env: t.env });
+  await expect(opened).rejects.toMatchObject(explained);
+});
+
+test.each([
+  ["3.2a", false],
+  ["3.3a", true],
+  ["3.6b", true],
+  ["3.7c", false],
+  ["next-3.8", false],
+])("crashesAtManualSize › knows tmux %s", (version, crashes) => {
+  expect(crashesAtManualSize(parseVersion(version))).toBe(crashes);
+});
+
+function spawn(
+  t: PrivateTmux,
+  name: string,
+  callerPane?: string,
+  kind: "team-window" | "window" = "team-window",
+) {
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  return backend.spawn([requestFor(t, name)], { kind, callerPane });
+}
