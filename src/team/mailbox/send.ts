@@ -67,6 +67,7 @@ async function writeBatch(
   close: () => void,
 ): Promise<void> {
   let fresh: readonly Posting[] = [];
+  let isFirstRun = true;
   try {
     await changeInbox(
       ref,
@@ -75,7 +76,10 @@ async function writeBatch(
         close();
         fresh = freshOf(ref, agent, entries, postings);
         if (fresh.length === 0) return undefined;
-        return [...withoutConsumed(ref, agent, entries), ...fresh.map(({ message }) => message)];
+        // A second run is under the lock of foreign writers, where the journal must not be searched or synced.
+        const kept = isFirstRun ? withoutConsumed(ref, agent, entries) : entries;
+        isFirstRun = false;
+        return [...kept, ...fresh.map(({ message }) => message)];
       },
       // Under the lock, so the recipient's journal lines about a message follow this one.
       { written: () => journalQueued(ref, agent, fresh), warn: (sentence) => warnAll(postings, sentence) },
