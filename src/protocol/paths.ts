@@ -35,6 +35,8 @@ export interface TeamPaths {
   readonly journal: string;
   readonly events: string;
   readonly requests: string;
+  /** *Ours*: the ids of answered requests. */
+  readonly answered: string;
   readonly tasks: string;
   readonly taskLock: string;
   readonly highWaterMark: string;
@@ -82,6 +84,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     inboxes: join(dir, "inboxes"),
     journal: join(dir, "journal.jsonl"),
     events: join(dir, "events.jsonl"),
+    answered: join(dir, "answered.jsonl"),
     requests: join(dir, "requests"),
     tasks,
     taskLock: join(tasks, ".lock"),
