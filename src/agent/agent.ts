@@ -43,7 +43,7 @@ export interface AgentOptions {
   readonly transcript: Transcript;
   readonly cwd: string;
   readonly env: Env;
-  /** Returns the path of the shell snapshot that Bash sources; undefined if there is none. */
+  /** Returns the path of the shell snapshot that Bash sources; undefined without one. */
   readonly snapshot?: (() => Promise<string | undefined>) | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;

@@ -39,7 +39,7 @@ export interface ToolContext {
   readonly isExcludedFromSearch?: (path: string) => boolean;
   /** Returns whether a call may connect to this address of its host. */
   readonly mayConnect?: (address: string) => boolean;
-  /** Returns the path of the shell snapshot that Bash sources first; undefined if there is none. Never rejects. */
+  /** Returns the path of the shell snapshot that Bash sources first; undefined without one. Never rejects. */
   readonly snapshot?: (() => Promise<string | undefined>) | undefined;
 }
 

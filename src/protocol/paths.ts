@@ -39,6 +39,8 @@ export interface TeamPaths {
   readonly eventIds: string;
   readonly events: string;
   readonly requests: string;
+  /** *Ours*: the ids of answered requests. */
+  readonly answered: string;
   readonly tasks: string;
   readonly taskLock: string;
   readonly highWaterMark: string;
@@ -90,6 +92,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     journal: join(dir, "journal.jsonl"),
     eventIds: join(dir, "journal.ids"),
     events: join(dir, "events.jsonl"),
+    answered: join(dir, "answered.jsonl"),
     requests: join(dir, "requests"),
     tasks,
     taskLock: join(tasks, ".lock"),

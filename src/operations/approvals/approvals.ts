@@ -8,6 +8,7 @@ import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
 import type { TeamRef } from "../../team/ref.ts";
+import { alreadyAnswered, notOpenError, rememberAnswered } from "../../team/requests/answered-ids.ts";
 import { choicesOf, resendAnswer, resolveChoice, sendAnswer } from "../../team/requests/answers.ts";
 import { changePreview } from "../../team/requests/change-preview.ts";
 import {
@@ -15,7 +16,6 @@ import {
   listRequests,
   type RequestRecord,
   readRequest,
-  requestNotFound,
   withdrawAnswer,
 } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -120,7 +120,7 @@ export async function answerApproval(
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
   if (isCrashId(id)) return answerCrashRequest(ctx, id, answer);
-  const request = readRequest(ctx.ref, id);
+  const request = requestToAnswer(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
   const note = given.note && resolveChoice(choicesOf(request), given.note);
   const decision = defined({ ...given, note: note || undefined });
@@ -141,9 +141,7 @@ export async function answerApproval(
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
     // The process that recorded the answer may have died before it sent the response.
     await resendAnswer(ctx.ref, id, ctx.clock.now());
-    throw new TeamError("ALREADY_ANSWERED", `${id} has already been answered; the first answer counts.`, {
-      hint: "See the open requests: teams approvals",
-    });
+    throw alreadyAnswered(id);
   }
   const response = defined({ ...record, destination: always?.destination });
   try {
@@ -156,6 +154,15 @@ export async function answerApproval(
   return approvalOf(request);
 }
 
+/** @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED */
+function requestToAnswer(ref: TeamRef, id: string): RequestRecord {
+  try {
+    return readRequest(ref, id);
+  } catch (error) {
+    throw error instanceof TeamError && error.code === "REQUEST_NOT_FOUND" ? notOpenError(ref, id) : error;
+  }
+}
+
 /** Answers a crash. The code that restarts and ends processes is loaded only here, since crashes are rare. */
 async function answerCrashRequest(
   ctx: OperationContext,
@@ -163,10 +170,11 @@ async function answerCrashRequest(
   { approve, decider }: ApprovalAnswer,
 ): Promise<Approval> {
   const crash = findCrash(ctx.ref, await withPresence(ctx, memberRecords(ctx.ref)), id);
-  if (crash === undefined) throw requestNotFound(ctx.ref, id);
+  if (crash === undefined) throw notOpenError(ctx.ref, id);
   if (decider === "model") throw personOnly(id);
   const { answerCrash } = await import("./answer-crash.ts");
   await answerCrash(ctx, crash.from, approve);
+  rememberAnswered(ctx.ref, id);
   return crash;
 }
 

@@ -21,7 +21,7 @@ export function findTeam(home: Home, name: string): TeamRef {
   });
 }
 
-/** Returns the teams with this directory; if there is none, those with this display name. */
+/** Returns the teams with this directory; otherwise those with this display name. */
 export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[] {
   const dir = possibleTeamDir(name);
   if (dir === undefined) return [];

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { TeamError } from "../../errors.ts";
 import { createWhole, formatJson, makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
@@ -20,6 +19,7 @@ import { readRecordFile } from "../../store/json-file.ts";
 import { assertTeam } from "../config/team-lock.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import { readCached, type TeamRef } from "../ref.ts";
+import { notOpenError, rememberAnswered, requestNotFound } from "./answered-ids.ts";
 
 const REQUEST_KINDS = { plan: "plan", permission: "permission", question: "question" } as const;
 
@@ -138,15 +138,15 @@ export function readRequest(ref: TeamRef, id: string): RequestRecord {
 
 /**
  * Answers a request. Only the first answer counts; its caller receives "answered" and must send the response.
- * @throws TeamError REQUEST_NOT_FOUND
+ * @throws TeamError REQUEST_NOT_FOUND; ALREADY_ANSWERED if its asker has the first answer already
  */
 export async function answerRequest(
   ref: TeamRef,
   id: string,
   answer: Pick<AnswerRecord, "approve" | "by" | "note" | "mode" | "always" | "at">,
 ): Promise<"answered" | "already"> {
-  readRequest(ref, id);
   const paths = ref.paths.request(id);
+  if (readRecordFile(paths.request, requestForm) === undefined) throw notOpenError(ref, id);
   if (!createWhole(paths.answer, formatJson(redactValue(answer, ownSecrets())))) return "already";
   if (entryOf(paths.request) !== undefined) return "answered";
   // Its asker closed it at the same moment, so there is nothing to answer.
@@ -173,7 +173,8 @@ export function withdrawAnswer(ref: TeamRef, id: string): void {
 export function closeRequest(ref: TeamRef, id: string): void {
   const paths = ref.paths.request(id);
   removeFile(paths.request);
-  removeFile(paths.answer);
+  // An answer that cannot be remembered stays: it is evidence too, and doctor removes it.
+  if (entryOf(paths.answer) !== undefined && rememberAnswered(ref, id)) removeFile(paths.answer);
 }
 
 /** True if this agent has an unanswered request of this kind. */
@@ -184,15 +185,4 @@ export function hasOpenRequest(ref: TeamRef, agent: string, wanted: RequestRecor
 /** Returns an agent's unanswered questions, oldest first. */
 export function openQuestionsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
   return listRequests(ref).filter(({ from, kind }) => from === agent && kind === "question");
-}
-
-/** Returns the error for a request that does not exist. */
-export function requestNotFound(ref: TeamRef, id: string): TeamError {
-  return new TeamError(
-    "REQUEST_NOT_FOUND",
-    `There is no open request ${JSON.stringify(id)} in ${ref.team}.`,
-    {
-      hint: "teams approvals lists the open requests.",
-    },
-  );
 }

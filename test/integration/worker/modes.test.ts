@@ -65,7 +65,7 @@ describe("permission mode of a running member", () => {
     await eventually("the end", () => dev.inputs.length === 1 && isIdle(ref));
     expect([made("ran"), listApprovals(ref)]).toEqual([runs, []]);
     await expect(answerApproval(contextOf(ref), id, { approve: true })).rejects.toMatchObject({
-      code: "REQUEST_NOT_FOUND",
+      code: "ALREADY_ANSWERED",
     });
   });
 

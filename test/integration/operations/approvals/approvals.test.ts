@@ -1,4 +1,4 @@
-import { statSync, utimesSync } from "node:fs";
+import { readdirSync, statSync, utimesSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
 import {
@@ -19,7 +19,12 @@ import { setMode } from "../../../../src/team/members/permission-mode.ts";
 import { claimStarts } from "../../../../src/team/members/start-claims.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { answerRequest, openRequest, readAnswer } from "../../../../src/team/requests/requests.ts";
+import {
+  answerRequest,
+  closeRequest,
+  openRequest,
+  readAnswer,
+} from "../../../../src/team/requests/requests.ts";
 import { retireMember } from "../../../support/team/retire-member.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -305,6 +310,20 @@ describe("answering an approval", () => {
     expect((await unreadMessages(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
       { type: "plan_approval_response", requestId: "one", approved: true, feedback: "go on" },
     ]);
+  });
+
+  it("gets ALREADY_ANSWERED also after the asker has closed the answered request", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "one", 1);
+    await answerApproval(contextOf(ref), "one", { approve: true });
+    closeRequest(ref, "one");
+    open(ref, "unanswered", 2);
+    closeRequest(ref, "unanswered");
+    expect(readdirSync(ref.paths.requests)).toEqual([]);
+    const answerAgain = (id: string) => answerApproval(contextOf(ref), id, { approve: false });
+    await expect(answerAgain("one")).rejects.toMatchObject({ code: "ALREADY_ANSWERED" });
+    await expect(answerAgain("unanswered")).rejects.toMatchObject({ code: "REQUEST_NOT_FOUND" });
+    expect(await unreadMessages(ref, "dev")).toHaveLength(1);
   });
 
   const open = (

@@ -179,7 +179,7 @@ describe("permission request (S61)", () => {
     await dev.worker.handleTypedLine("n");
     await settled(ref);
     await expect(answerApproval(contextOf(ref), request.id, { approve: true })).rejects.toMatchObject({
-      code: "REQUEST_NOT_FOUND",
+      code: "ALREADY_ANSWERED",
     });
     expect(await typesTo(ref, "dev")).toEqual(["begin"]);
   });
