@@ -111,6 +111,7 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
   const status = await teams<{ members: object[]; tasks: object }>(0, "status");
   expect(Object.keys(status)).toEqual([
     "team",
+    "displayName",
     "leadAlive",
     "members",
     "tasks",

@@ -122,9 +122,9 @@ describe("attach", () => {
     const { command } = attach.json<{ command: string[] }>();
     expect(command.slice(0, 2)).toEqual(["tmux", "-S"]);
     expect(command).toContain("attach-session");
-    const session = tmux.tmux("list-sessions", "-F", "#{session_name}");
-    expect(command.at(-1)).toMatch(new RegExp(`^=${session}:@\\d+\\.%\\d+$`));
-    expect((await teams(["attach"])).out).toContain(`'=${session}:`);
+    const session = tmux.tmux("list-sessions", "-F", "#{session_id}");
+    expect(command.at(-1)).toMatch(new RegExp(`^\\${session}:@\\d+\\.%\\d+$`));
+    expect((await teams(["attach"])).out).toContain(`'${session}:`);
     await teams(["kill", "dev", "--force"]);
     const gone = await teams(["attach", "crew", "--json"]);
     expect(gone.code).toBe(1);

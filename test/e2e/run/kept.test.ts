@@ -36,10 +36,11 @@ const LEAD: readonly Line[] = [
       uses("Agent", { name: "ann", prompt: "Begin.", description: "counts" }),
     ],
   },
-  { when: /teammate_spawned/, says: "She counts." },
   { when: /you are its lead from now on/, uses: [tells("ann", "Go on with both.")] },
   { when: /Both are counted/, says: "There are 3 words." },
   { when: /ann is idle/, says: "There are 3 words." },
+  // Last: the lead may end before it has answered this, and resumes with it and newer messages in one turn.
+  { when: /teammate_spawned/, says: "She counts." },
 ];
 const ANN: readonly Line[] = [
   {
