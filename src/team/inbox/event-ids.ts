@@ -5,21 +5,13 @@ import { agentFileName } from "../../protocol/paths.ts";
 import type { JournalLine } from "../../schema/inbox.ts";
 import type { TeamRef } from "../ref.ts";
 
-/** True for an id that was derived from an event (version 8 of RFC 9562); any other id is new for each message. */
-function isOfEvent(id: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(id);
-}
-
 /**
- * Adds the messages about events among new journal lines to the list of all that were ever delivered: 37 bytes each and the
- * recipient's name. Without it, each notification would have to search the whole journal.
+ * Adds messages about events to the list of all that were ever delivered: 37 bytes each and the recipient's name. Without it, each
+ * notification would have to search the whole journal.
  * @throws TeamError PERMISSION_DENIED; a system error if the team was deleted
  */
 export function rememberEvents(ref: TeamRef, lines: readonly JournalLine[]): void {
-  const entries = lines.flatMap(({ id, to, message }) =>
-    message !== undefined && isOfEvent(id) ? [entryOf(id, to)] : [],
-  );
-  if (entries.length === 0) return;
+  const entries = lines.map(({ id, to }) => entryOf(id, to));
   const { eventIds } = ref.paths;
   try {
     appendLines(eventIds, entries.join(""), false);
@@ -33,10 +25,8 @@ export function rememberEvents(ref: TeamRef, lines: readonly JournalLine[]): voi
  * @throws TeamError PERMISSION_DENIED
  */
 export function rememberedEvents(ref: TeamRef, agent: string, ids: readonly string[]): ReadonlySet<string> {
-  const sought = ids.filter(isOfEvent);
-  if (sought.length === 0) return new Set();
   const list = read(ref.paths.eventIds);
-  return new Set(sought.filter((id) => list.includes(entryOf(id, agent))));
+  return new Set(ids.filter((id) => list.includes(entryOf(id, agent))));
 }
 
 function read(path: string): Buffer {

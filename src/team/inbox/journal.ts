@@ -31,7 +31,8 @@ export function appendJournal(
   { sync = false, secrets = ownSecrets() }: JournalOptions = {},
 ): void {
   try {
-    rememberEvents(ref, lines);
+    const events = lines.filter(({ id, message }) => message !== undefined && isOfEvent(id));
+    if (events.length > 0) rememberEvents(ref, events);
     appendJsonLines(ref.paths.journal, redactValue(lines, secrets), { sync });
   } catch (error) {
     if (isMissing(error)) throw teamNotFound(ref);
@@ -39,9 +40,15 @@ export function appendJournal(
   }
 }
 
+/** True for an id that was derived from an event (version 8 of RFC 9562); any other id is new for each message. */
+function isOfEvent(id: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(id);
+}
+
 /** Returns which of these messages about events were ever delivered to an agent. */
 export function deliveredEvents(ref: TeamRef, agent: string, ids: readonly string[]): ReadonlySet<string> {
-  const remembered = rememberedEvents(ref, agent, ids);
+  const events = ids.filter(isOfEvent);
+  const remembered = events.length > 0 ? rememberedEvents(ref, agent, events) : new Set<string>();
   // A process that was killed between its message and the list left the message in the inbox, and its recipient journals it.
   const others = ids.filter((id) => !remembered.has(id));
   return new Set([...remembered, ...journalled(ref, agent, others)]);
