@@ -406,6 +406,7 @@ describe("team status", () => {
     const status = await teamStatus(ctx);
     expect(status).toEqual({
       team: "crew",
+      displayName: "crew",
       leadAlive: null,
       members: [
         expect.objectContaining({ name: LEAD_NAME, color: null, alive: null, state: "unknown" }),

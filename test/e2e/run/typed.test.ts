@@ -186,7 +186,7 @@ it("overlong pasted text › is reported, and its kept part can be sent or disca
   writeFileSync(join(t.home, "long"), "z".repeat(150_000));
   t.tmux("load-buffer", join(t.home, "long"));
   t.tmux("paste-buffer", "-p", "-t", person.pane);
-  await person.sees("A line holds 100,000 characters");
+  await person.sees("A line can have at most 100,000 characters");
   await person.endsRun();
   expect(await person.code()).toBe(130);
 });

@@ -16,7 +16,7 @@ describe("teams events", () => {
     const teams = await team();
     const lines = (await teams(["events"])).out.trim().split("\n");
     expect(lines).toEqual([
-      expect.stringMatching(/^\d{4}-\d\d-\d\d [\d:.]+ - task #1 created: pending$/),
+      expect.stringMatching(/^\d{4}-\d\d-\d\d [\d:.]+ team-lead task #1 created: pending$/),
       expect.stringMatching(/ team-lead message to team-lead, 5 characters$/),
     ]);
     const { events } = (await teams(["events", "review", "--json"])).json<{ events: TeamEvent[] }>();
