@@ -84,6 +84,7 @@ const CHUNKS = {
     "src/team/requests/requests.ts",
     "src/team/members/start-claims.ts",
     "src/team/mailbox/receive.ts",
+    "src/team/mailbox/unsent-reports.ts",
     "src/protocol/render.ts",
     "src/protocol/permission-messages.ts",
     "src/team/members/budget.ts",
