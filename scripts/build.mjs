@@ -46,8 +46,9 @@ require("node:module").enableCompileCache?.(require("node:path").join(__dirname,
  * The chunks, each without the modules of the chunks above it: for every command; for a teammate until it
  * reports ready, and thus without a schema; zod and the schemas; for commands that read a team's files; for
  * `send`, the benchmark of a fast start; for commands that read messages; for `inbox`; for commands that claim
- * tasks or print a status line; for commands that watch teammates; and for a working teammate. A module that two independent chunks need
- * belongs further up. No entry is listed, because a chunk must not run anything.
+ * tasks or print a status line; for watchers and working teammates, which share only the unsent reports; for commands that watch
+ * teammates; and for a working teammate. A module that two independent chunks need belongs further up. No entry is listed, because
+ * a chunk must not run anything.
  */
 const CHUNKS = {
   start: [
@@ -84,13 +85,13 @@ const CHUNKS = {
     "src/team/requests/requests.ts",
     "src/team/members/start-claims.ts",
     "src/team/mailbox/receive.ts",
-    "src/team/mailbox/unsent-reports.ts",
     "src/protocol/render.ts",
     "src/protocol/permission-messages.ts",
     "src/team/members/budget.ts",
   ],
   mail: ["src/cli/commands/inbox.ts"],
   tasks: ["src/cli/commands/task/claim.ts", "src/cli/commands/status.ts"],
+  unsent: ["src/team/mailbox/unsent-reports.ts"],
   look: ["src/cli/watch-status.ts"],
   work: ["src/runtime/teammate/teammate.ts"],
 };
