@@ -153,7 +153,17 @@ async function writeAll(stream: Output, bytes: AsyncIterable<Uint8Array>): Promi
 }
 
 function isAnyTerminal(): boolean {
-  return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+  try {
+    return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+  } catch (error) {
+    if (isTerminalGone(error)) return true;
+    throw error;
+  }
+}
+
+/** Whether an error says that the terminal was closed before this process opened it. */
+export function isTerminalGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_TTY_INIT_FAILED";
 }
 
 function currentDirectory(): string {

@@ -59,6 +59,11 @@ const LATE = [
   "perf_hooks",
   "assert",
 ];
+/** Fails as Node does if a terminal hangs up between the look at its type and its opening: an instant that no test can hit. */
+const CLOSED_TERMINAL = `
+const fail = () => { throw Object.assign(new Error("TTY initialization failed"), { code: "ERR_TTY_INIT_FAILED" }); };
+Object.defineProperty(process, "stdin", { configurable: true, get: fail });
+`;
 /** Bytes of code that a fast command may load: `send` has 193 KB, `inbox` 233 KB, `task claim` 301 KB, and
  * `status --line` 387 KB with zod, by which it reads the metadata of members. */
 const MAX_BYTES = { send: 194_000, inbox: 234_000, task: 302_000, status: 388_000 };
@@ -143,6 +148,20 @@ describe("the built program", () => {
     expect(code).not.toContain("zod");
     const late = LATE.filter((name) => builtins.includes(`NativeModule ${name}`));
     expect(late).toEqual([]);
+  });
+
+  it("ends a teammate as exited when its terminal closes before the teammate opens it", async () => {
+    const { directory, teams } = home();
+    await teams(["create", "a"]);
+    const closed = join(directory, "closed.cjs");
+    writeFileSync(closed, CLOSED_TERMINAL);
+    const flags = ["--agent-id", "team-lead@a", "--agent-name", "team-lead", "--team-name", "a"];
+    const { code, err } = await teams(["agent", ...flags], { nodeArgs: ["-r", closed] });
+    expect({ code, err }).toEqual({ code: 129, err: "" });
+    const { state } = JSON.parse(
+      readFileSync(join(directory, "root/teams/a/run/team-lead/status.json"), "utf8"),
+    );
+    expect(state).toBe("exited");
   });
 
   it.runIf("enableCompileCache" in nodeModule)("keeps its compile cache for the next command", async () => {
