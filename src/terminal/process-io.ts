@@ -36,7 +36,9 @@ export function processIo(end: (status: number) => void): ProcessIo {
   const lose = (error: NodeJS.ErrnoException): void => {
     if (outputLost) return;
     outputLost = true;
-    process.stderr.write(`teams: The output could not be written: ${error.message}.\n`);
+    process.stderr.write(
+      `teams: The output could not be written: ${error.message}; what the command changed stays changed.\n`,
+    );
   };
   const failed = (fd: 1 | 2, error: NodeJS.ErrnoException): void => {
     // The terminal has gone. If its session's leader does not pass the hangup on, this is the only notice.

@@ -34,8 +34,9 @@ export const command = defineCommand({
     out.done({ team, shutdowns: reports }, () =>
       [
         ...reports.map(sentence),
-        ...(reports.length === 0 ? ["The team has no teammates."] : []),
-        line`To resume the team: teams resume ${operand(team)}`,
+        reports.length === 0
+          ? "The team has no teammates; nothing was done."
+          : line`To resume the team: teams resume ${operand(team)}`,
       ].join("\n"),
     );
     return exitOfShutdowns(reports, io.interruption().aborted);

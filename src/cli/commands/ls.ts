@@ -41,7 +41,7 @@ function remark(team: {
   readonly flaw: string | null;
   readonly description: string | null;
 }): string {
-  if (team.flaw !== null) return `cannot be read: ${team.flaw}`;
+  if (team.flaw !== null) return team.flaw;
   return [team.ours ? "" : "(created by another program)", team.description ?? ""]
     .filter((part) => part !== "")
     .join(" ");

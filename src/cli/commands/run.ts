@@ -90,7 +90,8 @@ export const command = defineCommand({
     "You are asked about each action that no rule and no --permission-mode allows, and the run waits for your answer. Answer in the pane, " +
     "or without a terminal with teams approvals and teams approve.\n" +
     "When all tasks are done, the run deletes its team. After every other end (Ctrl-C, /exit, a model error) it keeps the members, " +
-    "tasks and conversations, and prints how to continue.",
+    "tasks and conversations, and prints how to continue. Only the team of the built-in playbook, which cannot be resumed, is " +
+    "always deleted; --keep keeps its files.",
   run: (call) => startRun(call),
 });
 

@@ -149,9 +149,9 @@ export async function answerRequest(
   if (readRecordFile(paths.request, requestForm) === undefined) throw notOpenError(ref, id);
   if (!createWhole(paths.answer, formatJson(redactValue(answer, ownSecrets())))) return "already";
   if (entryOf(paths.request) !== undefined) return "answered";
-  // Its asker closed it at the same moment, so there is nothing to answer.
+  // Its asker closed it at the same moment, by another answer or because the asker ended.
   removeFile(paths.answer);
-  throw requestNotFound(ref, id);
+  throw notOpenError(ref, id);
 }
 
 /** True if this agent's request with this id is unanswered. */

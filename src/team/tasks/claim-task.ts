@@ -5,7 +5,7 @@ import type { TeamRef } from "../ref.ts";
 import { claimCursor, raiseClaimCursor } from "./claim-cursor.ts";
 import { hasLeaseLapsed, withLease } from "./lease.ts";
 import { taskIds } from "./task-ids.ts";
-import { agentBusy, assertClaimable } from "./task-rules.ts";
+import { agentBusy, assertClaimable, assertNotStarted } from "./task-rules.ts";
 import {
   changeTask,
   findTask,
@@ -42,8 +42,20 @@ export function claimTask(
   });
 }
 
-function claimOne(ref: TeamRef, actor: string, id: string, options: LockOptions = {}): Promise<Task> {
+interface ClaimOneOptions extends LockOptions {
+  /** Refuses a task that the claimer has already started. */
+  readonly isNew?: boolean;
+}
+
+function claimOne(
+  ref: TeamRef,
+  actor: string,
+  id: string,
+  { isNew, ...options }: ClaimOneOptions = {},
+): Promise<Task> {
   const claim = (task: Task): Task => {
+    // Another process may have started it in the same name since it was listed.
+    if (isNew) assertNotStarted(task, actor);
     assertClaimable(task, actor, (other) => findTask(ref, other));
     return withLease(ref, { ...task, owner: actor, status: "in_progress" }, actor);
   };
@@ -56,13 +68,13 @@ async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
     if (task.metadata?._internal || !isClaimableBy(task, actor)) continue;
     if (task.status === "pending" && isBlockedNow(ref, task)) continue;
     // A locked task is probably being claimed: skip it, so concurrent claimers take one task each without waiting.
-    const claimed = await unlessNotFree(claimOne(ref, actor, task.id, { waitMs: 0 }), () =>
+    const claimed = await unlessNotFree(claimOne(ref, actor, task.id, { isNew: true, waitMs: 0 }), () =>
       held.push(task.id),
     );
     if (claimed !== undefined) return claimed;
   }
   for (const id of held) {
-    const claimed = await unlessNotFree(claimOne(ref, actor, id));
+    const claimed = await unlessNotFree(claimOne(ref, actor, id, { isNew: true }));
     if (claimed !== undefined) return claimed;
   }
   throw new TeamError("TASK_NOT_FOUND", "No task is free; nothing was claimed.", {

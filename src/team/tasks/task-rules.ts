@@ -53,11 +53,19 @@ export function assertClaimable(task: Task, actor: string, get: GetTask): void {
   if (task.status === "pending") assertUnblocked(task, get);
 }
 
+/** Refuses a task that this agent has in progress: two processes may claim in its name. @throws TeamError TASK_CLAIMED */
+export function assertNotStarted(task: Task, actor: string): void {
+  if (task.status === "in_progress" && ownerName(task) === actor) throw claimedBy(task, actor);
+}
+
 /** Refuses a task of another owner, unless that owner's lease has lapsed. */
 function assertFree(task: Task, actor: string): void {
   const holder = ownerName(task);
-  if (holder === undefined || holder === actor || hasLeaseLapsed(task)) return;
-  throw refusal("TASK_CLAIMED", "already_claimed", task, `belongs to ${holder}`, {
+  if (holder !== undefined && holder !== actor && !hasLeaseLapsed(task)) throw claimedBy(task, holder);
+}
+
+function claimedBy(task: Task, holder: string): TeamError {
+  return refusal("TASK_CLAIMED", "already_claimed", task, `belongs to ${holder}`, {
     hint: "teams task list shows the free tasks.",
     details: { owner: holder },
   });

@@ -198,7 +198,7 @@ describe("the built program", () => {
         cwd: directory,
         encoding: "utf8",
       });
-    const lost = `teams: The output could not be written: ENOSPC: no space left on device, write.\n`;
+    const lost = `teams: The output could not be written: ENOSPC: no space left on device, write; what the command changed stays changed.\n`;
     expect(sh('"$0" "$1" ls > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" --help > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" nonsense 2> /dev/full')).toMatchObject({ status: 2 });
@@ -214,7 +214,8 @@ describe("the built program", () => {
       ["-c", 'ulimit -f 8 && exec "$0" "$1" task show 1 > out', process.execPath, TEAMS],
       { env, cwd: directory, encoding: "utf8" },
     );
-    const lost = "teams: The output could not be written: EFBIG: file too large, write.\n";
+    const lost =
+      "teams: The output could not be written: EFBIG: file too large, write; what the command changed stays changed.\n";
     expect(ended).toMatchObject({ status: 1, stderr: lost });
   });
 
