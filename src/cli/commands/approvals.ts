@@ -75,8 +75,13 @@ function fullText(approval: ApprovalDetails): string {
     line`${kind} of ${from}: ${planFilePath ?? summary}`,
     ...(reason === undefined ? [] : [gridText(reason)]),
     ...(rows.length === 0 ? [] : [rows.map(indented).join("\n")]),
-    answerHints([approval]),
+    approval.answer === undefined ? answerHints([approval]) : answerText(approval.answer),
   ].join("\n\n");
+}
+
+function answerText({ approve, by, note }: NonNullable<ApprovalDetails["answer"]>): string {
+  const verdict = line`Already ${approve ? "approved" : "rejected"} by ${by}`;
+  return note === undefined ? `${verdict}.` : `${verdict}: ${gridText(note)}`;
 }
 
 function numbered(choice: string, at: number): string {

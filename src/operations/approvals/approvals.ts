@@ -15,6 +15,7 @@ import {
   answerRequest,
   listRequests,
   type RequestRecord,
+  readAnswer,
   readRequest,
   withdrawAnswer,
 } from "../../team/requests/requests.ts";
@@ -46,6 +47,8 @@ export interface ApprovalDetails extends Approval {
   readonly question?: string;
   readonly planFilePath?: string;
   readonly planContent?: string;
+  /** The first answer, until the asker has taken it. */
+  readonly answer?: { readonly approve: boolean; readonly by: string; readonly note?: string };
 }
 
 export interface ApprovalAnswer {
@@ -73,7 +76,7 @@ function findCrash(ref: TeamRef, members: readonly MemberRecords[], id: string):
   return listCrashes(ref, members).find((crash) => crash.id === id);
 }
 
-/** @throws TeamError REQUEST_NOT_FOUND */
+/** @throws TeamError REQUEST_NOT_FOUND; ALREADY_ANSWERED if its asker has the answer already */
 export function approvalDetails(ref: TeamRef, id: string): ApprovalDetails {
   const crash = isCrashId(id) ? findCrash(ref, memberRecords(ref), id) : undefined;
   if (crash !== undefined) return crash;
@@ -86,7 +89,13 @@ export function approvalDetails(ref: TeamRef, id: string): ApprovalDetails {
     question: text(payload.question),
     planFilePath: text(payload.planFilePath),
     planContent: text(payload.planContent),
+    answer: answerOf(ref, id),
   });
+}
+
+function answerOf(ref: TeamRef, id: string): ApprovalDetails["answer"] {
+  const answer = readAnswer(ref, id);
+  return answer && defined({ approve: answer.approve, by: answer.by, note: answer.note });
 }
 
 /** How many lines of a change a list shows. The requesting agent's pane shows more, `teams approvals <id>` all. */
@@ -120,7 +129,7 @@ export async function answerApproval(
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
   if (isCrashId(id)) return answerCrashRequest(ctx, id, answer);
-  const request = requestToAnswer(ctx.ref, id);
+  const request = readRequest(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
   const note = given.note && resolveChoice(choicesOf(request), given.note);
   const decision = defined({ ...given, note: note || undefined });
@@ -152,15 +161,6 @@ export async function answerApproval(
     throw error;
   }
   return approvalOf(request);
-}
-
-/** @throws TeamError REQUEST_NOT_FOUND, ALREADY_ANSWERED */
-function requestToAnswer(ref: TeamRef, id: string): RequestRecord {
-  try {
-    return readRequest(ref, id);
-  } catch (error) {
-    throw error instanceof TeamError && error.code === "REQUEST_NOT_FOUND" ? notOpenError(ref, id) : error;
-  }
 }
 
 /** Answers a crash. The code that restarts and ends processes is loaded only here, since crashes are rare. */

@@ -19,7 +19,7 @@ import { readRecordFile } from "../../store/json-file.ts";
 import { assertTeam } from "../config/team-lock.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
 import { readCached, type TeamRef } from "../ref.ts";
-import { notOpenError, rememberAnswered, requestNotFound } from "./answered-ids.ts";
+import { notOpenError, rememberAnswered } from "./answered-ids.ts";
 
 const REQUEST_KINDS = { plan: "plan", permission: "permission", question: "question" } as const;
 
@@ -129,10 +129,10 @@ function recordsOf(
     .sort((a, b) => a.at - b.at);
 }
 
-/** @throws TeamError REQUEST_NOT_FOUND if it does not exist, or its asker has ended */
+/** @throws TeamError REQUEST_NOT_FOUND if it does not exist, or its asker has ended; ALREADY_ANSWERED if its asker has the answer */
 export function readRequest(ref: TeamRef, id: string): RequestRecord {
   const request = readRecordFile(ref.paths.request(id).request, requestForm);
-  if (request === undefined) throw requestNotFound(ref, id);
+  if (request === undefined) throw notOpenError(ref, id);
   return request;
 }
 

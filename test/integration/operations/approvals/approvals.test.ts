@@ -1,6 +1,10 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import {
+  answerApproval,
+  approvalDetails,
+  listApprovals,
+} from "../../../../src/operations/approvals/approvals.ts";
 import {
   decideByLeadRules,
   type LeadRights,
@@ -310,6 +314,16 @@ describe("answering an approval", () => {
     expect((await unreadMessages(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
       { type: "plan_approval_response", requestId: "one", approved: true, feedback: "go on" },
     ]);
+  });
+
+  it("is part of the request's details until the asker has it", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "one", 1);
+    expect(approvalDetails(ref, "one")).not.toHaveProperty("answer");
+    await answerApproval(contextOf(ref), "one", { approve: false, note: "too large" });
+    expect(approvalDetails(ref, "one").answer).toEqual({ approve: false, by: LEAD_NAME, note: "too large" });
+    closeRequest(ref, "one");
+    expect(() => approvalDetails(ref, "one")).toThrow("one has already been answered");
   });
 
   it("gets ALREADY_ANSWERED also after the asker has closed the answered request", async () => {
