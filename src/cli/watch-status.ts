@@ -7,7 +7,6 @@ import { notifyTaskChanges } from "../operations/supervision/task-notifications.
 import { operationContext } from "../runtime/operation-context.ts";
 import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { hasPendingNotifications } from "../team/tasks/notify-owners.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/output.ts";
 import { statusText } from "../terminal/status-text.ts";
@@ -46,13 +45,7 @@ async function currentStatus(ctx: OperationContext, { git }: StatusOptions): Pro
   };
   await attempt(() => reconcileUnlessLed(ctx));
   const status = await teamStatus(ctx, { git });
-  const changed = status.leadAlive === true ? [] : status.tasks.list.filter(hasPendingNotifications);
-  await attempt(() =>
-    notifyTaskChanges(
-      ctx,
-      changed.map(({ id }) => id),
-    ),
-  );
+  if (status.leadAlive !== true) await attempt(() => notifyTaskChanges(ctx, status.tasks.list));
   const { problems = [] } = status;
   const isNew = (failure: string): boolean => !problems.some((known) => known.includes(failure));
   return { ...status, ...withProblems([...problems, ...failures.filter(isNew)]) };

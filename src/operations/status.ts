@@ -2,13 +2,16 @@ import { livenessOf } from "../os/process/identity.ts";
 import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import type { Ending } from "../schema/ending.ts";
+import type { InboxMessage } from "../schema/inbox.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import { NO_TOKENS } from "../schema/tokens.ts";
 import { readTeam } from "../team/config/config.ts";
+import { peekInbox } from "../team/inbox/inbox-file.ts";
 import { type MailCounts, mailCounts } from "../team/mailbox/mail-counts.ts";
+import { hasUnreadShutdownRequest } from "../team/mailbox/shutdown-requests.ts";
 import { limitsOf, spentByTeam } from "../team/members/budget.ts";
 import { unfinishedEndings } from "../team/members/ending-claims.ts";
 import type { AgentExit } from "../team/members/judge-liveness.ts";
@@ -153,13 +156,13 @@ function mayWork(owner: string, members: readonly MemberStatus[], lead: boolean 
   return members.some(({ name, alive }) => name === owner && alive !== false);
 }
 
-/** Returns the ids of the tasks in progress, by their owners' names. */
-function startedTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string[]> {
-  const byOwner = new Map<string, string[]>();
+/** Returns the tasks in progress, by their owners' names. */
+function startedTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly Task[]> {
+  const byOwner = new Map<string, Task[]>();
   for (const task of tasks) {
     const owner = ownerName(task);
     if (owner === undefined || task.status !== "in_progress") continue;
-    byOwner.set(owner, [...(byOwner.get(owner) ?? []), task.id]);
+    byOwner.set(owner, [...(byOwner.get(owner) ?? []), task]);
   }
   return byOwner;
 }
@@ -197,13 +200,16 @@ function usageOf(
 function memberStatus(
   ref: TeamRef,
   known: MemberRecords,
-  inProgress: ReadonlyMap<string, readonly string[]>,
+  inProgress: ReadonlyMap<string, readonly Task[]>,
 ): MemberStatus {
   const { member, status, place, presentInstances: present } = known;
   const { name } = member;
   const verdict = judgeShown(ref, member, known);
   const hasPlace = place !== undefined && present?.has(place.instance) === true;
-  const mail = mailCounts(ref, name, status);
+  const inbox = peekInbox(ref, name);
+  const mail = mailCounts(ref, name, status, inbox);
+  const tasks = inProgress.get(name) ?? [];
+  const state = shownState(known, verdict, inbox);
   return {
     name,
     agentId: member.agentId,
@@ -212,14 +218,14 @@ function memberStatus(
     mode: currentMode(member) ?? null,
     color: name === LEAD_NAME ? null : (member.color ?? null),
     backend: member.backendType ?? null,
-    state: verdict.state,
-    activity: verdict.alive === false ? "" : (status?.activity ?? ""),
+    state,
+    activity: verdict.alive === false ? "" : shownActivity(verdict.state, status?.activity ?? "", tasks),
     paneId: hasPlace ? (place.paneId ?? null) : (status?.paneId ?? null),
     pid: verdict.alive === false ? null : (status?.process.pid ?? null),
     alive: verdict.alive,
     cwd: member.cwd,
     worktree: member.worktreePath ?? null,
-    taskIds: inProgress.get(name) ?? [],
+    taskIds: tasks.map(({ id }) => id),
     unread: mail.queued,
     mail,
     ...usageOf(member, status),
@@ -227,4 +233,25 @@ function memberStatus(
     lastActivityAt: status?.lastActivityAt ?? null,
     exit: verdict.exit,
   };
+}
+
+/** A member is stopping from the shutdown request until it ends or refuses. Nothing is known of a request that a foreign member has read. */
+function shownState(
+  { member, status }: MemberRecords,
+  { state, alive }: Pick<MemberStatus, "state" | "alive">,
+  inbox: readonly InboxMessage[],
+): AgentState {
+  const isStarting = state === "starting" && alive === null;
+  if (alive === false || isStarting || member.name === LEAD_NAME) return state;
+  const isAsked = status?.shutdownRequested === true || hasUnreadShutdownRequest(inbox, member.name);
+  return isAsked ? "stopping" : state;
+}
+
+/** The states in which a member works on its task, or may do so unseen. */
+const AT_WORK: ReadonlySet<AgentState> = new Set(["running", "unknown"]);
+
+/** Returns what a member does: what its newest task in progress calls it (`activeForm`), then the step that it reports. */
+function shownActivity(state: AgentState, step: string, tasks: readonly Task[]): string {
+  const work = AT_WORK.has(state) ? tasks.findLast(({ activeForm }) => activeForm)?.activeForm : undefined;
+  return [work ?? "", step].filter((part) => part !== "").join(": ");
 }

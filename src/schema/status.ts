@@ -89,6 +89,8 @@ export const statusRecord = z.looseObject({
   state: agentState,
   /** It approved a shutdown, so its end is no crash; the first process that notices the end completes the shutdown. */
   agreedToStop: z.optional(z.boolean()),
+  /** The lead asked it to shut down, and it has neither agreed nor refused yet. */
+  shutdownRequested: z.optional(z.boolean()),
   /** It is not in a turn, even if a background agent of it waits for an answer. */
   resting: z.optional(z.boolean()),
   /** Number of its background commands when its last turn ended; the end of each starts a turn. */

@@ -71,6 +71,7 @@ export function activityOf(member: SidebarMember, team: Pick<SidebarTeam, "leadA
   const { word } = lookOf(member, team);
   if (member.state === "crashed") return crashOf(member) ?? word;
   const said = gridText(member.activity);
+  if (member.state === "stopping" && said !== "") return `${word}: ${said}`;
   return said === "" || said === member.state ? word : said;
 }
 

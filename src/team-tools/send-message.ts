@@ -183,8 +183,9 @@ async function answerShutdown({ ctx, worker }: TeamToolContext, call: Call): Pro
     : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
   const text = formatProtocol(message, new Date(ctx.clock.now()));
   await sendMessage(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
-  worker.shutdownRequests.close(requestId);
+  // In this order, so that the agent never looks at work in between.
   if (approve) worker.agreeToStop();
+  worker.shutdownRequests.close(requestId);
   return {
     ...jsonResult({
       success: true,

@@ -82,7 +82,7 @@ export function createWorkerContext(setup: WorkerSetup, createAgent: () => Promi
     queue: new TurnQueue(setup.role),
     events: new EventRecorder(setup.ref, setup.name),
     notifications: new TeamNotifications({ ...setup, lifecycle, agent }),
-    shutdownRequests: new ShutdownRequests(),
+    shutdownRequests: new ShutdownRequests((isAsked) => setup.status.setShutdownRequested(isAsked)),
     workSinceIdle: new WorkSinceIdle(),
   };
 }

@@ -21,6 +21,8 @@ export interface StatusKeeper {
   setActivity(activity: string): void;
   /** @param open summaries of the open permission requests, oldest first; the oldest replaces the activity in the record */
   setOpenRequests(open: readonly string[]): void;
+  /** Sets whether a shutdown request waits for the agent's answer. */
+  setShutdownRequested(shutdownRequested: boolean): void;
   /** Sets how many background tasks continue after a turn. */
   setBackgroundCount(background: number): void;
   /** @param costUsd in US dollars */
@@ -134,6 +136,9 @@ export function createStatusKeeper(
     setOpenRequests(requests) {
       open = requests;
       write(reported());
+    },
+    setShutdownRequested(shutdownRequested) {
+      if (shutdownRequested !== (record.shutdownRequested ?? false)) write({ shutdownRequested });
     },
     setBackgroundCount(background) {
       if (background !== (record.background ?? 0)) write({ background });

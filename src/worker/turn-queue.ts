@@ -148,16 +148,26 @@ function isUrgentDuringPlan({ protocol }: InboxEntry): boolean {
 /** Ids of the shutdown requests that the agent has not answered. */
 export class ShutdownRequests {
   readonly #open = new Set<string>();
+  readonly #onChange: (isAsked: boolean) => void;
+
+  /** @param onChange called with whether a request is open */
+  constructor(onChange: (isAsked: boolean) => void) {
+    this.#onChange = onChange;
+  }
 
   add(requestId: string): void {
     this.#open.add(requestId);
+    this.#onChange(true);
   }
 
   isOpen(requestId: string): boolean {
     return this.#open.has(requestId);
   }
 
+  /** An answer also settles the requests before it: the model answers only the newest. */
   close(requestId: string): void {
+    const later = [...this.#open].indexOf(requestId) + 1;
+    this.#onChange(later < this.#open.size);
     this.#open.delete(requestId);
   }
 }

@@ -1,8 +1,11 @@
 import { TeamError } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { entryOf } from "../../os/files/fs.ts";
+import type { TeamConfig } from "../../schema/config.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { isJournalled } from "../../team/inbox/inbox-recovery.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { hasPendingNotifications, notifyPending } from "../../team/tasks/notify-owners.ts";
 import { isCompletionUnrecorded, withPendingCompletion } from "../../team/tasks/pending-notifications.ts";
@@ -29,24 +32,24 @@ interface LastCheck {
 const lastChecks = new WeakMap<OperationContext, LastCheck>();
 
 /**
- * Sends notifications of task changes that no process has sent: changes that a killed process had recorded, and tasks that a
- * foreign member completed since this context's last check. Only for teams created by this program; it changes nothing in others
+ * Sends notifications of task changes that no process has sent: changes that a killed process had recorded, and tasks that
+ * another program completed since this context's last check, or at any time if their owner is a foreign member. Only for teams created by this program; it changes nothing in others
  * (protocol.md, Whose is it). Reads no task if none has changed.
  * @throws TeamError TEAM_NOT_FOUND, and the first error of a notification; the others were sent
  */
 export async function notifyMissedTaskChanges(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
-  if (readTeam(ref).schemaVersion === undefined) return;
+  const config = readTeam(ref);
+  if (config.schemaVersion === undefined) return;
   const before = lastChecks.get(ctx);
   if (before !== undefined && isUnchanged(ref, before)) return;
   const [since, at] = [ctx.clock.now(), steadyNow()];
   const tasks = readTasks(ref);
+  const isUnreported = unreportedChecker(ref, config);
   const isNew = (task: Task): boolean => before?.open.has(task.id) === true && isCompletionUnrecorded(task);
   await forEach(
-    tasks.filter((task) => hasPendingNotifications(task) || isNew(task)),
-    async (task) => {
-      await notifyPending(ref, isNew(task) ? await recordCompletion(ref, task.id) : task, ctx.clock);
-    },
+    tasks.filter((task) => isNew(task) || isUnreported(task)),
+    (task) => notifyOne(ref, task, ctx.clock),
   );
   // Only after success, so that the next check tries failed notifications again.
   const open = tasks.filter(({ status }) => status !== "completed").map(({ id }) => id);
@@ -66,16 +69,38 @@ function recordCompletion(ref: TeamRef, id: string): Promise<Task> {
   );
 }
 
-/** Sends the recorded notifications of some tasks; only for teams created by this program. */
+/**
+ * Sends the notifications of some tasks that a command without a memory can know of: recorded ones, and completions by foreign
+ * members. Only for teams created by this program.
+ */
 export async function notifyTaskChanges(
   { ref, clock }: OperationContext,
-  ids: readonly string[],
+  tasks: readonly Task[],
 ): Promise<void> {
-  if (ids.length === 0 || readTeam(ref).schemaVersion === undefined) return;
-  await forEach(ids, async (id) => {
+  const config = readTeam(ref);
+  if (config.schemaVersion === undefined) return;
+  await forEach(tasks.filter(unreportedChecker(ref, config)), async ({ id }) => {
     // Read again: the task may have changed meanwhile.
-    await notifyPending(ref, getTask(ref, id), clock);
+    await notifyOne(ref, getTask(ref, id), clock);
   });
+}
+
+/** Records the completion of an unrecorded task first, then sends all notifications. */
+async function notifyOne(ref: TeamRef, task: Task, clock: OperationContext["clock"]): Promise<void> {
+  const recorded = isCompletionUnrecorded(task) ? await recordCompletion(ref, task.id) : task;
+  await notifyPending(ref, recorded, clock);
+}
+
+/**
+ * Returns a test for tasks with an unsent notification. Our members record each completion in the task, so a completion without
+ * that record is new if the task belongs to a foreign member.
+ */
+function unreportedChecker(ref: TeamRef, { members }: TeamConfig): (task: Task) => boolean {
+  const foreign = new Set(
+    members.flatMap(({ name }) => (name === LEAD_NAME || isJournalled(ref, name) ? [] : [name])),
+  );
+  return (task) =>
+    hasPendingNotifications(task) || (foreign.has(ownerName(task) ?? "") && isCompletionUnrecorded(task));
 }
 
 /** Works through all items even if one fails. @throws the first error */

@@ -67,6 +67,7 @@ export const statusForm: Form<StatusRecord> = {
     serverWatches: optional(listOf(isServerWatch)),
     state: oneOf(STATES),
     agreedToStop: optional(isFlag),
+    shutdownRequested: optional(isFlag),
     resting: optional(isFlag),
     background: optional(isNumber),
     activity: isText,

@@ -39,7 +39,8 @@ function timeOf({ timestamp }: InboxMessage): number {
 
 /**
  * Returns the messages to an agent, oldest first: those in its inbox, or with `all` every message since the team was
- * created. Without `all` the cost depends only on the size of the inbox.
+ * created. Without `all` the cost depends only on the size of the inbox, except for another program's member: that one may
+ * remove each message that it takes, so its taken messages come from the journal.
  */
 export async function history(
   ref: TeamRef,
@@ -47,10 +48,11 @@ export async function history(
   filter: HistoryFilter = {},
 ): Promise<MessageView[]> {
   const views = new Map<string, MessageView>();
-  if (filter.all) {
+  const isOurs = isJournalled(ref, agent);
+  if (filter.all || !(isOurs || filter.unread)) {
     // Another program's member removes a consumed message without a journal line: missing from the inbox means delivered.
     // Our own agents write that line first.
-    const least = isJournalled(ref, agent) ? "queued" : "delivered";
+    const least = isOurs ? "queued" : "delivered";
     for (const { id, message, state: recorded } of readJournal(ref, agent).values()) {
       const state = furthest(recorded, least);
       if (message) views.set(id, { ...message, read: state !== "queued", id, to: agent, state });

@@ -1,3 +1,4 @@
+import type { InboxMessage } from "../../schema/inbox.ts";
 import { peekInbox } from "../inbox/inbox-file.ts";
 import { livenessOfAgent, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
@@ -16,8 +17,13 @@ export interface MailCounts {
  * Counts an agent's unread messages and those in its turn, from its inbox and its status, so the cost does not grow
  * with the history. A message that is being picked up may be counted twice, but is never missed.
  */
-export function mailCounts(ref: TeamRef, agent: string, status = readStatus(ref, agent)): MailCounts {
-  const queued = peekInbox(ref, agent).filter(({ read }) => !read).length;
+export function mailCounts(
+  ref: TeamRef,
+  agent: string,
+  status = readStatus(ref, agent),
+  inbox: readonly InboxMessage[] = peekInbox(ref, agent),
+): MailCounts {
+  const queued = inbox.filter(({ read }) => !read).length;
   const taken = status?.inTurn ?? 0;
   const isCutOff = taken > 0 && livenessOfAgent(ref, agent, status) === "dead";
   return { queued, delivered: isCutOff ? taken : 0, inTurn: isCutOff ? 0 : taken };

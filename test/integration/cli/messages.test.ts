@@ -191,6 +191,19 @@ describe("teams inbox", () => {
     expect(shown.out).toContain("  done");
   });
 
+  it("shows a message that another program's member has taken out of its inbox, as delivered", async () => {
+    const teams = await teamOf("peer");
+    await teams(["send", "peer", "one"]);
+    await teams(["send", "peer", "two"]);
+    const path = refOf(teams).paths.inbox("peer");
+    writeFileSync(path, JSON.stringify(JSON.parse(readFileSync(path, "utf8")).slice(1)));
+    expect(await inboxOf(teams, "peer")).toMatchObject([
+      { text: "one", state: "delivered", read: true },
+      { text: "two", state: "queued", read: false },
+    ]);
+    expect(await inboxOf(teams, "peer", "--unread")).toMatchObject([{ text: "two" }]);
+  });
+
   it("strips control characters from messages (S74)", async () => {
     const teams = await teamOf("dev");
     await teams(["send", "dev", "\x1b]0;title\x07\x1b[2Jred\u202e", "--summary", "a\nb\x1b[1m"]);

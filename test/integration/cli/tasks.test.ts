@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Task } from "../../../src/schema/task.ts";
@@ -202,6 +202,18 @@ describe("teams status", () => {
     expect(text).toContain("review - led by hand, 0 of 1 tasks done");
     expect(text).toMatch(/dev +unknown/);
     expect((await teams(["status", "--line"])).out).toBe("review 2 unknown · 0/1 tasks\n");
+  });
+
+  it("notifies a person who leads, once, of a task that another program's member completed", async () => {
+    const teams = await team();
+    await teams(["task", "add", "Count files", "--owner", "dev"]);
+    const file = join(teams.root, "tasks", "review", "1.json");
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), status: "completed" }));
+    for (const _look of ["first", "second"]) await teams(["status"]);
+    const { messages } = (await teams(["inbox", "--json"])).json<{ messages: { text: string }[] }>();
+    expect(messages.map(({ text }) => JSON.parse(text))).toMatchObject([
+      { type: "task_completed", from: "dev", taskId: "1", taskSubject: "Count files" },
+    ]);
   });
 
   it("--watch redraws on a change, and exits with 130 when interrupted", async () => {

@@ -55,6 +55,21 @@ test("teamStatus › names a blocking owner that is dead or not a member", async
   }
 });
 
+test("teamStatus › shows what a working member calls its newest task in progress, then its step", async () => {
+  const ref = await testTeam(["dev", "peer"]);
+  for (const owner of ["dev", "dev", "peer"]) await createTask(ref, { subject: "x", owner });
+  for (const [id, activeForm] of Object.entries({ 1: "Reading", 2: "Counting files", 3: "Checking" }))
+    await changeTask(ref, id, (task) => ({ ...task, activeForm, status: "in_progress" }));
+  const activities = async (): Promise<unknown> =>
+    (await teamStatus(lookingContext(ref))).members.slice(1).map(({ activity }) => activity);
+  writeStatus(ref, "dev", statusOf({ state: "running", activity: "Bash(wc -l)" }));
+  expect(await activities()).toEqual(["Counting files: Bash(wc -l)", "Checking"]);
+  writeStatus(ref, "dev", statusOf({ state: "needs-input", activity: "asks: Bash(rm x)" }));
+  expect(await activities()).toEqual(["asks: Bash(rm x)", "Checking"]);
+  writeStatus(ref, "dev", statusOf({ state: "idle" }));
+  expect(await activities()).toEqual(["", "Checking"]);
+});
+
 test("teamStatus › shows a dead owner's task as free before it is unassigned (S56)", async () => {
   const ref = await testTeam(["a"]);
   const begin = (lease?: unknown) => async (task: Task) => {

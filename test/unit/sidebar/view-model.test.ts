@@ -26,6 +26,15 @@ test("the sidebar › shows the display name of the team", () => {
   expect(shown(named, 34, 20)[0]).toMatch(/^ Docs Team\b/);
 });
 
+test("a member that is asked to shut down › shows that before its step", () => {
+  const members = ["Bash(make)", ""].map((activity) => member("dev", { state: "stopping", activity }));
+  const lines = shown({ ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } }, 50, 20);
+  expect(lines.filter((row) => row.includes("shutting down")).map((row) => row.slice(1).trim())).toEqual([
+    "shutting down: Bash(make)",
+    "shutting down",
+  ]);
+});
+
 describe("a team that is led by hand", () => {
   test("shows its lead as led by hand, and a lead without its process as unknown", () => {
     const led = (leadAlive: boolean | null): string[] => {

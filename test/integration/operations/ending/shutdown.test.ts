@@ -1,6 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { shutdownTeammates } from "../../../../src/operations/ending/shutdown.ts";
+import { requestShutdown, shutdownTeammates } from "../../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
 import type { Clock } from "../../../../src/os/clock.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
@@ -9,10 +12,11 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { statusOf } from "../../../support/team/status-records.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const HOUR = 3_600_000;
 
@@ -33,6 +37,41 @@ async function asked(ref: TeamRef, type: "shutdown_request" | "interrupt_request
     (await unreadMessages(ref, "dev")).find(({ protocol }) => protocol?.type === type),
   );
 }
+
+describe("a member that is asked to shut down", () => {
+  const state = async (ref: TeamRef): Promise<unknown> =>
+    (await teamStatus(contextOf(ref))).members.find(({ name }) => name === "dev")?.state;
+
+  it("is shown as stopping during its turn, until it refuses", async () => {
+    const ref = await testTeam(["dev"]);
+    const refusal = {
+      type: "shutdown_response",
+      request_id: "{{request_id}}",
+      approve: false,
+      content: "No.",
+    };
+    const wait = { name: "Bash", input: { command: "until [ -e go ]; do sleep 0.02; done" } };
+    const turns = [{ tools: [wait] }, { tools: [{ name: "SendMessage", input: refusal }] }, { say: "stays" }];
+    const dev = await workerOfTest(ref, { turns });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+    await eventually("its command", () => readStatus(ref, "dev")?.activity.startsWith("Bash("));
+    expect(await state(ref)).toBe("running");
+    await requestShutdown(contextOf(ref), ["dev"]);
+    await eventually("its notice of the request", () => readStatus(ref, "dev")?.shutdownRequested);
+    expect([await state(ref), readStatus(ref, "dev")?.state]).toEqual(["stopping", "running"]);
+    writeFileSync(join(dev.cwd, "go"), "");
+    await eventually("its refusal", async () => (await state(ref)) === "idle");
+  });
+
+  it("is shown as stopping before it reads the request, also if it joined by file", async () => {
+    const ref = await testTeam(["dev"]);
+    expect(await state(ref)).toBe("unknown");
+    await requestShutdown(contextOf(ref), ["dev"]);
+    expect(await state(ref)).toBe("stopping");
+    writeStatus(ref, "dev", statusOf({ process: deadProcess() }));
+    expect(await state(ref)).toBe("crashed");
+  });
+});
 
 describe("with a clock that jumps", () => {
   it("a shutdown request still leaves time for an answer", async () => {

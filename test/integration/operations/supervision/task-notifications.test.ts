@@ -6,6 +6,7 @@ import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
@@ -15,6 +16,7 @@ import { countBytes } from "../../../support/files/count-file-bytes.ts";
 import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
@@ -132,8 +134,16 @@ describe("a task completed by another program", () => {
     expect(await notified(ref, "b")).toEqual([UNBLOCKED]);
   });
 
-  it("is not reported by an observer that starts later", async () => {
+  it("is reported once by an observer that starts later, if its owner joined by file", async () => {
     const ref = await twoTasks();
+    rewrite(ref, "1", { status: "completed" });
+    for (const _later of ["first", "second"]) await watchers(ref);
+    expect([await notified(ref, LEAD_NAME), await notified(ref, "b")]).toEqual([[COMPLETED], [UNBLOCKED]]);
+  });
+
+  it("is not reported by an observer that starts later, if its owner is an agent of ours", async () => {
+    const ref = await twoTasks();
+    writeStatus(ref, "a", statusOf());
     rewrite(ref, "1", { status: "completed" });
     await (await watchers(ref))();
     expect([await notified(ref, LEAD_NAME), await notified(ref, "b")]).toEqual([[], []]);
