@@ -39,8 +39,8 @@ export interface ToolContext {
   readonly isExcludedFromSearch?: (path: string) => boolean;
   /** Returns whether a call may connect to this address of its host. */
   readonly mayConnect?: (address: string) => boolean;
-  /** Returns the path of the shell snapshot that Bash sources first; undefined without one. Never rejects. */
-  readonly snapshot?: (() => Promise<string | undefined>) | undefined;
+  /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
+  readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
 }
 
 export interface ToolResult {
