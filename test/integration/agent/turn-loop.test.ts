@@ -407,7 +407,10 @@ describe("Agent.run, permissions", () => {
       input: { file_path, old_string, new_string: "new", replace_all },
     });
     /** Runs the calls one after another. Returns their results and the summaries of what a person was asked. */
-    async function results(calls: readonly { name: string; input: object }[], rules = NO_RULES) {
+    async function results(
+      calls: readonly { name: string; input: Record<string, unknown> }[],
+      rules = NO_RULES,
+    ) {
       const asked: string[] = [];
       const ask = async ({ tool, summary }: PermissionAsk) => {
         asked.push(`${tool} ${summary}`);
