@@ -44,7 +44,7 @@ export interface AgentOptions {
   readonly cwd: string;
   readonly env: Env;
   /** Returns the path of the shell snapshot that Bash sources; undefined without one. */
-  readonly snapshot?: (() => Promise<string | undefined>) | undefined;
+  readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;
   /** Names of secret variables that its commands may read. */

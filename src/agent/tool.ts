@@ -39,8 +39,8 @@ export interface ToolContext {
   readonly isExcludedFromSearch?: (path: string) => boolean;
   /** Returns whether a call may connect to this address of its host. */
   readonly mayConnect?: (address: string) => boolean;
-  /** Returns the path of the shell snapshot that Bash sources first; undefined without one. Never rejects. */
-  readonly snapshot?: (() => Promise<string | undefined>) | undefined;
+  /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
+  readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
 }
 
 export interface ToolResult {
@@ -61,6 +61,12 @@ export interface Tool<I = unknown> {
   /** JSON Schema of the input, from the tool's MCP server. Otherwise it is generated from {@link input}. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   access(input: I, context: Pick<ToolContext, "cwd" | "env">): ToolAccess;
+  /**
+   * Returns the result of a call that is bound to fail; undefined if it may succeed. Called before a person is asked for
+   * permission, so it changes nothing and tells nothing that the agent may not know.
+   * @param mayRead whether the agent may read the paths of the call
+   */
+  knownFailure?(input: I, context: ToolContext, mayRead: boolean): ToolResult | undefined;
   /** Throws only on unexpected errors. A wrong input gives a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;
   /**

@@ -1,8 +1,9 @@
 import { basename, dirname, resolve } from "node:path";
 import { isSystemError, systemErrorHint, TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
-import { entryOf, fileSize, isDirectory } from "../os/files/fs.ts";
+import { entryOf, isDirectory } from "../os/files/fs.ts";
 import { replaceWithBytes } from "../os/files/tar.ts";
+import { isSpecialFile } from "../os/files/user-files.ts";
 import { exportTeam, type TeamArchive } from "../team/archive/export-team.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { shellWord } from "../text/shell-quote.ts";
@@ -15,7 +16,7 @@ export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment">
 }
 
 /**
- * Saves a team's archive to a file, atomically.
+ * Saves a team's archive to a file, atomically. A pipe or a device is written in place.
  * @param file relative to `cwd`, replaced if it exists; without it a free name made of the team and the time
  * @param signal cancels: nothing is saved, and the reason of the signal is thrown
  * @throws TeamError INVALID_INPUT without a place for the file, PERMISSION_DENIED if it cannot be written, and the errors of `exportTeam`
@@ -35,11 +36,11 @@ export async function saveTeam(
   if (!isDirectory(dirname(path))) throw missingDirectoryError(path);
   const archive = await exportTeam(ref);
   try {
-    await replaceWithBytes(path, archive.bytes, signal);
+    const bytes = await replaceWithBytes(path, archive.bytes, signal);
+    return { file: path, bytes, files: archive.files, isOneMoment: archive.isOneMoment };
   } catch (error) {
     throw isSystemError(error) ? saveError(path, error) : error;
   }
-  return { file: path, bytes: fileSize(path) ?? 0, files: archive.files, isOneMoment: archive.isOneMoment };
 }
 
 /** Returns `<team>-<yyyymmdd-hhmmss>.tar.gz` in local time; `…-2.tar.gz` and so on for more archives in one second. */
@@ -65,7 +66,8 @@ function missingDirectoryError(path: string): TeamError {
 
 function saveError(path: string, error: NodeJS.ErrnoException): TeamError {
   // Without the system's message: it names a temporary file that the user does not know.
-  return new TeamError("PERMISSION_DENIED", `${path} cannot be written (${error.code}); nothing was saved.`, {
+  const end = isSpecialFile(path) ? "the archive is incomplete" : "nothing was saved";
+  return new TeamError("PERMISSION_DENIED", `${path} cannot be written (${error.code}); ${end}.`, {
     hint: `${systemErrorHint(error)} Or name another file with -o.`,
     details: { file: path, errno: error.code },
     cause: error,

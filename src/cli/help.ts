@@ -3,7 +3,16 @@ import type { TeamError } from "../errors.ts";
 import { nearestNames } from "../schema/did-you-mean.ts";
 import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
 import { longName } from "../text/terminal-text.ts";
-import { type Command, optionsOf, type ParsedLine, usageError, usageOf } from "./command.ts";
+import {
+  bind,
+  type Command,
+  type OptionInput,
+  optionsOf,
+  type ParsedLine,
+  usageError,
+  usageOf,
+  valueWithShorthand,
+} from "./command.ts";
 
 /** Columns of the help if stdout is not a terminal, as in commander. */
 const WIDTH = 80;
@@ -33,10 +42,12 @@ export function parseWithCommander(command: Command, words: readonly string[]): 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return { help: help.trimEnd() };
-    throw parseError(command, error);
+    throw parseError(command, error, words);
   }
   const values = parser.opts<Record<string, string | boolean | string[]>>();
-  const options = Object.keys(optionsOf(command)).map((key) => [key, optionValue(values, key)] as const);
+  const options = Object.entries(optionsOf(command)).map(
+    ([key, spec]) => [key, optionValue(command, values, key, spec)] as const,
+  );
   return { operands: parser.args, options: Object.fromEntries(options) };
 }
 
@@ -76,7 +87,10 @@ function parserOf(command: Command): Commander {
   // All operands are optional here: `bind` checks their number, for both parsers alike.
   for (const spec of command.args)
     parser.argument(spec.many ? `[${spec.name}...]` : `[${spec.name}]`, spec.summary);
-  for (const [key, spec] of Object.entries(command.options)) parser.addOption(optionOf(key, spec));
+  for (const [key, spec] of Object.entries(command.options)) {
+    parser.addOption(optionOf(key, spec));
+    for (const other of otherSpellings(spec)) parser.addOption(other.hideHelp());
+  }
   for (const [key, spec] of Object.entries(command.raw ? {} : COMMON_OPTIONS)) {
     if (Object.hasOwn(command.options, key)) continue;
     const option = optionOf(key, spec).helpGroup(COMMON);
@@ -97,28 +111,43 @@ function helpOption({ raw }: Command): Option {
   return raw ? option : option.helpGroup(COMMON);
 }
 
-function optionOf(key: string, spec: OptionSpec): Option {
+function optionOf(key: string, spec: OptionSpec, long = longName(key)): Option {
   const short = spec.short === undefined ? "" : `-${spec.short}, `;
   const word = spec.valueOptional ? `[${spec.value}]` : `<${spec.value}>`;
   const value = spec.value === undefined ? "" : ` ${word}`;
   const choices = spec.choices === undefined ? "" : ` (${spec.choices.join(", ")})`;
-  const option = new Option(`${short}--${longName(key)}${value}`, `${spec.summary}${choices}`);
+  const option = new Option(`${short}--${long}${value}`, `${spec.summary}${choices}`);
   return spec.many
     ? option.argParser((word, before: string[] | undefined) => [...(before ?? []), word])
     : option;
 }
 
+/** Returns the alias, which commander stores under the option's own key, and the shorthand of an option. */
+function otherSpellings({ alias, shorthand, short: _own, ...spec }: OptionSpec): Option[] {
+  return [
+    ...(alias === undefined ? [] : [optionOf(alias, spec, alias)]),
+    ...(shorthand === undefined ? [] : [new Option(`--${shorthand.name}`)]),
+  ];
+}
+
 /** Returns an option's value. Commander reads `--no-sidebar` as the negation of `sidebar`; here it is a normal switch. */
 function optionValue(
+  command: Command,
   values: Record<string, string | boolean | string[]>,
   key: string,
-): string | boolean | string[] | undefined {
+  spec: OptionSpec,
+): OptionInput {
   const negated = /^no([A-Z])(.*)$/.exec(key);
-  if (negated === null) return values[key];
+  if (negated === null) {
+    const value = values[key] === false ? undefined : values[key];
+    const name = spec.shorthand?.name;
+    const isGiven = name !== undefined && values[new Option(`--${name}`).attributeName()] === true;
+    return valueWithShorthand(command, [key, spec], value, isGiven);
+  }
   return values[`${negated[1]?.toLowerCase()}${negated[2]}`] === false ? true : undefined;
 }
 
-function parseError(command: Command, error: CommanderError): TeamError {
+function parseError(command: Command, error: CommanderError, words: readonly string[]): TeamError {
   const flag = /'(--?[^' ,=]*)/.exec(error.message)?.[1];
   if (error.code !== "commander.unknownOption" || flag === undefined) {
     return usageError(command, `cannot read this command line: ${error.message.replace(/^error: /, "")}.`);
@@ -127,10 +156,24 @@ function parseError(command: Command, error: CommanderError): TeamError {
   const nearest = nearestNames(flag, [...known, "--help"])[0];
   // No option begins with three dashes, but the name of a team's directory can.
   const isMistyped = /^--(?!-)/.test(flag) && nearest !== undefined;
-  const hint = isMistyped ? `Did you mean ${nearest}?` : dashHint(flag);
+  const hint = isMistyped ? `Did you mean ${nearest}?` : dashHint(command, words, flag);
   return usageError(command, `has no option ${flag}.`, hint);
 }
 
-function dashHint(flag: string): string {
-  return `Write a word that begins with - after --, as in: -- ${flag}.`;
+/** Returns the hint at `--` if the command accepts the word there; undefined if that would not help. */
+function dashHint(command: Command, words: readonly string[], flag: string): string | undefined {
+  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const word = words[at];
+  // A word with two dashes can be part of a text, never a name.
+  const isText = command.args.some(({ many }) => many);
+  if (word === undefined || (!isText && /^--(?!-)/.test(word))) return undefined;
+  try {
+    const parsed = parseWithCommander(command, [...words.slice(0, at), "--", ...words.slice(at)]);
+    if ("help" in parsed) return undefined;
+    bind(command, parsed);
+  } catch {
+    // The line has another mistake, which the hint would not mend.
+    return undefined;
+  }
+  return `Write a word that begins with - after --, as in: -- ${word}.`;
 }

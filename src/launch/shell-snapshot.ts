@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import type { Clock } from "../os/clock.ts";
+import { type Clock, pause, steadyNow } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { replaceFile } from "../os/files/atomic-write.ts";
 import { ensureDir, entryOf, fileSize, listDir, readText, removeFile, rename } from "../os/files/fs.ts";
@@ -23,12 +23,14 @@ interface SnapshotOptions {
 }
 
 const TIMEOUT_MS = 10_000;
+/** Milliseconds between two looks for a snapshot that another process takes. */
+const POLL_MS = 50;
 /** Milliseconds until a snapshot is removed; agents of its batch are not expected to run longer. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Milliseconds since the last write until an unfinished snapshot is removed: longer than any shell may take. */
 const PARTIAL_RETENTION_MS = 60_000;
-/** Matches only files of teams, complete or partial: their ids begin with `t`. Other programs use the directory too. */
-const OUR_FILE = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
+/** Matches only files of teams, complete, failed or partial: their ids begin with `t`. Other programs use the directory too. */
+const OUR_FILE = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(?:\.none|(\.tmp(\.done)?))?$/;
 
 /**
  * Captures the user's options, functions, aliases and PATH in a file that a shell command can source first. The file contains no
@@ -129,7 +131,7 @@ function fishQuote(word: string): string {
 const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
 
 export interface ShellSnapshot {
-  /** Known before the file exists; until then, commands run without it. */
+  /** Known before the file exists; the first command of an agent waits for it. */
   readonly file: string;
   /** Takes the snapshot once. @returns when the file is complete, or when the shell failed. Never rejects. */
   take(): Promise<unknown>;
@@ -160,8 +162,7 @@ export function shellSnapshot(spawner: Spawner): ShellSnapshot | undefined {
   if (file === undefined) return undefined;
   let taken: Promise<unknown> | undefined;
   const take = (): Promise<unknown> => {
-    // A shell that fails leaves no file; the agent then runs its commands without a snapshot.
-    taken ??= takeSnapshot({ ...options, file }).catch(() => undefined);
+    taken ??= takeOrMark({ ...options, file });
     return taken;
   };
   const snapshot = { file, take };
@@ -169,14 +170,44 @@ export function shellSnapshot(spawner: Spawner): ShellSnapshot | undefined {
   return snapshot;
 }
 
+/** Takes a snapshot. If the shell fails, marks that, and the agents run their commands without a snapshot. Never rejects. */
+async function takeOrMark(options: SnapshotOptions & { readonly file: string }): Promise<void> {
+  const file = await takeSnapshot(options).catch(() => undefined);
+  if (file !== undefined) return;
+  try {
+    replaceFile(failureMark(options.file), "", { sync: false });
+  } catch {
+    // Without the mark, an agent's first command waits until its time is over.
+  }
+}
+
 export function snapshotVariable(snapshot: ShellSnapshot | undefined): Env {
   return snapshot === undefined ? {} : { [SNAPSHOT_VARIABLE]: snapshot.file };
 }
 
-/** Returns a function that gives the shell snapshot of this agent's batch, or undefined until the file is complete. */
-export function snapshotOf(env: Env): () => Promise<string | undefined> {
+/**
+ * Returns a function that gives the shell snapshot of this agent's batch. From its first call on, it waits for the file until
+ * `waitMs` are over, the shell has failed, or the signal of the call aborts; then it gives undefined. Never rejects.
+ */
+export function snapshotOf(
+  env: Env,
+  waitMs = TIMEOUT_MS,
+): (signal?: AbortSignal) => Promise<string | undefined> {
   const file = env[SNAPSHOT_VARIABLE];
-  return async () => completed(file);
+  let giveUpAt: number | undefined;
+  return async (signal) => {
+    if (file === undefined) return undefined;
+    giveUpAt ??= steadyNow() + waitMs;
+    while (completed(file) === undefined && entryOf(failureMark(file)) === undefined) {
+      if (steadyNow() >= giveUpAt || (await pause(POLL_MS, signal)) === "aborted") break;
+    }
+    return completed(file);
+  };
+}
+
+/** The file that says that a shell failed, so that no agent waits for its snapshot. */
+function failureMark(file: string): string {
+  return `${file}.none`;
 }
 
 /** Returns a function that gives a lead's own snapshot, the same that its teammates get. Its first call takes it. */

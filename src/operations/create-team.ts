@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../os/clock.ts";
+import { ownSecrets, redactValue } from "../os/redact.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
 import { changedMetadata } from "../schema/member-metadata.ts";
@@ -20,6 +21,8 @@ export interface CreateTeamInput {
   /** The lead's process; omitted if a person leads from a shell. */
   readonly process?: ProcessIdentity;
   readonly sessionId?: string;
+  /** Facts that the user keeps with it. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits;
 }
@@ -46,7 +49,9 @@ export async function createTeam(
       leadModel: input.model,
       leadMode: input.mode,
       leadProcess: input.process,
-      metadata: input.budget && changedMetadata(undefined, { budget: defined(input.budget) }),
+      metadata: changedMetadata(redactValue(input.metadata, ownSecrets()), {
+        budget: input.budget && defined(input.budget),
+      }),
       now: clock.now(),
     }),
   );

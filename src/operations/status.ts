@@ -3,6 +3,7 @@ import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { InboxMessage } from "../schema/inbox.ts";
+import { visibleMetadata } from "../schema/member-metadata.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
@@ -35,6 +36,8 @@ export interface TeamStatus {
   /** null if the team has no lead process: a person or a script leads. */
   readonly leadAlive: boolean | null;
   readonly members: readonly MemberStatus[];
+  /** Facts that users and other programs keep with the team. */
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly tasks: TaskSummary;
   /** Why no member can continue; null while a member can. */
   readonly deadlock: Deadlock | null;
@@ -72,6 +75,8 @@ export interface MemberStatus {
   readonly budget: BudgetLimits | null;
   readonly startedAt: number | null;
   readonly lastActivityAt: number | null;
+  /** Facts that users and other programs keep with the member. */
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly exit: AgentExit | null;
   /** Present only if git was asked; null for a member without a worktree. */
   readonly git?: WorktreeStatus | null;
@@ -115,6 +120,7 @@ export async function teamStatus(
     displayName: config.displayName ?? config.name,
     leadAlive: alive,
     members,
+    metadata: visibleMetadata(config.metadata),
     tasks: summarize(tasks, broken),
     deadlock: withStrangerFlag(
       config,
@@ -231,6 +237,7 @@ function memberStatus(
     ...usageOf(member, status),
     startedAt: status?.startedAt ?? null,
     lastActivityAt: status?.lastActivityAt ?? null,
+    metadata: visibleMetadata(member.metadata),
     exit: verdict.exit,
   };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { visibleMetadata } from "../schema/member-metadata.ts";
 import type { Task } from "../schema/task.ts";
 
 /** A task's id as a model writes it: a string or a number. */
@@ -9,6 +10,5 @@ export const metadataInput = z.record(z.string(), z.unknown());
 /** Returns a task without this program's private metadata (keys that begin with `_`). */
 export function publicTask(task: Task): Record<string, unknown> {
   const { metadata, ...rest } = task;
-  const visible = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));
-  return { ...rest, metadata: Object.fromEntries(visible) };
+  return { ...rest, metadata: visibleMetadata(metadata) };
 }

@@ -24,6 +24,10 @@ export interface OptionSpec {
   readonly many?: boolean;
   /** The only values that it takes. */
   readonly choices?: readonly string[];
+  /** Another long name, as Claude Code spells it; not in the help. */
+  readonly alias?: string;
+  /** A switch, by its long name, that sets the option to a value, as in Claude Code; not in the help. */
+  readonly shorthand?: { readonly name: string; readonly value: string };
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;

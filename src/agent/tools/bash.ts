@@ -98,7 +98,7 @@ async function runInShell(
 ): Promise<CommandEnd> {
   const { cwd, signal } = context;
   const options = { ...how, cwd, signal, env: withoutModelCredentials(context.env, context.passSecrets) };
-  const shell = shellOf(await context.snapshot?.());
+  const shell = shellOf(await context.snapshot?.(signal));
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.
   if (end.failure !== "not-started" || end.systemCode === TOO_LONG) return end;

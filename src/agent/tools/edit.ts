@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
-import type { Tool } from "../tool.ts";
-import { absolutePath, failed, pathInput, unchangeableReason, writeOwn } from "./file-access.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import {
+  absolutePath,
+  failed,
+  pathInput,
+  unchangeableReason,
+  unreadReason,
+  writeOwn,
+} from "./file-access.ts";
 import { readTextFile } from "./text-file.ts";
 
 const input = z.object({
@@ -19,34 +26,60 @@ export const editTool: Tool<z.infer<typeof input>> = {
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
-  async execute({ file_path, old_string, new_string, replace_all = false }, context) {
-    const path = absolutePath(file_path, context);
-    if (old_string === new_string)
-      return failed("old_string and new_string are the same; nothing was changed.");
-    if (old_string === "") return failed("old_string is empty; use Write for a new file.");
-    const file = readTextFile(path);
-    if (file.problem !== undefined) return failed(file.problem);
-    const problem = unchangeableReason(path, file.look, context);
-    if (problem !== undefined) return failed(problem);
-    if (file.text.includes("\uFFFD"))
-      return failed(`${path} is not valid UTF-8; an edit would damage it. Nothing was changed.`);
-    const [from, to] = lineEndsOf(file.text, old_string, new_string);
-    const count = file.text.split(from).length - 1;
-    if (count === 0)
-      return failed(`old_string does not occur in ${path}; read the lines again and copy it exactly.`);
-    if (count > 1 && !replace_all) {
-      return failed(
-        `old_string occurs ${count} times in ${path}; include more lines around it, or set replace_all.`,
-      );
-    }
-    const line = file.text.slice(0, file.text.indexOf(from)).split("\n").length;
-    writeOwn(path, file.text.split(from).join(to), context);
+  knownFailure: (call, context, mayRead) => {
+    const path = absolutePath(call.file_path, context);
+    // The file may only be looked at if its content is no secret from the agent.
+    const unread = mayRead ? undefined : unreadReason(path, context);
+    if (unread !== undefined) return failed(unread);
+    const planned = planEdit(path, call, context);
+    return "problem" in planned ? failed(planned.problem) : undefined;
+  },
+  async execute(call, context) {
+    const path = absolutePath(call.file_path, context);
+    const planned = planEdit(path, call, context);
+    if ("problem" in planned) return failed(planned.problem);
+    const { text, replacements, line } = planned;
+    writeOwn(path, text, context);
     return {
-      content: `Changed ${path}: ${count} ${count === 1 ? "place" : "places"}, the first at line ${line}.`,
-      data: { filePath: path, replacements: count, line },
+      content: `Changed ${path}: ${replacements} ${replacements === 1 ? "place" : "places"}, the first at line ${line}.`,
+      data: { filePath: path, replacements, line },
     };
   },
 };
+
+type PlannedEdit =
+  | { readonly text: string; readonly replacements: number; readonly line: number }
+  /** Why the call cannot change the file. */
+  | { readonly problem: string };
+
+/** Returns the new text of a file, or why the call cannot succeed. Changes nothing. */
+function planEdit(
+  path: string,
+  { old_string, new_string, replace_all = false }: z.infer<typeof input>,
+  context: ToolContext,
+): PlannedEdit {
+  if (old_string === new_string)
+    return { problem: "old_string and new_string are the same; nothing was changed." };
+  if (old_string === "") return { problem: "old_string is empty; use Write for a new file." };
+  const file = readTextFile(path);
+  if (file.problem !== undefined) return { problem: file.problem };
+  const problem = unchangeableReason(path, file.look, context);
+  if (problem !== undefined) return { problem };
+  if (file.text.includes("\uFFFD"))
+    return { problem: `${path} is not valid UTF-8; an edit would damage it. Nothing was changed.` };
+  const [from, to] = lineEndsOf(file.text, old_string, new_string);
+  const parts = file.text.split(from);
+  const count = parts.length - 1;
+  if (count === 0)
+    return { problem: `old_string does not occur in ${path}; read the lines again and copy it exactly.` };
+  if (count > 1 && !replace_all) {
+    return {
+      problem: `old_string occurs ${count} times in ${path}; include more lines around it, or set replace_all.`,
+    };
+  }
+  const line = file.text.slice(0, file.text.indexOf(from)).split("\n").length;
+  return { text: parts.join(to), replacements: count, line };
+}
 
 /** Adds carriage returns to both texts if the file has them: Read shows lines without them. */
 function lineEndsOf(text: string, from: string, to: string): [string, string] {

@@ -50,12 +50,18 @@ function isPlan(path: string, { planFile }: ToolContext): boolean {
 
 /** Returns why an existing file cannot be changed: it was not read, or has changed since; undefined if it can. */
 export function unchangeableReason(path: string, look: PathStat, context: ToolContext): string | undefined {
+  const unread = unreadReason(path, context);
+  if (unread !== undefined) return unread;
   const seen = context.seenFiles.get(realPathOf(path));
-  // Only this agent writes its plan, and an earlier process of it may have read it.
-  if (seen === undefined && isPlan(path, context)) return undefined;
-  if (seen === undefined) return `${path} has not been read yet. Read it first, then change it.`;
-  if (seen === look.mtimeMs) return undefined;
+  if (seen === undefined || seen === look.mtimeMs) return undefined;
   return `${path} has changed since it was read. Read it again before changing it.`;
+}
+
+/** Returns why a file that the agent has not read cannot be changed, without looking at it; undefined if it was read. */
+export function unreadReason(path: string, context: ToolContext): string | undefined {
+  // Only this agent writes its plan, and an earlier process of it may have read it.
+  if (context.seenFiles.has(realPathOf(path)) || isPlan(path, context)) return undefined;
+  return `${path} has not been read yet. Read it first, then change it.`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
-import type { Tool } from "../tool.ts";
+import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, pathInput, unchangeableReason, writeOwn } from "./file-access.ts";
 
 const input = z.object({
@@ -16,24 +16,34 @@ export const writeTool: Tool<z.infer<typeof input>> = {
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
+  knownFailure: ({ file_path }, context, mayRead) => {
+    const problem = mayRead ? writeProblem(absolutePath(file_path, context), context) : undefined;
+    return problem === undefined ? undefined : failed(problem);
+  },
   async execute({ file_path, content }, context) {
     const path = absolutePath(file_path, context);
-    const look = pathStat(path);
-    if (look.kind === "directory") return failed(`${path} is a directory; nothing was written.`);
-    if (look.kind === "special") return failed(`${path} is not a regular file; nothing was written.`);
-    const above = look.kind === "missing" ? fileAbove(path) : undefined;
-    if (above !== undefined) return failed(`${above} is not a directory; nothing was written.`);
-    const problem = look.kind === "file" ? unchangeableReason(path, look, context) : undefined;
+    const { kind } = pathStat(path);
+    const problem = writeProblem(path, context);
     if (problem !== undefined) return failed(problem);
     writeOwn(path, content, context);
     const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
-    const done = look.kind === "file" ? "Replaced" : "Created";
+    const done = kind === "file" ? "Replaced" : "Created";
     return {
       content: `${done} ${path} (${lines} ${lines === 1 ? "line" : "lines"}).`,
-      data: { filePath: path, lines, created: look.kind === "missing" },
+      data: { filePath: path, lines, created: kind === "missing" },
     };
   },
 };
+
+/** Returns why a file cannot be written; undefined if it can. Changes nothing. */
+function writeProblem(path: string, context: ToolContext): string | undefined {
+  const look = pathStat(path);
+  if (look.kind === "directory") return `${path} is a directory; nothing was written.`;
+  if (look.kind === "special") return `${path} is not a regular file; nothing was written.`;
+  const above = look.kind === "missing" ? fileAbove(path) : undefined;
+  if (above !== undefined) return `${above} is not a directory; nothing was written.`;
+  return look.kind === "file" ? unchangeableReason(path, look, context) : undefined;
+}
 
 /** Returns the parent of a path that is not a directory, if there is one. */
 function fileAbove(path: string): string | undefined {

@@ -89,6 +89,8 @@ export async function permitAndExecute(
   const question = await questionOf(call, run.permissions);
   const first = decideWithHook(question, hookOutcome);
   const isAsked = first.behavior === "ask";
+  const failure = isAsked ? tool.knownFailure?.(call.input, call.context, mayRead(question)) : undefined;
+  if (failure !== undefined) return failure;
   const { answer, decision } = isAsked
     ? await askUntilUnchanged(call, { question, decision: first, hookOutcome }, run)
     : { answer: { allowed: first.behavior === "allow" } as PermissionAnswer, decision: first };
@@ -109,6 +111,13 @@ export async function permitAndExecute(
       ? await execute(call, question)
       : await executeChanged(call, answer.input, run.permissions);
   return note === undefined ? result : withNote(result, `Note with the permission: ${note}`);
+}
+
+function mayRead(question: PermissionQuestion): boolean {
+  const { access } = question;
+  if (access.kind !== "write") return false;
+  const read = { ...question, tool: "Read", access: { kind: "read", paths: access.paths } } as const;
+  return decidePermission(read).behavior === "allow";
 }
 
 function execute({ tool, input, context }: PermittedCall, question: PermissionQuestion): Promise<ToolResult> {

@@ -7,6 +7,7 @@ import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
+import { METADATA_OPTION, metadataOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "create",
@@ -15,6 +16,7 @@ export const command = defineCommand({
   options: {
     description: { short: "d", value: "text", summary: "what the team is for" },
     agentType: { value: "type", summary: "the lead's agent type" },
+    metadata: METADATA_OPTION,
     unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: [
@@ -28,6 +30,7 @@ export const command = defineCommand({
     const home = teamsHome(io.env);
     const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
     const agentType = options.agentType && (await canonicalType(home.root, io.cwd, options.agentType));
+    const metadata = metadataOption(options.metadata);
     const { ref } = await createTeam(home, systemClock, {
       name: args.name,
       cwd: io.cwd,
@@ -35,6 +38,7 @@ export const command = defineCommand({
       ...(options.description === undefined ? {} : { description: options.description }),
       ...(agentType === undefined ? {} : { agentType }),
       ...(mode === undefined ? {} : { mode }),
+      ...(metadata === undefined ? {} : { metadata }),
     });
     const { name, displayName, leadAgentId } = readTeam(ref);
     out.done({ team: name, displayName: displayName ?? name, leadAgentId, config: ref.paths.config }, () =>

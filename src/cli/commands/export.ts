@@ -24,7 +24,7 @@ export const command = defineCommand({
     "The team can keep working during the export. The archive contains whole conversations: keep it as safe as those.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
-    if (options.output === "-") {
+    if (options.output === "-" || STDOUT_FILES.has(options.output ?? "")) {
       if (io.terminal.stdout) throw terminalOutputError();
       const { exportTeam } = await import("../../team/archive/export-team.ts");
       await io.bytesOut((await exportTeam(ref)).bytes);
@@ -46,6 +46,9 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/** Files that lead to stdout. Its other lines would overwrite an archive that is written through them. */
+const STDOUT_FILES: ReadonlySet<string> = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
 
 const BUSY_NOTE =
   "The team kept writing during the export: each file is complete, but the last ones may be a second newer than the first.";

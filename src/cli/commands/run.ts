@@ -30,7 +30,7 @@ import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { checkAudit, reportCheck } from "../audit-report.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { BUDGET_OPTIONS, limitsFromOptions } from "../option-values.ts";
+import { BUDGET_OPTIONS, BYPASS_SWITCH, limitsFromOptions } from "../option-values.ts";
 import { askTrust } from "../trust-prompt.ts";
 
 const ARGS = [
@@ -55,6 +55,7 @@ const OPTIONS = {
     summary:
       "what agents may do without asking (default: permissions.defaultMode of the settings, else default)",
     choices: PERMISSION_MODES,
+    shorthand: BYPASS_SWITCH,
   },
   delegate: { summary: "the lead only coordinates; --permission-mode applies to its teammates" },
   systemPrompt: { value: "text", summary: "the lead's system prompt, instead of the default" },

@@ -31,7 +31,14 @@ import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { BUDGET_OPTIONS, limitsFromOptions, textOption } from "../option-values.ts";
+import {
+  BUDGET_OPTIONS,
+  BYPASS_SWITCH,
+  limitsFromOptions,
+  METADATA_OPTION,
+  metadataOption,
+  textOption,
+} from "../option-values.ts";
 export const command = defineCommand({
   name: "spawn",
   summary: "Start a teammate, and return when it is ready",
@@ -46,9 +53,24 @@ export const command = defineCommand({
     plan: { summary: "it must get a plan approved before it acts" },
     systemPrompt: { value: "text", summary: "its system prompt, instead of its type's and the default" },
     appendSystemPrompt: { value: "text", summary: "text to add at the end of its system prompt" },
-    permissionMode: { value: "mode", summary: "what it may do without asking", choices: PERMISSION_MODES },
-    allowedTools: { value: "rules", summary: "tools that run without asking: Read,Bash(git:*)", many: true },
-    disallowedTools: { value: "rules", summary: "tools that never run", many: true },
+    permissionMode: {
+      value: "mode",
+      summary: "what it may do without asking",
+      choices: PERMISSION_MODES,
+      shorthand: BYPASS_SWITCH,
+    },
+    allowedTools: {
+      value: "rules",
+      summary: "tools that run without asking: Read,Bash(git:*)",
+      many: true,
+      alias: "allowedTools",
+    },
+    disallowedTools: {
+      value: "rules",
+      summary: "tools that never run",
+      many: true,
+      alias: "disallowedTools",
+    },
     tools: { value: "names", summary: "the only tools it has", many: true },
     cwd: { value: "directory", summary: "where it works (default: this directory)" },
     worktree: {
@@ -62,6 +84,7 @@ export const command = defineCommand({
     window: { summary: "open its own tmux window" },
     session: { summary: "use the team's own tmux session" },
     ...BUDGET_OPTIONS,
+    metadata: METADATA_OPTION,
     debug: { summary: "record its decisions and reasons, for teams logs <name> --debug" },
     unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
@@ -100,6 +123,7 @@ export const command = defineCommand({
       disallowedTools: toolList(options.disallowedTools),
       tools: toolList(options.tools),
       cwd: options.cwd,
+      metadata: metadataOption(options.metadata),
       worktree: worktreeOption(options),
       maxMode: deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined,
       budget: limitsFromOptions(options),

@@ -37,6 +37,8 @@ export interface SpawnInput {
   readonly disallowedTools?: readonly string[];
   readonly tools?: readonly string[];
   readonly cwd?: string;
+  /** Facts that the user keeps with it. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
   /** Gives the teammate its own git worktree; it works there in the directory that corresponds to `cwd`. */
   readonly worktree?: WorktreeOptions;
   /** The teammate's limits. */
@@ -142,10 +144,10 @@ function isInvalidRule(rule: string): boolean {
 }
 
 function metadataOf(
-  { tools, worktree, budget = {}, promptOverrides = {} }: SpawnInput,
+  { tools, worktree, metadata, budget = {}, promptOverrides = {} }: SpawnInput,
   typesIn: string | undefined,
 ): NewMember["metadata"] {
-  return changedMetadata(undefined, {
+  return changedMetadata(redactValue(metadata, ownSecrets()), {
     tools: unlessEmpty(tools),
     promptOverrides:
       Object.keys(promptOverrides).length > 0 ? redactValue(promptOverrides, ownSecrets()) : undefined,

@@ -1,11 +1,13 @@
 import {
   closeSync,
+  constants,
   createReadStream,
   createWriteStream,
   fsyncSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -13,8 +15,11 @@ import { Readable, Transform, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { extract, type Header, type Pack, pack } from "tar-stream";
-import { isSystemError, messageOf, TeamError } from "../../errors.ts";
+import { isSystemError, messageOf, systemCode, TeamError } from "../../errors.ts";
+import { pause } from "../clock.ts";
 import { fileSize, makePrivate, PRIVATE_FILE, readFrom, temporaryBeside } from "./fs.ts";
+import { realPathOf } from "./symlinks.ts";
+import { isSpecialFile } from "./user-files.ts";
 
 /** The first bytes of a file that only grows: its content at one moment, read later. */
 interface FileStart {
@@ -91,27 +96,77 @@ export async function saveBytes(
 }
 
 /**
- * Writes a stream to a file that may exist: it is replaced once the new content is completely on disk, or not at all.
+ * Writes a stream to a file that may exist: it is replaced once the new content is completely on disk, or not at all. A link is
+ * followed. A pipe or a device is written in place.
+ * @returns the number of bytes
  * @throws the reason of `signal`
  */
 export async function replaceWithBytes(
   path: string,
   bytes: AsyncIterable<Uint8Array>,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   signal?.throwIfAborted();
-  const temporary = temporaryBeside(path);
+  if (isSpecialFile(path)) return writeInPlace(path, bytes, signal);
+  const real = realPathOf(path);
+  const temporary = temporaryBeside(real);
+  let size: number;
   try {
     await saveBytes(temporary, bytes, signal);
-    renameSync(temporary, path);
+    size = statSync(temporary).size;
+    renameSync(temporary, real);
   } catch (error) {
     rmSync(temporary, { force: true });
     signal?.throwIfAborted();
     throw error;
   }
-  const directory = openSync(dirname(path), "r");
+  const directory = openSync(dirname(real), "r");
   fsyncSync(directory);
   closeSync(directory);
+  return size;
+}
+
+/** Writes a stream to a pipe or a device. Waits for the reader of a pipe; the signal ends the wait. */
+async function writeInPlace(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let size = 0;
+  const counted = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const part of bytes) {
+      size += part.length;
+      yield part;
+    }
+  };
+  const reached = await openWithReader(path, signal);
+  try {
+    // Opened again: a write to the first descriptor would fail instead of waiting for a slow reader.
+    const file = await open(path, constants.O_WRONLY);
+    await pipeline(counted(), file.createWriteStream(), { ...(signal && { signal }) });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    closeSync(reached);
+  }
+  return size;
+}
+
+/** Milliseconds between two attempts to open a pipe that no process reads. */
+const READER_POLL_MS = 50;
+
+/** Opens a file for writing. A blocking open of a pipe without a reader could not be cancelled. */
+async function openWithReader(path: string, signal: AbortSignal | undefined): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if (systemCode(error) !== "ENXIO") throw error;
+    }
+    await pause(READER_POLL_MS, signal);
+    signal?.throwIfAborted();
+  }
 }
 
 /** Returns the bytes of a file. @throws a system error if it is missing */

@@ -34,6 +34,11 @@ export function pathStat(path: string): PathStat {
   }
 }
 
+/** Whether a path leads to a pipe, a device or the like, which is written in place and never replaced. */
+export function isSpecialFile(path: string): boolean {
+  return pathStat(path).kind === "special";
+}
+
 /**
  * Reads a file without a size, such as those of /proc: at most `maxBytes` bytes, and none if reading would block.
  * @returns undefined if it is missing
@@ -56,8 +61,19 @@ export function readUnsized(path: string, maxBytes: number): Buffer | undefined 
   }
 }
 
+/** Writes a pipe or a device. @throws ENXIO, instead of waiting, if no process reads the pipe */
+function writeSpecial(path: string, content: string): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    writeFileSync(fd, content);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /**
- * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. A new file and its missing
+ * Writes a file of the user, completely or not at all. Follows links, and keeps mode and owner. Never replaces a pipe or a
+ * device. A new file and its missing
  * parent directories get their modes from the umask.
  */
 export function writeUserFile(path: string, content: string): void {
@@ -66,6 +82,10 @@ export function writeUserFile(path: string, content: string): void {
   if (old === undefined) {
     mkdirSync(dirname(real), { recursive: true });
     replaceFile(real, content, { mode: "umask" });
+    return;
+  }
+  if (!old.isFile()) {
+    writeSpecial(real, content);
     return;
   }
   // A file with several hard links is written in place, since a rename would separate them.

@@ -400,6 +400,74 @@ describe("Agent.run, permissions", () => {
     });
   });
 
+  describe("a call that is bound to fail", () => {
+    const read = (file_path: string) => ({ name: "Read", input: { file_path } });
+    const edit = (file_path: string, old_string: string, replace_all = false) => ({
+      name: "Edit",
+      input: { file_path, old_string, new_string: "new", replace_all },
+    });
+    /** Runs the calls one after another. Returns their results and the summaries of what a person was asked. */
+    async function results(
+      calls: readonly { name: string; input: Record<string, unknown> }[],
+      rules = NO_RULES,
+    ) {
+      const asked: string[] = [];
+      const ask = async ({ tool, summary }: PermissionAsk) => {
+        asked.push(`${tool} ${summary}`);
+        return { allowed: true };
+      };
+      const ada = agent({ turns: [{ tools: [...calls] }, {}], allow: { mode: () => "default", ask, rules } });
+      await ada.run(input("x"), never);
+      return { asked, results: resultsOf(ada.messages) };
+    }
+
+    test("fails without a permission request if the file was not read or the text does not match", async () => {
+      writeFileSync(join(cwd, "unread.txt"), "old\n");
+      writeFileSync(join(cwd, "a.txt"), "old old\n");
+      const calls = [
+        edit("unread.txt", "old"),
+        { name: "Write", input: { file_path: "unread.txt", content: "new" } },
+        edit("missing.txt", "old"),
+        read("a.txt"),
+        edit("a.txt", "absent"),
+        edit("a.txt", "old"),
+        edit("a.txt", "old", true),
+      ];
+      const { asked, results: told } = await results(calls);
+      expect(asked).toEqual(["Edit a.txt"]);
+      expect(told).toEqual([
+        expect.stringContaining("has not been read yet"),
+        expect.stringContaining("has not been read yet"),
+        expect.stringContaining("does not exist"),
+        expect.stringContaining("old old"),
+        expect.stringContaining("does not occur"),
+        expect.stringContaining("occurs 2 times"),
+        expect.stringContaining("2 places"),
+      ]);
+      expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("new new\n");
+    });
+
+    test("tells nothing about a file that the agent may not read", async () => {
+      writeFileSync(join(home, "there.txt"), "secret\n");
+      const there = join(home, "there.txt");
+      const missing = join(home, "missing.txt");
+      const { asked, results: told } = await results([edit(there, "secret"), edit(missing, "secret")]);
+      expect(asked).toEqual([]);
+      expect(told).toEqual(
+        [there, missing].map((path) => `${path} has not been read yet. Read it first, then change it.`),
+      );
+    });
+
+    test("is refused by a deny rule before it is checked", async () => {
+      const { asked, results: told } = await results([edit("missing.txt", "old")], {
+        ...NO_RULES,
+        deny: ["Edit"],
+      });
+      expect(asked).toEqual([]);
+      expect(told[0]).toContain("The rule Edit denies it");
+    });
+  });
+
   test("does not run a call that is refused", async () => {
     const ask = async () => ({ allowed: false, note: "use ls" });
     const ada = agent({ turns: [{ tools: [bash("touch x")] }], allow: { mode: () => "default", ask } });

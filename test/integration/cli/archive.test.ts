@@ -1,6 +1,16 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { buffer } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
@@ -92,6 +102,50 @@ describe("teams export and import", () => {
     expect((await teams(["export", "-o", "x.tar.gz", "-q"])).out).toBe("");
     expect(readFileSync(file).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
     expect(readdirSync(teams.directory).filter((name) => name.includes(".tmp"))).toEqual([]);
+  });
+
+  it("write a named pipe in place, and never replace it", async () => {
+    const teams = await home();
+    const pipe = join(teams.directory, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const reader = spawn("cat", [pipe], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => {
+      reader.kill("SIGKILL");
+    });
+    const saving = teams(["export", "-o", "pipe", "--json"]);
+    const saved = (await saving).json<{ bytes: number }>();
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+    const bytes = await buffer(reader.stdout);
+    expect(bytes.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+    expect(saved.bytes).toBe(bytes.length);
+    expect((await teams(["import", "-", "--name", "copy"], { stdin: bytes })).code).toBe(0);
+  });
+
+  it.runIf(existsSync("/dev/full"))("write a device through a link, and say that it failed", async () => {
+    const teams = await home();
+    const link = join(teams.directory, "full");
+    symlinkSync("/dev/full", link);
+    const { message } = (await teams(["export", "-o", "full", "--json"])).error();
+    expect(message).toBe(`${link} cannot be written (ENOSPC); the archive is incomplete.`);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(lstatSync("/dev/full").isCharacterDevice()).toBe(true);
+  });
+
+  it("replace the file that a link leads to, not the link", async () => {
+    const teams = await home();
+    const file = join(teams.directory, "x.tar.gz");
+    writeFileSync(file, "old");
+    symlinkSync("x.tar.gz", join(teams.directory, "link"));
+    expect((await teams(["export", "-o", "link"])).code).toBe(0);
+    expect(lstatSync(join(teams.directory, "link")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(file).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+  });
+
+  it("read /dev/stdout as -, since other lines would overwrite the archive", async () => {
+    const teams = await home();
+    const { bytes, out } = await teams(["export", "-o", "/dev/stdout"]);
+    expect(out).toBe("");
+    expect(bytes.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
   });
 
   it("refuse a terminal, a directory and a missing file", async () => {

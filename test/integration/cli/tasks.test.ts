@@ -40,6 +40,31 @@ describe("teams task", () => {
     expect((await teams(["task", "list", "--json"])).json()).toEqual({ tasks: [] });
   });
 
+  it("add and update keep metadata; an empty value removes its key", async () => {
+    const teams = await team();
+    const facts = ["--metadata", "ticket=42", "--metadata", "url=a=b"];
+    expect(await taskOf(teams, ["add", "Fix it", ...facts])).toMatchObject({
+      metadata: { ticket: "42", url: "a=b" },
+    });
+    const changed = ["--metadata", "ticket=", "--metadata", "area=api"];
+    expect((await taskOf(teams, ["update", "1", ...changed])).metadata).toEqual({ url: "a=b", area: "api" });
+    const status = (await teams(["status", "--json"])).json<{ tasks: { list: readonly Task[] } }>();
+    expect(status.tasks.list[0]?.metadata).toEqual({ url: "a=b", area: "api" });
+    for (const wrong of ["novalue", "=x", "_lease=x"]) {
+      const refused = await teams(["task", "add", "x", "--metadata", wrong, "--json"]);
+      expect(refused.error()).toMatchObject({ code: "INVALID_INPUT" });
+    }
+    expect((await teams(["task", "list", "--json"])).json<{ tasks: unknown[] }>().tasks).toHaveLength(1);
+  });
+
+  it("update --no-owner unassigns a task", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "Fix it", "--owner", "dev"]);
+    expect(await taskOf(teams, ["update", "1", "--no-owner"])).not.toHaveProperty("owner");
+    const both = await teams(["task", "update", "1", "--owner", "dev", "--no-owner", "--json"]);
+    expect(both.error().message).toContain("accepts --owner or --no-owner, not both");
+  });
+
   it("add, show, update, done and rm take a task through its life", async () => {
     const teams = await team();
     expect(await taskOf(teams, ["add", "Find", "every", "TODO", "-d", "in src"])).toMatchObject({
@@ -191,6 +216,7 @@ describe("teams status", () => {
           "backend",
           "state",
           "activity",
+          "metadata",
           "paneId",
           "pid",
         ],

@@ -19,6 +19,15 @@ describe("teams create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
+  it("create --metadata keeps facts that status --json shows", async () => {
+    const teams = cliIn();
+    expect((await teams(["create", "review", "--metadata", "ticket=42", "--metadata", "by="])).code).toBe(0);
+    expect((await teams(["status", "--json"])).json()).toMatchObject({
+      metadata: { ticket: "42", by: "" },
+      members: [{ name: "team-lead", metadata: {} }],
+    });
+  });
+
   it("status names the only team when nothing shows which program created it", async () => {
     const teams = cliIn();
     await teams(["create", "crew"]);

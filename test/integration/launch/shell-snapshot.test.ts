@@ -10,7 +10,15 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { takeSnapshot } from "../../../src/launch/shell-snapshot.ts";
+import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
+import { bashTool } from "../../../src/agent/tools/bash.ts";
+import {
+  shellSnapshot,
+  snapshotOf,
+  snapshotVariable,
+  takeSnapshot,
+} from "../../../src/launch/shell-snapshot.ts";
+import { systemClock } from "../../../src/os/clock.ts";
 import { hasEnvEntry, processTable } from "../../../src/os/process/process-table.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -84,6 +92,57 @@ test.skipIf(!existsSync(FISH))("snapshot of fish › contains only PATH, for any
     encoding: "utf8",
   });
   expect(said).toMatch(new RegExp(`^${home}/it's own:`));
+});
+
+describe("an agent whose start-up file is slow", () => {
+  /** Plans the snapshot of a shell whose start-up file waits for `go` in its home. */
+  const planned = (startup: string) => {
+    const home = homeWith(".bashrc", startup);
+    const env = { HOME: home, PATH: "/usr/bin:/bin", SHELL: "/bin/bash" };
+    const snapshot = shellSnapshot({ home: { root: join(home, "root") }, env, clock: systemClock });
+    if (snapshot === undefined) throw new Error("There is no snapshot for bash.");
+    return { home, snapshot, env: snapshotVariable(snapshot) };
+  };
+  const SLOW = `mkfifo "$HOME/go" && : <"$HOME/go"\ngreet() { echo "hello $1"; }\n`;
+
+  test("waits with its first command, and has the functions of the start-up file", async () => {
+    const { home, snapshot, env } = planned(SLOW);
+    const taken = snapshot.take();
+    const context = {
+      cwd: home,
+      env: { HOME: home, PATH: "/usr/bin:/bin" },
+      signal: new AbortController().signal,
+      toolUseId: "t1",
+      seenFiles: new Map(),
+      background: new BackgroundTasks({ cwd: home, secrets: [] }),
+      snapshot: snapshotOf(env),
+    };
+    const result = bashTool.execute({ command: "greet you" }, context);
+    await eventually("the shell in its start-up file", () => existsSync(join(home, "go")));
+    writeFileSync(join(home, "go"), "");
+    expect(await result).toMatchObject({ content: "hello you" });
+    await taken;
+  });
+
+  test("waits no longer than its limit, than the shell, or than its turn", async () => {
+    const { home, snapshot, env } = planned(SLOW);
+    const limited = snapshotOf(env, 100);
+    expect(await limited()).toBeUndefined();
+    const aborted = new AbortController();
+    const waiting = snapshotOf(env)(aborted.signal);
+    aborted.abort();
+    expect(await waiting).toBeUndefined();
+    const taken = snapshot.take();
+    await eventually("the shell in its start-up file", () => existsSync(join(home, "go")));
+    writeFileSync(join(home, "go"), "");
+    await taken;
+    expect(await limited()).toBe(snapshot.file);
+
+    const failed = planned("exit 0\n");
+    const first = snapshotOf(failed.env, Number.POSITIVE_INFINITY)();
+    await failed.snapshot.take();
+    expect(await first).toBeUndefined();
+  });
 });
 
 test("takeSnapshot › removes its own snapshots older than a week, and keeps others", async () => {

@@ -17,6 +17,14 @@ const sample = defineCommand({
     blockedBy: { value: "ids", summary: "a list", many: true },
     worktree: { value: "branch", valueOptional: true, summary: "a value that may be left out" },
     force: { short: "f", summary: "a switch" },
+    noDescription: { summary: "a switch that begins with no, next to the option without it" },
+    extraNames: { value: "names", summary: "a list with an alias", many: true, alias: "extraNames" },
+    mode: {
+      value: "mode",
+      summary: "an option with a shorthand",
+      choices: ["safe", "fast"],
+      shorthand: { name: "go-fast", value: "fast" },
+    },
     noSidebar: { summary: "a switch that begins with no" },
   },
   examples: ["teams sample a", "teams sample a -f"],
@@ -40,6 +48,10 @@ const ACCEPTED: readonly (readonly string[])[] = [
   ["a", "--force", "--json", "--quiet"],
   ["a", "--json", "--json"],
   ["a", "--no-sidebar"],
+  ["a", "--no-description"],
+  ["a", "--extra-names=b", "--extraNames", "c"],
+  ["a", "--go-fast"],
+  ["a", "--go-fast", "--mode", "fast"],
   ["a", "--blocked-by", "1", "--blocked-by", "2,3"],
   ["a", "--teammate-mode", "tmux", "--team", "x", "--as", "me"],
   ["a", "--worktree", "b", "c"],
@@ -159,8 +171,64 @@ describe("an unknown option", () => {
     expect(error.hint).toContain("teams sample <first> [rest...]");
   });
 
-  it("is reported with a hint at -- if it looks like an operand", () => {
+  it("is reported with a hint at -- if the command accepts the word there", () => {
     expect(refusal("-x").hint).toContain("-- -x");
+    expect(refusal("a", "--unlike=b", "c").hint).toContain("-- --unlike=b");
+  });
+
+  it("is reported without that hint if the command would not accept the word", () => {
+    const named = defineCommand({ ...sample, args: [{ name: "first", summary: "one word" }] });
+    const hintOf = (...words: string[]): string => {
+      try {
+        slowly(named, words);
+      } catch (error) {
+        return (error as TeamError).hint ?? "";
+      }
+      throw new Error("it was not refused");
+    };
+    expect(hintOf("-x")).toContain("-- -x");
+    for (const words of [["--unlike"], ["a", "-x"], ["a", "--unlike", "high"], ["-x", "--mode", "odd"]]) {
+      expect(hintOf(...words)).toMatch(/^Usage: /);
+    }
+  });
+});
+
+describe("spellings of Claude Code", () => {
+  it("set the option, and are not in the help", () => {
+    const words = ["a", "--extraNames", "b", "--extra-names", "c", "--go-fast"];
+    const { options } = bind(sample, parseQuickly(sample, words) ?? { operands: [], options: {} });
+    expect([...(options.extraNames as string[])].sort()).toEqual(["b", "c"]);
+    expect(options.mode).toBe("fast");
+    const shown = JSON.stringify(parseWithCommander(sample, ["--help"]));
+    expect(shown).toContain("--extra-names");
+    expect(shown).not.toMatch(/--extraNames|--go-fast/);
+  });
+
+  it("are accepted by spawn and run", async () => {
+    const boundIn = async (name: string, words: readonly string[]) => {
+      const { command } = (await COMMANDS[name]?.load()) ?? { command: sample };
+      return bind(command, parseQuickly(command, words) ?? { operands: [], options: {} }).options;
+    };
+    const words = [
+      "dev",
+      "--dangerously-skip-permissions",
+      "--allowedTools",
+      "Read",
+      "--disallowedTools=Bash",
+    ];
+    expect(await boundIn("spawn", words)).toMatchObject({
+      permissionMode: "bypassPermissions",
+      allowedTools: ["Read"],
+      disallowedTools: ["Bash"],
+    });
+    const run = await boundIn("run", ["goal", "--dangerously-skip-permissions"]);
+    expect(run.permissionMode).toBe("bypassPermissions");
+  });
+
+  it("are refused if they contradict the option", () => {
+    expect(() => slowly(sample, ["a", "--mode", "safe", "--go-fast"])).toThrow(
+      "sample accepts --mode safe or --go-fast, not both.",
+    );
   });
 });
 

@@ -135,6 +135,7 @@ describe("status texts", () => {
     displayName: "audit",
     leadAlive: null,
     members: [],
+    metadata: {},
     tasks: { pending: 0, inProgress: 0, completed: 0, blocked: 0, list: [] },
     deadlock: null,
     approvals: [],

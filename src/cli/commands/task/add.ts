@@ -4,7 +4,13 @@ import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { addTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
-import { listOption, textArgument, textOption } from "../../option-values.ts";
+import {
+  listOption,
+  METADATA_OPTION,
+  metadataOption,
+  textArgument,
+  textOption,
+} from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task add",
@@ -13,6 +19,7 @@ export const command = defineCommand({
   options: {
     description: { short: "d", value: "text", summary: "the details; - reads them from stdin" },
     owner: { value: "member", summary: "assign it to this member, and notify the member" },
+    metadata: METADATA_OPTION,
     blockedBy: { value: "ids", summary: "tasks that must be completed first: 1,2", many: true },
   },
   examples: [
@@ -29,8 +36,16 @@ export const command = defineCommand({
     const owner =
       options.owner === undefined ? {} : { owner: memberByAddress(ref, config, options.owner).name };
     const blockedBy = listOption(options.blockedBy).map((id) => id.replace(/^#/, ""));
+    const metadata = metadataOption(options.metadata);
+    const facts = metadata === undefined ? {} : { metadata };
     const gate = await taskHooks(call, open);
-    const task = await addTask(ref, actor, { subject, description, blockedBy, ...owner }, systemClock, gate);
+    const task = await addTask(
+      ref,
+      actor,
+      { subject, description, blockedBy, ...owner, ...facts },
+      systemClock,
+      gate,
+    );
     out.done({ task }, () => line`Added task #${task.id}.`);
   },
 });

@@ -4,7 +4,7 @@ import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { parseTaskId, textOption } from "../../option-values.ts";
+import { METADATA_OPTION, metadataOption, parseTaskId, textOption } from "../../option-values.ts";
 export const command = defineCommand({
   name: "task update",
   summary: "Change a task",
@@ -16,27 +16,34 @@ export const command = defineCommand({
       choices: ["pending", "in_progress", "completed", "deleted"],
     },
     owner: { value: "member", summary: "assign it to this member, and notify the member" },
+    noOwner: { summary: "unassign it" },
     subject: { value: "text", summary: "its new subject" },
     description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
+    metadata: { ...METADATA_OPTION, summary: "keep a fact with it; an empty value removes the key" },
   },
   examples: [
     "teams task update 3 --status in_progress",
-    "teams task update 3 --owner writer",
+    "teams task update 3 --owner writer --metadata ticket=42",
     'teams task update 3 --subject "Find every FIXME" --json',
   ],
   async run(call) {
     const { args, options, io, out } = call;
     const { status, subject } = options;
     const description = await textOption(io, options.description, "description");
-    if ([status, options.owner, subject, description].every((value) => value === undefined)) {
-      throw usageError(command, "needs --status, --owner, --subject or -d.");
-    }
+    const metadata = removals(metadataOption(options.metadata));
+    if (options.noOwner && options.owner !== undefined)
+      throw usageError(command, "accepts --owner or --no-owner, not both.");
+    const isUnset = [status, options.owner, subject, description, metadata].every((one) => one === undefined);
+    if (isUnset && !options.noOwner)
+      throw usageError(command, "needs --status, --owner, --no-owner, --subject, --metadata or -d.");
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;
     const id = parseTaskId(args.id);
     const update = {
       ...(status === undefined ? {} : { status }),
       ...(options.owner === undefined ? {} : { owner: memberByAddress(ref, config, options.owner).name }),
+      ...(options.noOwner ? { owner: "" } : {}),
+      ...(metadata === undefined ? {} : { metadata }),
       ...(subject === undefined ? {} : { subject }),
       ...(description === undefined ? {} : { description }),
     };
@@ -48,3 +55,10 @@ export const command = defineCommand({
     );
   },
 });
+
+/** Converts empty values to null, which removes their keys. */
+function removals(
+  metadata: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string | null>> | undefined {
+  return metadata && Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, value || null]));
+}

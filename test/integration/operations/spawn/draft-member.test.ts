@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { draftMember, type SpawnInput, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
 import { buildStart } from "../../../../src/operations/spawn/start-steps.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
@@ -33,6 +34,17 @@ test("starting a member › hides the caller's GIT_DIR from an agent in a worktr
   expect(envOf(dev)).toMatchObject({ GIT_DIR: "/else/.git", GIT_EDITOR: "ed" });
   expect(envOf({ ...dev, worktreePath: "/w" })).not.toHaveProperty("GIT_DIR");
   expect(envOf({ ...dev, worktreePath: "/w" })).toMatchObject({ GIT_EDITOR: "ed" });
+});
+
+test("a new teammate › keeps the facts of its spawn beside its own metadata", async () => {
+  const ref = await testTeam();
+  const input = { name: "dev", metadata: { ticket: "42" }, tools: ["Read"] };
+  const [dev] = (await addMembers(ref, [draftMember(contextOf(ref), readTeam(ref), input)])).map(({ name }) =>
+    readTeam(ref).members.find((member) => member.name === name),
+  );
+  expect(dev?.metadata).toMatchObject({ ticket: "42", _tools: ["Read"] });
+  const status = await teamStatus(contextOf(ref));
+  expect(status.members[1]?.metadata).toEqual({ ticket: "42" });
 });
 
 test.each<[string, readonly PermissionMode[], PermissionMode]>([

@@ -1,0 +1,18 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { writeUserFile } from "../../../../src/os/files/user-files.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+
+test("writeUserFile › writes a pipe in place, and fails instead of waiting for its reader", () => {
+  const path = join(temporaryDirectory(), "pipe");
+  execFileSync("mkfifo", [path]);
+  expect(() => writeUserFile(path, "x")).toThrow("ENXIO");
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(reader));
+  writeUserFile(path, "text");
+  const bytes = Buffer.alloc(10);
+  expect(bytes.toString("utf8", 0, readSync(reader, bytes))).toBe("text");
+  expect(lstatSync(path).isFIFO()).toBe(true);
+});
