@@ -1,15 +1,13 @@
 /**
- * Prints the last lines of scripts/test: failed and skipped tests by name, then `N passed, N failed`.
+ * Prints the last lines of scripts/test and scripts/matrix: failed and skipped tests by name, then `N passed, N failed`.
  *
- *   node scripts/lib/test-summary.mjs <vitest's JSON report> <vitest's exit status> [failed checks…]
+ *   node scripts/lib/test-summary.mjs <number of checks> <vitest's JSON report> <vitest's exit status> [failed checks…]
  */
 import fs from "node:fs";
 
-/** The number of checks that scripts/test runs before the tests. */
-const CHECKS = 3;
-
-const [file = "", status = "1", ...failedChecks] = process.argv.slice(2);
-const text = fs.readFileSync(file, "utf8");
+/** `checks` is the number of checks that ran before the tests; each counts as one test. */
+const [checks = "0", file = "", status = "1", ...failedChecks] = process.argv.slice(2);
+const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : "";
 const report = text === "" ? { testResults: [] } : JSON.parse(text);
 const suites = report.testResults;
 const tests = suites.flatMap((suite) => suite.assertionResults);
@@ -22,7 +20,7 @@ const broken = suites
 const skipped = tests
   .filter((test) => !["passed", "failed"].includes(test.status))
   .map((test) => test.fullName);
-const passed = tests.filter((test) => test.status === "passed").length + CHECKS - failedChecks.length;
+const passed = tests.filter((test) => test.status === "passed").length + Number(checks) - failedChecks.length;
 let failures = failedChecks.length + failed.length + broken.length;
 // vitest reports an error outside every test itself; it counts as one failure.
 if (failures === failedChecks.length && status !== "0") failures += 1;

@@ -3,6 +3,7 @@ import { shellQuote } from "../text/shell-quote.ts";
 import { PANE_VARIABLES } from "./agent-environment.ts";
 import { LEAVE_SESSION } from "./leave-session.ts";
 import { RECORD_EXIT } from "./record-exit.ts";
+import { startCheck } from "./start-check.ts";
 
 export interface LaunchScriptInput {
   /** Named in the text that a crashed pane shows. */
@@ -21,7 +22,7 @@ export interface LaunchScriptInput {
  * Returns the script that starts a teammate, run as `/bin/sh <script> outer <instance> <program> <argument>…`. POSIX sh; it
  * contains no secret, so its file may stay. `outer` dies with the terminal. `inner` survives that, and every signal except SIGKILL:
  * it records how the program ended, rings the bells and keeps a crashed pane open for the user. If the record cannot be written (a
- * full disk), it rings all the same and tries again, in a waiting pane until it succeeds.
+ * full disk), it rings all the same and tries again, in a waiting pane until it succeeds. Both refuse to run outside their start.
  */
 export function launchScript(input: LaunchScriptInput): string {
   const { agentId, cwd, paths, bells, surface } = input;
@@ -34,6 +35,7 @@ run=${shellQuote(paths.run)}
 lifeline=${shellQuote(paths.lifeline)}
 log=${shellQuote(surface === "log" ? paths.log : "")}
 kept=${shellQuote(` ${kept.join(" ")} `)}
+${startCheck(agentId)}
 ${ringAll([paths.ready, ...bells])}
 ${BODY}`;
 }
@@ -55,11 +57,13 @@ instance=$2
 shift 2
 
 if [ "$role" = outer ]; then
+  is_own_start "$$" || refuse_start
   # HUP and TERM keep their default action: this process must end with the terminal.
   trap : INT QUIT
   /bin/sh "$0" inner "$instance" "$@"
   exit $?
 fi
+is_own_start "$PPID" || refuse_start
 
 # Rings without waiting: with nonblock, dd fails at once if no process reads the FIFO, or if it is full and thus has rung already.
 # The dd of macOS lacks that flag: there a background process writes, and only that one waits for the reader of a full FIFO.
