@@ -2,15 +2,18 @@ import { readTail } from "../os/files/fs.ts";
 import { parseShape } from "../schema/guards/guard.ts";
 import { journalForm } from "../schema/guards/inbox.ts";
 import type { MessageLine } from "../sidebar/data.ts";
-import type { TeamRef } from "../team/ref.ts";
+import { readCached, type TeamRef } from "../team/ref.ts";
 
 /** How much of the journal's end is read: far more than a screen of messages. */
 const TAIL_BYTES = 64 * 1024;
 
 /** Returns the newest messages of a team, oldest first. The cost does not depend on the length of the journal. */
 export function recentMessages(ref: TeamRef, count: number): MessageLine[] {
-  const lines = readTail(ref.paths.journal, TAIL_BYTES)?.split("\n") ?? [];
-  return lines.flatMap(parseMessage).slice(-count);
+  const { journal } = ref.paths;
+  const messages = readCached(ref, journal, () =>
+    (readTail(journal, TAIL_BYTES)?.split("\n") ?? []).flatMap(parseMessage),
+  );
+  return messages?.slice(-count) ?? [];
 }
 
 /** Parses a line of the journal; nothing for a line that does not parse, or that only records a message's progress. */

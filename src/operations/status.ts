@@ -1,4 +1,4 @@
-import { livenessOf } from "../os/process/identity.ts";
+import { LivenessCache } from "../os/process/liveness-cache.ts";
 import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import type { Ending } from "../schema/ending.ts";
@@ -18,7 +18,7 @@ import { unfinishedEndings } from "../team/members/ending-claims.ts";
 import type { AgentExit } from "../team/members/judge-liveness.ts";
 import { judgeShown } from "../team/members/judge-shown.ts";
 import { currentMode } from "../team/members/permission-mode.ts";
-import type { TeamRef } from "../team/ref.ts";
+import { judgeProcess, type TeamRef } from "../team/ref.ts";
 import { type Deadlock, findDeadlock } from "../team/tasks/deadlock.ts";
 import { withLapsedUnassigned } from "../team/tasks/lease.ts";
 import { listTasks, ownerName } from "../team/tasks/tasks.ts";
@@ -98,9 +98,11 @@ export interface TaskSummary {
  * @param options.git also runs git in each worktree
  */
 export async function teamStatus(
-  ctx: OperationContext,
+  outer: OperationContext,
   { git = false }: { readonly git?: boolean } = {},
 ): Promise<TeamStatus> {
+  // Several parts of a status judge the same processes.
+  const ctx = { ...outer, ref: { livenessCache: new LivenessCache(), ...outer.ref } };
   const config = readTeam(ctx.ref);
   const broken: string[] = [];
   const tasks = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
@@ -113,7 +115,7 @@ export async function teamStatus(
   }));
   const hasForeign = records.some(({ member, status }) => status === undefined && member.name !== LEAD_NAME);
   if (hasForeign) (await import("./approvals/foreign-requests.ts")).openForeignRequests(ctx.ref);
-  const alive = isLeadAlive(config);
+  const alive = isLeadAlive(ctx.ref, config);
   const limits = limitsOf(config);
   return {
     team: config.name,
@@ -189,9 +191,9 @@ export function summarize(tasks: readonly Task[], broken: readonly string[] = []
   };
 }
 
-function isLeadAlive(config: TeamConfig): boolean | null {
+function isLeadAlive(ref: TeamRef, config: TeamConfig): boolean | null {
   if (config.leadProcess === undefined) return null;
-  const liveness = livenessOf(config.leadProcess);
+  const liveness = judgeProcess(ref, config.leadProcess);
   return liveness === "unknown" ? null : liveness === "alive";
 }
 

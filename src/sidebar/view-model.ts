@@ -1,5 +1,5 @@
 import { TONE } from "../text/style.ts";
-import type { SidebarData } from "./data.ts";
+import type { SidebarData, SidebarMember, SidebarTask } from "./data.ts";
 import { taskState } from "./labels.ts";
 import {
   footer,
@@ -87,11 +87,10 @@ function memberList(data: SidebarData, state: SidebarState, { width, height }: S
   const { members } = data.status;
   const two = 1 + members.length * 2 <= height;
   const selected = selectedTarget({ ...state, view: "team" }, data);
-  const rows = members.map((member) =>
-    memberRows(member, data, isAt(selected, { kind: "member", name: member.name }), width, two),
-  );
+  const rows = (member: SidebarMember): Line[] =>
+    memberRows(member, data, isAt(selected, { kind: "member", name: member.name }), width, two);
   const at = members.findIndex((member) => isAt(selected, { kind: "member", name: member.name }));
-  return [heading("MEMBERS", workingCount(data), width), ...around(rows, at, height - 1)];
+  return [heading("MEMBERS", workingCount(data), width), ...around(members, rows, at, height - 1)];
 }
 
 /** Title, bar and the tasks that fit: tasks in progress first, then the next ones. */
@@ -122,24 +121,35 @@ function taskList(data: SidebarData, state: SidebarState, { width, height }: Scr
   const { list } = data.status.tasks;
   const head = [heading("TASKS", taskFigure(list), width), taskBar(list, width)];
   const selected = selectedTarget(state, data);
-  const rows = list.map((task) => taskRows(task, data, isAt(selected, { kind: "task", id: task.id }), width));
+  const rows = (task: SidebarTask): Line[] =>
+    taskRows(task, data, isAt(selected, { kind: "task", id: task.id }), width);
   const at = list.findIndex((task) => isAt(selected, { kind: "task", id: task.id }));
-  return [...head, ...around(rows, at, height - head.length)];
+  return [...head, ...around(list, rows, at, height - head.length)];
 }
 
-/** Returns the blocks around the selected block that fit into `room` rows, and the number of omitted ones on either side. */
-function around(blocks: readonly Line[][], at: number, room: number): Line[] {
-  if (blocks.flat().length <= room) return blocks.flat();
+/**
+ * Returns the blocks around the selected item's block that fit into `room` rows, and the number of omitted ones on either side. Renders
+ * only the blocks that may fit: a block has at least one row.
+ */
+function around<T>(items: readonly T[], rowsOf: (item: T) => Line[], at: number, room: number): Line[] {
+  const blocks: Line[][] = [];
+  const block = (index: number): Line[] | undefined => {
+    const item = items[index];
+    if (item !== undefined) blocks[index] ??= rowsOf(item);
+    return blocks[index];
+  };
+  const all = items.length > room ? undefined : items.flatMap((_, index) => block(index) ?? []);
+  if (all !== undefined && all.length <= room) return all;
   let from = Math.max(0, at);
   let to = from;
-  let used = blocks[from]?.length ?? 0;
+  let used = block(from)?.length ?? 0;
   for (let grew = true; grew; ) {
     grew = false;
     for (const [side, index] of [
       ["to", to + 1],
       ["from", from - 1],
     ] as const) {
-      const size = blocks[index]?.length;
+      const size = block(index)?.length;
       if (size === undefined || used + size > room - 1) continue;
       used += size;
       if (side === "to") to = index;
@@ -147,7 +157,7 @@ function around(blocks: readonly Line[][], at: number, room: number): Line[] {
       grew = true;
     }
   }
-  const below = blocks.length - 1 - to;
+  const below = items.length - 1 - to;
   const more = [from > 0 ? `↑ ${from}` : "", below > 0 ? `↓ ${below}` : ""].filter((part) => part !== "");
   const mark = lineOf([span(`   ${more.join("  ")} more`, { fg: TONE.quiet })]);
   return [...blocks.slice(from, to + 1).flat(), mark].slice(0, Math.max(0, room));

@@ -1,10 +1,13 @@
 import type { Env } from "../os/env.ts";
 import { rootDirectory, runtimeDirectory } from "../os/files/app-directories.ts";
+import { entryOf } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
+import { type Liveness, livenessOf, type RecordedProcess } from "../os/process/identity.ts";
+import type { LivenessCache } from "../os/process/liveness-cache.ts";
 import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import type { TeamConfig } from "../schema/config.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
-import type { ReadCache } from "../store/read-cache.ts";
+import type { FileCache } from "../store/read-cache.ts";
 
 /** Root and runtime directory of this user's teams. */
 export interface Home {
@@ -20,7 +23,9 @@ export interface TeamRef {
   readonly team: TeamDir;
   readonly paths: TeamPaths;
   /** Set in a process that reads the same files repeatedly; a command reads once and needs none. */
-  readonly readCache?: ReadCache;
+  readonly readCache?: FileCache;
+  /** Set by code that judges the same processes several times and acts on none of them. */
+  readonly livenessCache?: LivenessCache;
   /** Set in an agent, which continues with its last config while the file cannot be read; a command refuses instead. */
   readonly keptConfig?: KeptConfig;
 }
@@ -49,6 +54,16 @@ export function readCached<T>(
   read: () => T | undefined,
 ): T | undefined {
   return readCache === undefined ? read() : readCache.get(path, read);
+}
+
+/** Whether a file of a team exists. */
+export function isThere({ readCache }: TeamRef, path: string): boolean {
+  return readCache === undefined ? entryOf(path) !== undefined : readCache.has(path);
+}
+
+/** Judges a recorded process; with a liveness cache, perhaps by an earlier verdict. */
+export function judgeProcess({ livenessCache }: TeamRef, record: RecordedProcess): Liveness {
+  return livenessCache === undefined ? livenessOf(record) : livenessCache.of(record);
 }
 
 /** Returns the root and the runtime directory that the environment names. Creates nothing. */

@@ -6,12 +6,22 @@ import { type Bell, ManualBell } from "./bell.ts";
 /** Names of files that exist only during a change: locks, their owners, temporary files. */
 const TRANSIENT = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 
+/** A bell that also tells what it watches. */
+export interface TreeBell extends Bell {
+  /** Whether changes in this directory are reported now. */
+  isWatched(directory: string): boolean;
+}
+
 /**
  * Opens a bell that rings when a file below the directories changes, for live views (sidebar, `status --watch`). Directories that
  * are created later are watched at once; a missing one of `dirs` is watched from the next wait. Locks and temporary files do not
  * ring.
+ * @param onChange called before a ring with the path of the changed entry; for a directory, anything below it may have changed
  */
-export function openTreeBell(dirs: readonly string[]): Bell {
+export function openTreeBell(
+  dirs: readonly string[],
+  onChange: (path: string) => void = () => undefined,
+): TreeBell {
   const watches = new Map<string, DirectoryWatch>();
   let closed = false;
   const rings = new ManualBell(() => {
@@ -32,6 +42,8 @@ export function openTreeBell(dirs: readonly string[]): Bell {
       } catch {
         // No descriptor is left, or access is denied. No caller would get the error; the reader meets it when it reads.
       }
+      // Only now: a file may have been created in a new directory before it was watched.
+      onChange(changed);
       rings.ring();
     });
     if (watching === undefined) return;
@@ -51,12 +63,16 @@ export function openTreeBell(dirs: readonly string[]): Bell {
   const followNew = (): boolean => {
     if (closed) return false;
     const missing = dirs.filter((dir) => !watches.has(dir));
-    for (const dir of missing) follow(dir);
+    for (const dir of missing) {
+      follow(dir);
+      onChange(dir);
+    }
     return missing.some((dir) => watches.has(dir));
   };
 
   followNew();
   return {
+    isWatched: (directory) => watches.has(directory),
     wait: (options) => {
       // Files in a new directory may have changed before it was watched: wake the reader.
       if (followNew()) rings.ring();

@@ -2,28 +2,17 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { answerApproval } from "../../operations/approvals/approvals.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
-import { teamStatus } from "../../operations/status.ts";
-import { Lifelines } from "../../operations/supervision/lifelines.ts";
-import { isLed, reconcile } from "../../operations/supervision/reconcile.ts";
-import { notifyMissedTaskChanges } from "../../operations/supervision/task-notifications.ts";
 import { filesContext, operationContext } from "../../runtime/operation-context.ts";
 import { type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import { closeSidebar, openSidebar, widthKeeper } from "../../runtime/sidebar-pane.ts";
 import type { Answer } from "../../sidebar/state.ts";
-import { ReadCache } from "../../store/read-cache.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
-import { withStuck } from "../../terminal/status-text.ts";
 import { shellWord } from "../../text/shell-quote.ts";
-import { anyBell } from "../../wakeup/bell.ts";
 import { defineCommand } from "../command.ts";
 import { focusFirstPane } from "../focus-member.ts";
-import { teamBell } from "../follow-team.ts";
-import { recentMessages } from "../recent-messages.ts";
+import { SidebarFeed } from "../sidebar-feed.ts";
 import { readStuckAfterMs } from "../stuck-after.ts";
-
-/** More messages than the tallest screen shows. */
-const MESSAGES = 100;
 
 export const command = defineCommand({
   name: "sidebar",
@@ -48,25 +37,12 @@ export const command = defineCommand({
 
 async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const { io } = call;
-  const cached = { ...open, ref: { ...open.ref, readCache: new ReadCache() } };
-  const ctx = await operationContext(call, cached);
-  const readContext = filesContext(call, cached);
+  const ctx = await operationContext(call, open);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
-  const lifelines = new Lifelines(ctx);
-  const stuckAfterMs = await readStuckAfterMs(call, ctx.home);
+  const feed = new SidebarFeed(ctx, filesContext(call, open), await readStuckAfterMs(call, ctx.home));
   const end = await runSidebar({
-    load: async () => {
-      if (!isLed(ctx)) {
-        lifelines.follow();
-        await reconcile(ctx);
-        await notifyMissedTaskChanges(ctx);
-      }
-      const status = await teamStatus(readContext);
-      const since = { now: ctx.clock.now(), stuckAfterMs };
-      const members = status.members.map((member) => withStuck(member, since));
-      return { status: { ...status, members }, messages: recentMessages(open.ref, MESSAGES) };
-    },
-    changed: anyBell([teamBell(open.ref), lifelines.bell]),
+    load: () => feed.load(),
+    changed: feed.changed,
     act: {
       focus: (member) => focus(ctx, member),
       hide: (member) => hide(ctx, member),

@@ -80,10 +80,12 @@ export function isInboxBroken(ref: TeamRef, agent: string): boolean {
 /** Returns the messages as a repair would leave them, without repairing the file. */
 export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
   const path = ref.paths.inbox(agent);
-  const messages = readCached(ref, path, () =>
-    readInbox(ref, agent)?.flatMap((entry) => readEntry(entry) ?? []),
+  const messages = readCached(
+    ref,
+    path,
+    () => readInbox(ref, agent)?.flatMap((entry) => readEntry(entry) ?? []) ?? ("broken" as const),
   );
-  if (messages !== undefined) return messages;
+  if (messages !== "broken") return messages ?? [];
   const text = readText(path);
   if (text === undefined) return [];
   const entries = parseEntries(text) ?? restoreFromJournal(ref, agent, recoverEntries(text));

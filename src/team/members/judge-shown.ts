@@ -1,8 +1,7 @@
-import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { readCrash } from "../records/read-records.ts";
-import type { TeamRef } from "../ref.ts";
+import { judgeProcess, type TeamRef } from "../ref.ts";
 import { type AgentRecords, judgeLiveness, launchScriptOf } from "./judge-liveness.ts";
 import { hasStartClaim } from "./start-claims.ts";
 
@@ -15,7 +14,7 @@ export function judgeShown(
   member: TeamMember,
   records: AgentRecords,
 ): ReturnType<typeof judgeLiveness> {
-  const verdict = judgeLiveness(member, records);
+  const verdict = judgeLiveness(member, records, (record) => judgeProcess(ref, record));
   if (verdict.alive !== false) return verdict;
   const isStarting = isStartClaimed(member, records) || isRestartingInPane(ref, member, records);
   return isStarting ? { state: "starting", alive: null, exit: null } : verdict;
@@ -42,5 +41,5 @@ function isRestartingInPane(
     return false;
   const crash = readCrash(ref, name);
   if (crash?.instance !== status.instance || crash.at < status.startedAt) return false;
-  return livenessOf(script) === "alive";
+  return judgeProcess(ref, script) === "alive";
 }

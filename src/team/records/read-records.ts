@@ -3,7 +3,7 @@ import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { syncFile } from "../../os/files/atomic-write.ts";
 import { isOwnFifoAt } from "../../os/files/fifo.ts";
 import { entryOf, listDir, removeFile, removeIfEmpty, removeTree, rename } from "../../os/files/fs.ts";
-import { bootId, type Liveness, livenessOf, pidSpace } from "../../os/process/identity.ts";
+import { bootId, type Liveness, pidSpace } from "../../os/process/identity.ts";
 import { type AgentPaths, recordOfEarlierStart } from "../../protocol/paths.ts";
 import { defined } from "../../schema/defined.ts";
 import type { Form } from "../../schema/guards/guard.ts";
@@ -11,7 +11,7 @@ import { exitForm, placeForm, statusForm } from "../../schema/guards/records.ts"
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { ExitRecord, PlaceRecord, StatusRecord } from "../../schema/status.ts";
 import { readRecordFile } from "../../store/json-file.ts";
-import { readCached, type TeamRef } from "../ref.ts";
+import { isThere, judgeProcess, readCached, type TeamRef } from "../ref.ts";
 import { writeRecord } from "./write-records.ts";
 
 /** Returns the status that an agent's process last wrote; undefined before its first (a starting agent), and for another program's member. */
@@ -93,7 +93,7 @@ type RecordName = (typeof RECORDS)[number];
 function readRecord<T>(ref: TeamRef, agent: string, name: RecordName, form: Form<T>): T | undefined {
   const paths = ref.paths.agent(agent);
   const current = readFile(ref, paths[name], form);
-  if (current !== undefined || isPresent(paths.status) || isPresent(paths.place)) return current;
+  if (current !== undefined || isThere(ref, paths.status) || isThere(ref, paths.place)) return current;
   return readFile(ref, recordOfEarlierStart(paths[name]), form);
 }
 
@@ -169,5 +169,5 @@ export function livenessOfAgent(
 ): Liveness | undefined {
   if (status === undefined) return undefined;
   const hasEnded = status.shared === true && readExit(ref, agent)?.instance === status.instance;
-  return hasEnded ? "dead" : livenessOf(status.process);
+  return hasEnded ? "dead" : judgeProcess(ref, status.process);
 }
