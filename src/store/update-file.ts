@@ -1,6 +1,6 @@
 import { type Appended, type StagedFile, stageFile } from "../os/files/atomic-write.ts";
 import { type FileEnd, isUnchanged, readEnd } from "../os/files/file-end.ts";
-import { isMissing, readText } from "../os/files/fs.ts";
+import { fileSize, isMissing, readText } from "../os/files/fs.ts";
 import { type Group, PostedChange, recordGroup, takeWaiting, type WaitingChange } from "./group-commit.ts";
 import { type Held, inQueue, LockLost, type LockOptions, type LockTurn } from "./lock.ts";
 
@@ -25,7 +25,7 @@ export type Update<T> = (
   waiting: readonly string[],
 ) => FileUpdate<T>;
 
-/** What a process needs for a group commit: the holder of the queue makes the changes of those that wait. */
+/** The part of one process in a group commit: while it waits, the holder of the queue may make its change. */
 export interface Offer<T> {
   /** Returns the change for another process, or undefined if only this process can make it. Called once. */
   text(): string | undefined;
@@ -39,6 +39,8 @@ export interface Offer<T> {
 export interface EndUpdate<T> {
   /** Size in bytes from which on this is tried first. */
   readonly from: number;
+  /** Returns whether it is possible at all; called only for a file of that size. */
+  readonly applies?: () => boolean;
   /** @returns undefined if the update needs the whole text */
   readonly update: (end: FileEnd, waiting: readonly string[]) => FileUpdate<T> | undefined;
 }
@@ -149,8 +151,9 @@ async function appendInTurn<T>(
   { atEnd }: Work<T>,
   waiting: readonly WaitingChange[],
 ): Promise<Updated<T> | undefined> {
-  const end = atEnd && readEnd(path, atEnd.from);
-  if (atEnd === undefined || end === undefined) return undefined;
+  if (atEnd === undefined || (fileSize(path) ?? 0) < atEnd.from) return undefined;
+  const end = atEnd.applies?.() === false ? undefined : readEnd(path);
+  if (end === undefined) return undefined;
   const texts = waiting.map(({ text }) => text);
   const plan = tryUpdate(() => atEnd.update(end, texts));
   return (

@@ -24,10 +24,9 @@ export interface FileEnd {
   readonly isYoung: boolean;
 }
 
-/** Reads the end of a file. @returns undefined if there is no file of at least `minSize` bytes */
-export function readEnd(path: string, minSize: number): FileEnd | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile() || stat.size < minSize) return undefined;
+/** Reads the end of a file. @returns undefined if there is no such file */
+export function readEnd(path: string): FileEnd | undefined {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
   try {

@@ -66,9 +66,10 @@ export function changeInbox(
   };
   const atEnd: EndUpdate<void> | undefined = append && {
     from: LARGE,
+    // The sender removes read messages of our members, so it reads them all.
+    applies: () => !isJournalled(ref, agent),
     update: (end, waiting) => {
-      // The sender removes read messages of our members, so it reads them all.
-      const messages = isJournalled(ref, agent) ? undefined : append(waiting);
+      const messages = append(waiting);
       const content = messages && appendedTo(end, messages);
       return content && { value: undefined, content, written };
     },
