@@ -113,12 +113,15 @@ function spelled(name: string): string {
 
 /** Compares two names, ignoring case and Unicode composition (protocol.md section 2). */
 export function sameName(a: string, b: string): boolean {
-  return foldName(a) === foldName(b);
+  return a === b || foldName(a) === foldName(b);
 }
+
+const PLAIN = /^[ -~]*$/;
 
 /** Returns the form of a name for comparisons. */
 export function foldName(name: string): string {
-  return name.normalize("NFC").toLowerCase();
+  // A plain name, as nearly all are, needs no tables of Unicode: a sender compares it with each member.
+  return (PLAIN.test(name) ? name : name.normalize("NFC")).toLowerCase();
 }
 
 export function agentId(name: AgentName | typeof LEAD_NAME, team: TeamDir): AgentId {

@@ -5,7 +5,7 @@ import type { Clock } from "../os/clock.ts";
 import { formatJson } from "../os/files/atomic-write.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { jsonUpdate, readJsonFile, readRecordFile } from "../store/json-file.ts";
-import { updateFile } from "../store/lock.ts";
+import { updateFile } from "../store/update-file.ts";
 
 /** `teams-trust.json` in the root: the user's trust decisions, by the main directory of a repository. */
 const trustFile = z.looseObject({
@@ -74,7 +74,7 @@ export async function setTrust(
         return { ...current, directories: { ...others, ...own } };
       },
     });
-    return plan(text ?? formatJson({}), isLocked);
+    return plan(text ?? formatJson({}), isLocked, []);
   });
   return { directory: key, before };
 }

@@ -4,7 +4,7 @@ import { formatJson } from "../os/files/atomic-write.ts";
 import { readText } from "../os/files/fs.ts";
 import { parseShape, type Shape } from "../schema/guards/guard.ts";
 import { firstIssue } from "../schema/zod-helpers.ts";
-import type { Update } from "./lock.ts";
+import type { Update } from "./update-file.ts";
 
 /** Milliseconds to wait for another program that writes a file in place, before the file is read again. */
 export const REREAD_MS = 20;

@@ -10,7 +10,7 @@ import {
   takeLockDirectory,
 } from "../os/files/lock-directory.ts";
 import { createRecordLink, readRecordLink } from "../os/files/symlinks.ts";
-import { type Liveness, newUuid, ownIdentity, partsOfPidSpace, startTimeOf } from "../os/process/identity.ts";
+import { type Liveness, ownIdentity, partsOfPidSpace, startTimeOf } from "../os/process/identity.ts";
 import { sha256 } from "../protocol/sha256.ts";
 
 /**
@@ -27,11 +27,17 @@ interface Owner {
 }
 
 let self: Omit<Owner, "word"> | undefined;
+let records = 0;
 
-/** Returns a record of this process. @param word has no dots; a random one distinguishes this taking from every other */
-export function ownerRecord(word: string = newUuid().slice(0, 13)): string {
+/** Returns a record of this process. @param word has no dots; the default distinguishes it from every other record of this process */
+export function ownerRecord(word: string = nextWord()): string {
   const { pid, start, host, space, boot } = ownOwner();
   return [pid, start, host, space, boot, word].join(".");
+}
+
+function nextWord(): string {
+  records += 1;
+  return records.toString(36);
 }
 
 /** Parses a record; undefined if it has another format. */
@@ -61,9 +67,18 @@ function ownOwner(): Omit<Owner, "word"> {
   return self;
 }
 
+/** Cached hashes; a process that waits in a queue judges the same holders again and again. */
+const tags = new Map<string, string>();
+const MAX_TAGS = 1_000;
+
 /** Hashes to 36 bits, enough to distinguish one boot, host or start from another. */
 function tag(text: string): string {
-  return Buffer.from(sha256(text), "hex").toString("base64url").slice(0, 6);
+  const known = tags.get(text);
+  if (known !== undefined) return known;
+  if (tags.size >= MAX_TAGS) tags.clear();
+  const hash = Buffer.from(sha256(text), "hex").toString("base64url").slice(0, 6);
+  tags.set(text, hash);
+  return hash;
 }
 
 /** A held lock file: a link whose text is its owner's record. */

@@ -4,6 +4,7 @@ import { entryOf, listDir, temporaryWriter } from "../os/files/fs.ts";
 import { STALE_MS } from "../os/files/lock-directory.ts";
 import { readRecordLink } from "../os/files/symlinks.ts";
 import { startTimeOf } from "../os/process/identity.ts";
+import { isGrouped } from "./group-commit.ts";
 import { withLock } from "./lock.ts";
 import { ownerLiveness, seekOwnerLock } from "./owner-lock.ts";
 
@@ -79,6 +80,6 @@ export function deadTemporaries(directory: string): string[] {
     const age = systemClock.now() - Number(entryOf(join(directory, name))?.mtimeMs ?? Number.NaN);
     // The pid of a writer in another container means nothing here; that writer also renames within 10 s.
     const isLeft = pid !== undefined && age > (startTimeOf(pid) === undefined ? STALE_MS : MAX_TEMPORARY_MS);
-    return isLeft ? [join(directory, name)] : [];
+    return isLeft && !isGrouped(join(directory, name)) ? [join(directory, name)] : [];
   });
 }

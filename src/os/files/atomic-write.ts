@@ -3,6 +3,7 @@ import {
   close,
   closeSync,
   constants,
+  copyFileSync,
   fsync,
   fsyncSync,
   linkSync,
@@ -15,7 +16,15 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
-import { isMissing, makePrivateDir, PRIVATE_DIR, PRIVATE_FILE, temporaryBeside, writeNew } from "./fs.ts";
+import {
+  isMissing,
+  makePrivateDir,
+  PRIVATE_DIR,
+  PRIVATE_FILE,
+  replaceEnd,
+  temporaryBeside,
+  writeNew,
+} from "./fs.ts";
 
 interface WriteOptions {
   /** Mode of the new file, regardless of the umask; default 0600. `umask` applies the umask, for a file of the user. */
@@ -43,8 +52,17 @@ export function replaceFile(path: string, content: string | Uint8Array, options:
   next.settle();
 }
 
+/** The content of a file that begins as another file does: the system copies that part, or shares its blocks. */
+export interface Appended {
+  /** Number of bytes to keep of the file that is replaced. */
+  readonly keep: number;
+  readonly more: string;
+}
+
 /** The complete next content of a file, in a temporary file next to it: one rename makes it visible. */
 export interface StagedFile {
+  /** The path of the temporary file. */
+  readonly temporary: string;
   /** Renames it over the file. Takes microseconds, and needs neither the disk nor a free descriptor. */
   commit(): void;
   /**
@@ -59,13 +77,14 @@ export interface StagedFile {
 /** Writes the next content of a file into a temporary file. On failure the file is unchanged, and the temporary file is removed. */
 export function stageFile(
   path: string,
-  content: string | Uint8Array,
+  content: string | Uint8Array | Appended,
   { mode = PRIVATE_FILE, sync = true }: WriteOptions = {},
 ): StagedFile {
   const temporary = temporaryBeside(path);
   let directory: number | undefined;
   try {
-    writeNew(temporary, content, mode, sync);
+    if (typeof content === "object" && "keep" in content) copyAndAppend(path, temporary, content);
+    else writeNew(temporary, content, mode, sync);
     // Opened now: a failure after the rename could not be undone.
     directory = sync ? openSync(dirname(path), constants.O_RDONLY) : undefined;
   } catch (error) {
@@ -80,6 +99,7 @@ export function stageFile(
     old = undefined;
   };
   return {
+    temporary,
     commit: () => renameSync(temporary, path),
     settle: () => {
       try {
@@ -95,6 +115,12 @@ export function stageFile(
       closeAll();
     },
   };
+}
+
+/** Copies inside the system: no byte of the kept part passes through this process. */
+function copyAndAppend(path: string, temporary: string, { keep, more }: Appended): void {
+  copyFileSync(path, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  replaceEnd(temporary, keep, more);
 }
 
 /**
@@ -131,6 +157,19 @@ function syncDirectory(fd: number): void {
     fsyncSync(fd);
   } catch (error) {
     if (!isUnsupported(error)) throw error;
+  }
+}
+
+/**
+ * Puts the names in a directory on disk, such as that of a file that a dead process renamed.
+ * @throws a system error
+ */
+export function syncNames(directory: string): void {
+  const fd = openSync(directory, constants.O_RDONLY);
+  try {
+    syncDirectory(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   fchmodSync,
   fstatSync,
   fsyncSync,
+  ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -236,6 +237,19 @@ export function writeNew(
     if (mode !== "umask") setFileMode(fd, mode);
     writeAll(fd, typeof content === "string" ? Buffer.from(content) : content);
     if (sync) fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Replaces everything after the first `keep` bytes of a file, and syncs it. Its mode becomes 0600. */
+export function replaceEnd(path: string, keep: number, text: string): void {
+  const fd = openSync(path, constants.O_RDWR | constants.O_APPEND);
+  try {
+    setFileMode(fd, PRIVATE_FILE);
+    ftruncateSync(fd, keep);
+    writeAll(fd, Buffer.from(text));
+    fsyncSync(fd);
   } finally {
     closeSync(fd);
   }

@@ -200,7 +200,7 @@ export function updateTeam(
   const missing = (): TeamError => teamNotFound(ref);
   const update = jsonUpdate({ path, schema: configForm, missing, change });
   return updateTeamFile(ref, path, (text, isLocked) => {
-    const next = update(text, isLocked);
+    const next = update(text, isLocked, []);
     return next.content === undefined ? next : { ...next, written: () => keepLastConfig(ref, next.value) };
   });
 }

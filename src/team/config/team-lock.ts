@@ -3,7 +3,8 @@ import { fileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, readText } from "../../os/files/fs.ts";
 import { isNewerFormat, SCHEMA_VERSION } from "../../schema/migrate.ts";
-import { type Held, type LockOptions, type Update, updateFile, withLock } from "../../store/lock.ts";
+import { type Held, withLock } from "../../store/lock.ts";
+import { type Update, type UpdateOptions, updateFile } from "../../store/update-file.ts";
 import type { TeamRef } from "../ref.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
@@ -24,14 +25,18 @@ export function updateTeamFile<T>(
   ref: TeamRef,
   path: string,
   update: Update<T> | LockedWork<T>,
-  options: LockOptions = {},
+  options: UpdateOptions<T> = {},
 ): Promise<T> {
   if (typeof update === "function") {
-    const guarded: Update<T> = (text, isLocked) => {
-      assertWritable(ref);
-      return update(text, isLocked);
+    const guard = <A extends unknown[], R>(compute: (...args: A) => R) => {
+      return (...args: A): R => {
+        assertWritable(ref);
+        return compute(...args);
+      };
     };
-    return withTeam(ref, path, () => updateFile(path, guarded, options));
+    const { atEnd } = options;
+    const guarded = atEnd && { ...atEnd, update: guard(atEnd.update) };
+    return withTeam(ref, path, () => updateFile(path, guard(update), { ...options, atEnd: guarded }));
   }
   const guarded = (held: Held): T | Promise<T> => {
     assertWritable(ref);

@@ -3,10 +3,12 @@ import { formatJson } from "../../os/files/atomic-write.ts";
 import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
 import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
 import { REREAD_MS } from "../../store/json-file.ts";
-import type { FileUpdate, Held } from "../../store/lock.ts";
+import type { Held } from "../../store/lock.ts";
 import { copyAside } from "../../store/quarantine.ts";
+import type { EndUpdate, FileUpdate, Offer, Update } from "../../store/update-file.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import { readCached, type TeamRef } from "../ref.ts";
+import { appendedTo } from "./inbox-end.ts";
 import { messageKey, parseEntries, readEntry, recoverEntries } from "./inbox-format.ts";
 import { isJournalled, restoreFromJournal } from "./inbox-recovery.ts";
 import { appendJournal, journalled, statesOf } from "./journal.ts";
@@ -19,28 +21,37 @@ interface ChangeOptions {
   readonly warn?: Warn | undefined;
   /** Called once the new entries are in the file, before another process has the lock. */
   readonly written?: () => void;
+  /** Called once another process can change the inbox; the new entries may not be synced yet. */
+  readonly visible?: () => void;
+  /** Lets another process make the change. */
+  readonly offer?: Offer<void>;
+  /** Returns the messages that the change appends to a large inbox whose entries it need not know; undefined if it must. */
+  readonly append?: (waiting: readonly string[]) => readonly InboxMessage[] | undefined;
 }
+
+/** Size in bytes from which on a message is appended to a foreign member's inbox by its end: parsing less costs little. */
+const LARGE = 64 * 1024;
 
 /**
  * Changes an inbox under its lock. A broken file (not one in the middle of a write) is repaired first: whole entries are
  * kept, the others restored from the journal, and the original is copied aside.
  * @param change gets the raw entries, also unreadable ones, and returns their replacement; undefined means no change. It may
- *   run more than once, so it has no effect that must not be repeated.
+ *   run more than once, so it has no effect that must not be repeated. It also makes the changes that wait (see `Offer`).
  */
 export function changeInbox(
   ref: TeamRef,
   agent: string,
-  change: (entries: readonly unknown[]) => readonly unknown[] | undefined,
-  { warn, written }: ChangeOptions = {},
+  change: (entries: readonly unknown[], waiting: readonly string[]) => readonly unknown[] | undefined,
+  { warn, written, visible, offer, append }: ChangeOptions = {},
 ): Promise<void> {
   const path = ref.paths.inbox(agent);
-  return updateTeamFile(ref, path, (text, isLocked) => {
+  const update: Update<void> = (text, isLocked, waiting) => {
     const { entries, broken } = load(ref, agent, text, isLocked);
     if (broken !== undefined && (broken.trim() !== "" || entries.length > 0)) {
       keepOriginal(ref, agent, entries, warn);
     }
-    const plan = (all: readonly unknown[], isRepaired: boolean): FileUpdate<undefined> => {
-      const next = change(all) ?? (isRepaired ? all : undefined);
+    const plan = (all: readonly unknown[], isRepaired: boolean): FileUpdate<void> => {
+      const next = change(all, waiting) ?? (isRepaired ? all : undefined);
       return { value: undefined, content: next && formatJson(next), written };
     };
     try {
@@ -52,7 +63,18 @@ export function changeInbox(
       keepOriginal(ref, agent, writable, warn);
       return plan(writable, true);
     }
-  });
+  };
+  const atEnd: EndUpdate<void> | undefined = append && {
+    from: LARGE,
+    // The sender removes read messages of our members, so it reads them all.
+    applies: () => !isJournalled(ref, agent),
+    update: (end, waiting) => {
+      const messages = append(waiting);
+      const content = messages && appendedTo(end, messages);
+      return content && { value: undefined, content, written };
+    },
+  };
+  return updateTeamFile(ref, path, update, { visible, offer, atEnd });
 }
 
 /** Nested arrays and objects in an entry. No peer writes a tenth of it; the engine's stack allows some thousands. */

@@ -1,147 +1,17 @@
 import { createHash } from "node:crypto";
-import { isSystemError, messageOf, TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
-import type { EventSubject } from "../../schema/event.ts";
-import { type InboxMessage, type JournalLine, TYPED } from "../../schema/inbox.ts";
+import { type InboxMessage, TYPED } from "../../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
-import { recordEvent } from "../../telemetry/event-log.ts";
-import { ring } from "../../wakeup/fifo-bell.ts";
 import { readTeam } from "../config/config.ts";
-import { changeInbox, type Warn, withoutConsumed } from "../inbox/inbox-file.ts";
+import type { Warn } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
-import { appendJournal, deliveredEvents } from "../inbox/journal.ts";
 import { eventSubject, findRecipient, isDown, lookUpMember } from "../members/members.ts";
-import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
-
-/** A message on its way into an inbox. */
-interface Posting {
-  readonly message: InboxMessage;
-  readonly sender: EventSubject;
-  /** Its id is derived from an event, so another process may have sent it already. */
-  readonly isOfEvent: boolean;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly warn?: Warn | undefined;
-}
-
-/** Maximum number of messages in one write, which keeps the lock for a few milliseconds only. */
-const MAX_BATCH = 500;
-
-interface Batch {
-  readonly postings: Posting[];
-  readonly written: Promise<void>;
-}
-
-/** Messages of this process that wait for an inbox's lock, by the path of the inbox. */
-const batches = new Map<string, Batch>();
-
-/**
- * Appends a message to an inbox, unless it is there already or, if it is about an event, was there before. Messages that
- * this process sends to the same agent while it waits for the lock are written together, in the order of the calls.
- * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT, PERMISSION_DENIED; nothing is written in that case
- */
-export function appendMessage(ref: TeamRef, agent: string, posting: Posting): Promise<void> {
-  const path = ref.paths.inbox(agent);
-  const open = batches.get(path);
-  if (open !== undefined && open.postings.length < MAX_BATCH) {
-    open.postings.push(posting);
-    return open.written;
-  }
-  const postings = [posting];
-  const written = writeBatch(ref, agent, postings, () => {
-    if (batches.get(path)?.postings === postings) batches.delete(path);
-  });
-  batches.set(path, { postings, written });
-  return written;
-}
-
-/** @param close closes the batch; called before the messages are written, or if they cannot be */
-async function writeBatch(
-  ref: TeamRef,
-  agent: string,
-  postings: readonly Posting[],
-  close: () => void,
-): Promise<void> {
-  let fresh: readonly Posting[] = [];
-  let isFirstRun = true;
-  try {
-    await changeInbox(
-      ref,
-      agent,
-      (entries) => {
-        close();
-        fresh = freshOf(ref, agent, entries, postings);
-        if (fresh.length === 0) return undefined;
-        // A second run is under the lock of foreign writers, where the journal must not be searched or synced.
-        const kept = isFirstRun ? withoutConsumed(ref, agent, entries) : entries;
-        isFirstRun = false;
-        return [...kept, ...fresh.map(({ message }) => message)];
-      },
-      // Under the lock, so the recipient's journal lines about a message follow this one.
-      { written: () => journalQueued(ref, agent, fresh), warn: (sentence) => warnAll(postings, sentence) },
-    );
-    for (const posting of fresh) recordMessage(ref, agent, posting);
-  } finally {
-    close();
-  }
-}
-
-/** Runs after the lock is released, since other processes wait for it. */
-function recordMessage(ref: TeamRef, to: string, { message, sender }: Posting): void {
-  const { from, text } = message;
-  recordEvent(ref, {
-    type: "message",
-    ...sender,
-    messageId: messageKey(message),
-    from,
-    to,
-    size: text.length,
-    // Matches only the form that `teams` writes; no need to parse the text for an event.
-    protocol: /^\{"type":"([a-z_]{1,64})"/.exec(text)?.[1],
-  });
-}
-
-/** Warns each sender once, however many messages it has in the batch. */
-function warnAll(postings: readonly Posting[], sentence: string): void {
-  for (const warn of new Set(postings.map((posting) => posting.warn))) warn?.(sentence);
-}
-
-function freshOf(
-  ref: TeamRef,
-  agent: string,
-  entries: readonly unknown[],
-  postings: readonly Posting[],
-): readonly Posting[] {
-  const there = new Set(entries.map((entry) => (entry as InboxMessage | null)?.msg_id));
-  const ofEvents = postings.filter(({ isOfEvent }) => isOfEvent).map(({ message }) => messageKey(message));
-  const gone = deliveredEvents(
-    ref,
-    agent,
-    ofEvents.filter((id) => !there.has(id)),
-  );
-  return postings.filter(({ message }) => {
-    const id = messageKey(message);
-    if (there.has(id) || gone.has(id)) return false;
-    there.add(id);
-    return true;
-  });
-}
-
-function journalQueued(ref: TeamRef, agent: string, postings: readonly Posting[]): void {
-  const lines = postings.map(({ at, message }): JournalLine => {
-    return { at, id: messageKey(message), to: agent, state: "queued", message };
-  });
-  try {
-    appendJournal(ref, lines);
-  } catch (error) {
-    // The messages are in the inbox, so sending them succeeded; the recipient journals what is missing here.
-    if (!(error instanceof TeamError) || error.code !== "PERMISSION_DENIED") throw error;
-  }
-}
+import { appendMessage } from "./append-messages.ts";
 
 export interface OutgoingMessage {
   /** Set by the transport from the sender's identity, never from a model's text. */
@@ -195,27 +65,14 @@ async function deliver(
   { clock, warn }: PutOptions,
 ): Promise<Delivery> {
   const message = compose(config, mail, clock);
-  await appendMessage(ref, to.name, {
+  const isUp = await appendMessage(ref, to.name, {
     message,
     sender: eventSubject(ref, config, mail.from),
     isOfEvent: mail.messageId !== undefined,
     at: clock.now(),
     warn,
   });
-  return { messageId: messageKey(message), to: to.name, queuedForRestart: !ringBell(ref, to.name) };
-}
-
-/** Rings a member's bell. @returns false if the member is known to be down */
-function ringBell(ref: TeamRef, agent: string): boolean {
-  try {
-    const status = readStatus(ref, agent);
-    if (status?.bell !== undefined) ring(status.bell);
-    return status === undefined || !isDown(ref, agent, status);
-  } catch (error) {
-    // The message is in the file: an error would make the sender send it again. Losing a bell is harmless.
-    if (!isSystemError(error) && !(error instanceof TeamError)) throw error;
-    return true;
-  }
+  return { messageId: messageKey(message), to: to.name, queuedForRestart: !isUp };
 }
 
 /** Creates the inbox entry, with secrets redacted as in every file that `teams` writes. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { jsonUpdate, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
-import { updateFile } from "../../../src/store/lock.ts";
+import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { updateFile } from "../../../src/store/lock.ts";
+import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const SHORT = { waitMs: 60 };
@@ -93,4 +93,23 @@ test("updateFile calls `written` before the next process has its turn", async ()
   };
   await updateFile(path, () => ({ value: undefined, content: "new", written }));
   expect(seen).toEqual([["new", false, true]]);
+});
+
+test("updateFile appends to a large file, unless it changed meanwhile: then it updates the whole text", async () => {
+  for (const isChanged of [false, true]) {
+    const path = fileWith("some old text");
+    await updateFile(path, (text) => ({ value: undefined, content: `${text}+whole` }), {
+      atEnd: {
+        from: 5,
+        update: ({ bytes, size }) => {
+          expect([`${bytes}`, size]).toEqual(["some old text", 13]);
+          // Of the same length, and within the same tick of the file system's clock.
+          if (isChanged) writeFileSync(path, "SOME OLD TEXT");
+          return { value: undefined, content: { keep: 8, more: "+end" } };
+        },
+      },
+    });
+    expect(readFileSync(path, "utf8")).toBe(isChanged ? "SOME OLD TEXT+whole" : "some old+end");
+    expect(readdirSync(join(path, ".."))).toEqual(["f"]);
+  }
 });
