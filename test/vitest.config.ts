@@ -29,7 +29,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
+          include: ["test/{e2e,storm}/**/*.test.ts"],
           setupFiles: ["test/support/setup/isolate-environment.ts"],
           globalSetup: ["test/support/setup/global-build.ts"],
         },

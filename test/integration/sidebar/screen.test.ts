@@ -150,6 +150,16 @@ describe("sidebar in a pane", () => {
     await eventually("the way to the pane", () => log().includes("focus history"));
   });
 
+  test("moves the selection with the wheel, down and up", async () => {
+    const { keys, sees } = await openSidebar();
+    keys("j");
+    await sees("▌● inventory");
+    keys("-l", "\x1b[<65;5;5M");
+    await sees("▌● history");
+    keys("-l", "\x1b[<64;5;5M");
+    await sees("▌● inventory");
+  });
+
   test("redraws when its bell rings, at most ten times a second", async () => {
     const { show, sees, log } = await openSidebar();
     const before = log().length;

@@ -318,6 +318,11 @@ describe("SendMessage for a shutdown", () => {
   it("refuses an answer without a request", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await handsOf(ref, "dev");
+    const withoutId = { type: "shutdown_response", approve: true };
+    // Neither an answer nor a message: the lead would take its text for an agreement.
+    expect(await dev.data("SendMessage", { to: LEAD_NAME, message: withoutId })).toMatchObject({
+      success: false,
+    });
     const response = { type: "shutdown_response", request_id: "shutdown-1@dev", approve: true };
     expect(await dev.data("SendMessage", response)).toMatchObject(refusal("REQUEST_NOT_FOUND"));
     expect(readStatus(ref, "dev")?.agreedToStop).toBeUndefined();

@@ -112,13 +112,13 @@ async function damaged(damage: (text: string) => string) {
 }
 
 test.each([
-  ["cut off", (text: string) => text.slice(0, -30)],
-  ["damaged in the middle", (text: string) => text.replace('"three"', '"thr')],
-  ["emptied", () => ""],
-  ["replaced by garbage", () => "\u0000\u0001 no json"],
+  ["cut off", (text: string) => text.slice(0, -30), "4 messages were"],
+  ["damaged in the middle", (text: string) => text.replace('"three"', '"thr'), "4 messages were"],
+  ["emptied", () => "", "3 messages were"],
+  ["replaced by garbage", () => "\u0000\u0001 no json", "3 messages were"],
 ])(
   "inbox repair › restores unread messages from the journal into an inbox that was %s (S24)",
-  async (_, damage) => {
+  async (_, damage, count) => {
     const ref = await damaged(damage);
     const waiting = ["two", "three", "four"];
     expect(unreadCount(ref, "a")).toBe(3);
@@ -128,11 +128,24 @@ test.each([
     await sendMessage(ref, { from: "team-lead", to: "a", text: "five" }, undefined, (said) =>
       warnings.push(said),
     );
-    expect(warnings).toEqual([expect.stringContaining("was broken")]);
+    expect(warnings).toEqual([expect.stringContaining(`was broken: ${count} recovered from it`)]);
     const found = (await unreadMessages(ref, "a")).map(({ message }) => message.text);
     expect(found).toEqual([...waiting, "five"]);
   },
 );
+
+test("inbox repair › reports a single restored message as one", async () => {
+  const ref = await testTeam(["a"]);
+  await prepareRun(ref, ["a"]);
+  writeStatus(ref, "a", statusOf());
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "one" });
+  writeFileSync(ref.paths.inbox("a"), "[{");
+  const warnings: string[] = [];
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "two" }, undefined, (said) =>
+    warnings.push(said),
+  );
+  expect(warnings).toEqual([expect.stringContaining("was broken: 1 message was recovered from it")]);
+});
 
 test("inbox repair › a message missing from a valid inbox is not reported as delivered without a receipt", async () => {
   const ref = await damaged(() => "[]");

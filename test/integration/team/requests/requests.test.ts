@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { addSecrets } from "../../../../src/os/redact.ts";
 import {
   answerRequest,
+  closeRequest,
   openRequest,
   readAnswer,
   readRequest,
@@ -19,4 +20,18 @@ test("requests › contain no secret of the environment, and neither do their an
   expect(`${readFileSync(request, "utf8")}${readFileSync(answer, "utf8")}`).not.toContain("hunter2");
   expect(readRequest(ref, "p").summary).toBe("[secret] it");
   expect(readAnswer(ref, "p")?.note).toBe("not [secret]");
+});
+
+test("a closed request › keeps its answer as evidence only while its id cannot be recorded", async () => {
+  const ref = await testTeam(["dev"]);
+  openRequest(ref, { id: "p", kind: "plan", from: "dev", summary: "s", payload: {}, at: 1 });
+  await answerRequest(ref, "p", { approve: true, by: "pane", at: 2 });
+  const { request, answer } = ref.paths.request("p");
+  mkdirSync(ref.paths.answered);
+  closeRequest(ref, "p");
+  expect([existsSync(request), existsSync(answer)]).toEqual([false, true]);
+  rmdirSync(ref.paths.answered);
+  closeRequest(ref, "p");
+  expect(existsSync(answer)).toBe(false);
+  expect(readFileSync(ref.paths.answered, "utf8")).toBe('"p"\n');
 });

@@ -1,0 +1,20 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { it } from "vitest";
+import { MAY_MOUNT, memoryDisk } from "../support/storm/disk.ts";
+import { DEADLINE, kills, type Random, rounds, SEED } from "../support/storm/storm.ts";
+
+it.skipIf(!MAY_MOUNT)(
+  `a storm on a disk that fills up › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`,
+  { timeout: DEADLINE },
+  async () => {
+    const disk = memoryDisk();
+    const fill = async (random: Random) => {
+      disk.fill(random() < 0.5 ? 0 : random() * 40_000);
+      await delay(random() * 1_500);
+      disk.empty();
+    };
+    await rounds(disk.path, async (team, storm) => {
+      await storm.rage({ ...kills(team), "fill the disk": fill, "fill it again": fill });
+    });
+  },
+);

@@ -1,0 +1,13 @@
+import { existsSync, truncateSync } from "node:fs";
+import { it } from "vitest";
+import { temporaryDirectory } from "../support/files/temporary-directory.ts";
+import { DEADLINE, kills, rounds, SEED } from "../support/storm/storm.ts";
+
+it(`a storm of kills and foreign writers › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`, {
+  timeout: DEADLINE,
+}, async () => {
+  await rounds(temporaryDirectory(), async (team, storm) => {
+    const spoilConfig = () => existsSync(team.ref.paths.config) && truncateSync(team.ref.paths.config, 0);
+    await storm.rage({ ...kills(team), "spoil the config": spoilConfig });
+  });
+});

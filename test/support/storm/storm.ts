@@ -1,0 +1,133 @@
+import { spawnSync } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "vitest";
+import { messageOf } from "../../../src/errors.ts";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readPlace } from "../../../src/team/records/read-records.ts";
+import { seeded } from "../random/seeded-random.ts";
+import { type Letter, sendLetter, tear, writeAsForeign } from "./letters.ts";
+import { isAlive, MEMBERS, StormTeam, TASKS } from "./storm-team.ts";
+
+const IS_FULL = process.env.STORM === "full";
+export const SEED = Number(process.env.STORM_SEED) || Math.ceil(Math.random() * 1_000_000);
+/** Storms of each kind; each is followed by a calm, in which every promise is checked. */
+const ROUNDS = IS_FULL ? 30 : 2;
+/** Milliseconds of one storm. */
+const STORM_MS = 3_000;
+export const DEADLINE = IS_FULL ? 3_600_000 : 180_000;
+
+export type Random = () => number;
+/** Random events by name; each may take some time. */
+export type Events = Readonly<Record<string, (random: Random) => unknown>>;
+
+/** Draws from a list. */
+function one<T>(random: Random, list: readonly T[]): T {
+  return list[Math.floor(random() * list.length)] as T;
+}
+
+/** Senders and foreign writers, which work while the events happen. */
+export class Storm {
+  readonly #team: StormTeam;
+  readonly #seed: number;
+  #count = 0;
+  #isOver = false;
+
+  constructor(team: StormTeam, seed: number) {
+    this.#team = team;
+    this.#seed = seed;
+  }
+
+  /** @param writers also lets other programs write into the inboxes */
+  async rage(events: Events, { writers = true } = {}): Promise<void> {
+    // One sequence for each actor: the speed of one does not change the events of another.
+    const random = (actor: number) => seeded(this.#seed * 10 + actor + this.#count * 100);
+    this.#isOver = false;
+    const working = [
+      this.#send(random(1)),
+      this.#send(random(2)),
+      ...(writers ? [this.#write(random(3))] : []),
+    ];
+    try {
+      await this.#disturb(events, random(4));
+    } finally {
+      this.#isOver = true;
+      await Promise.all(working);
+    }
+  }
+
+  async #disturb(events: Events, random: Random): Promise<void> {
+    for (const end = performance.now() + STORM_MS; performance.now() < end; ) {
+      await delay(100 + random() * 700);
+      const [name, event] = one(random, Object.entries(events));
+      this.#team.note(name);
+      await event(random);
+    }
+    this.#team.note("calm");
+  }
+
+  #next(random: Random): Omit<Letter, "isAcknowledged"> {
+    this.#count += 1;
+    const id = `storm-${this.#count}.`;
+    const wish = random() < 0.3 ? ` please do ${one(random, TASKS)}.` : "";
+    return { id, text: `${id}${wish}`, to: one(random, MEMBERS) };
+  }
+
+  /** Sends messages, and kills a third of the senders. */
+  async #send(random: Random): Promise<void> {
+    const { t, letters } = this.#team;
+    while (!this.#isOver) {
+      const lifeMs = random() < 0.3 ? 20 + random() * 400 : undefined;
+      letters.push(await sendLetter(t.env, this.#next(random), lifeMs));
+    }
+  }
+
+  /** Writes as another program does: with the lock, or torn and without it. */
+  async #write(random: Random): Promise<void> {
+    const { ref, letters } = this.#team;
+    while (!this.#isOver) {
+      await delay(random() * 300);
+      const letter = this.#next(random);
+      if (random() < 0.3) tear(ref.paths.inbox(letter.to));
+      else letters.push(await writeAsForeign(ref.paths.inbox(letter.to), letter));
+    }
+  }
+}
+
+/** Kills of everything but the senders, whose kills belong to every storm. */
+export function kills(team: StormTeam): Events {
+  const { t, ref } = team;
+  const kill = (pid: number | undefined) => isAlive(pid) && signalProcess(pid, "SIGKILL");
+  const killAgent = (random: Random) => kill(team.pidOf(one(random, MEMBERS)));
+  return {
+    "kill an agent": killAgent,
+    "kill another agent": killAgent,
+    "kill the lead": () => kill(team.pidOf(LEAD_NAME)),
+    "kill a launch script": (random) => kill(readPlace(ref, one(random, MEMBERS))?.panePid),
+    "kill the tmux server": () =>
+      spawnSync("tmux", ["-L", t.env.TEAMS_TMUX_SOCKET ?? "", "kill-server"], { env: t.env }),
+  };
+}
+
+/** Lets storms come over a team, each with a calm in which every promise is checked. */
+export async function rounds(
+  root: string,
+  round: (team: StormTeam, storm: Storm) => Promise<void>,
+): Promise<void> {
+  const team = new StormTeam(root);
+  const storm = new Storm(team, SEED);
+  try {
+    await team.begin();
+    for (let i = 0; i < ROUNDS; i += 1) {
+      await round(team, storm);
+      await team.calm();
+      await team.check();
+    }
+    await team.completeTasks();
+    await team.check();
+    expect(team.letters.some(({ isAcknowledged }) => isAcknowledged)).toBe(true);
+    await team.end();
+  } catch (error) {
+    throw new Error(`${messageOf(error)}\n\n${team.diary()}`, { cause: error });
+  }
+}
