@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
-import { BackgroundTasks, type TaskNotice } from "./background/background-tasks.ts";
+import { BackgroundTasks, type TaskFacts, type TaskNotice } from "./background/background-tasks.ts";
 import { NOTHING_SPENT, type Spent } from "./conversation/call-model.ts";
 import { ContextWindow } from "./conversation/context-window.ts";
 import { Conversation } from "./conversation/conversation.ts";
@@ -56,6 +56,8 @@ export interface AgentOptions {
   readonly facts?: () => string;
   /** Called at each end of background work that the agent has not noticed yet. */
   readonly onTaskEnd?: (notice: TaskNotice) => void;
+  /** Called with all known background tasks when one starts or ends. */
+  readonly onBackgroundChange?: (tasks: readonly TaskFacts[]) => void;
   /** Called before each tool call except the first, and before the model is called again. `stop` ends the turn there. */
   readonly betweenTools?: () => Promise<"go" | "stop">;
   /** Called before each call of the model, with the conversation on the disk. It may wait. `stop` ends the turn there. */
@@ -88,6 +90,8 @@ export interface Agent {
   addCost(spent: Spent): void;
   /** Number of commands and subagents that it runs in the background. */
   readonly runningInBackground: number;
+  /** Begins to end a background task for a person; `onTaskEnd` reports its end. Does nothing if it does not run. */
+  endBackgroundTask(id: string): void;
   /** Ends its background work. Call it between turns, and run no turn afterwards. */
   end(): Promise<void>;
 }
@@ -115,7 +119,13 @@ class ConversationAgent implements Agent {
     this.clock = options.clock ?? systemClock;
     const secrets = secretsOf(options.env);
     this.emit = maskEvents(options.onEvent, secrets);
-    this.background = new BackgroundTasks({ cwd: options.cwd, secrets, onEnd: options.onTaskEnd });
+    this.background = new BackgroundTasks({
+      cwd: options.cwd,
+      secrets,
+      onEnd: options.onTaskEnd,
+      onChange: options.onBackgroundChange,
+      clock: this.clock,
+    });
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
     this.conversation = new Conversation(transcript);
@@ -151,6 +161,10 @@ class ConversationAgent implements Agent {
 
   get runningInBackground(): number {
     return this.background.running;
+  }
+
+  endBackgroundTask(id: string): void {
+    this.background.endForPerson(id);
   }
 
   end(): Promise<void> {

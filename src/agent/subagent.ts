@@ -2,7 +2,7 @@ import { type AgentOptions, createAgent } from "./agent.ts";
 import type { Hooks } from "./hooks/hooks.ts";
 import type { TurnResult } from "./turn/turn.ts";
 
-interface SubagentOptions extends Omit<AgentOptions, "onTaskEnd" | "onInputRecorded"> {
+interface SubagentOptions extends Omit<AgentOptions, "onTaskEnd" | "onInputRecorded" | "onBackgroundChange"> {
   /** Id for hooks. */
   readonly id: string;
   readonly agentType: string;

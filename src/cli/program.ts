@@ -39,6 +39,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   mode: { group: "Teammates", load: () => import("./commands/mode.ts") },
   budget: { group: "Teammates", load: () => import("./commands/budget.ts") },
   interrupt: { group: "Teammates", load: () => import("./commands/interrupt.ts") },
+  bg: { group: "Teammates", load: () => import("./commands/bg.ts") },
   shutdown: { group: "Teammates", load: () => import("./commands/shutdown.ts") },
   kill: { group: "Teammates", load: () => import("./commands/kill.ts") },
   send: { group: "Messages", load: () => import("./commands/send.ts") },

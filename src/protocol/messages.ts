@@ -145,6 +145,12 @@ const shapes = {
       permission_updates: z._default(z.array(z.unknown()), []),
     }),
   team_permission_update: () => z.looseObject({ type: z.literal("team_permission_update") }),
+  background_end_request: () =>
+    z.looseObject({
+      type: z.literal("background_end_request"),
+      taskId: z.string(),
+      from: textOrEmpty(),
+    }),
   interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: textOrEmpty() }),
 } as const;
 

@@ -64,6 +64,8 @@ export interface AgentPaths {
   readonly exit: string;
   /** The exit record of the previous program, if it was restarted in its pane. */
   readonly crash: string;
+  /** The background tasks of its process. */
+  readonly background: string;
   /** Reports of the agent that could not be delivered yet. */
   readonly unsent: string;
   readonly launchScript: string;
@@ -128,6 +130,7 @@ function agentPaths(run: string, runtime: string): AgentPaths {
     place: join(run, "place.json"),
     exit: join(run, "exit.json"),
     crash: join(run, "crash.json"),
+    background: join(run, "background.json"),
     unsent: join(run, "unsent.json"),
     launchScript: join(run, "launch.sh"),
     endWanted: join(run, "end-wanted"),

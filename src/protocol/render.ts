@@ -57,6 +57,8 @@ export function proseOf(message: ProtocolMessage): string {
       return `Permission mode set to ${message.mode}.`;
     case "interrupt_request":
       return "The turn was interrupted.";
+    case "background_end_request":
+      return `The background task ${message.taskId} is to end.`;
   }
 }
 
@@ -194,6 +196,8 @@ function protocolHeadline(message: ProtocolMessage): string {
       return `answers: ${firstLine(message.answer)}`;
     case "interrupt_request":
       return "interrupts the turn";
+    case "background_end_request":
+      return `ends the background task ${message.taskId}`;
   }
 }
 

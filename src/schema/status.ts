@@ -121,3 +121,26 @@ export const exitRecord = z.looseObject({
   lastLines: z._default(z.array(z.string()), []),
 });
 export type ExitRecord = z.infer<typeof exitRecord>;
+
+/** A command or subagent that works in the background of an agent. */
+const backgroundTask = z.object({
+  id: z.string(),
+  kind: z.enum(["bash", "agent"]),
+  /** The command, or the purpose of a subagent; redacted. */
+  what: z.string(),
+  status: z.enum(["running", "completed", "failed", "killed"]),
+  /** How it ended; empty while it runs. */
+  how: z.string(),
+  outputFile: z.string(),
+  /** Milliseconds since the epoch. */
+  startedAt: z.number(),
+  endedAt: z.optional(z.number()),
+});
+export type BackgroundTask = z.infer<typeof backgroundTask>;
+
+/** `run/<agent>/background.json`: the background tasks of an agent's process, oldest first. Only the agent writes it. */
+export const backgroundRecord = z.object({
+  process: processIdentity,
+  tasks: z.array(backgroundTask),
+});
+export type BackgroundRecord = z.infer<typeof backgroundRecord>;

@@ -1,5 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
-import type { TaskNotice } from "../agent/background/background-tasks.ts";
+import type { TaskFacts, TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permitted-call.ts";
 import { messageOf } from "../errors.ts";
@@ -15,6 +15,7 @@ import { TypedInput } from "./inbox/typed-input.ts";
 import type { WorkerEnd } from "./lifecycle.ts";
 import type { TeamRoster } from "./prompts/roster.ts";
 import { AgentActivity, type SubagentName } from "./reports/agent-activity.ts";
+import { recordBackground } from "./reports/background-record.ts";
 import type { WorkSinceIdle } from "./turn/idle-notice.ts";
 import { Turns } from "./turn/turns.ts";
 import type { ShutdownRequests } from "./turn-queue.ts";
@@ -134,6 +135,11 @@ export class Worker {
   notifyTaskEnd(notice: TaskNotice): void {
     this.#context.queue.addTaskEnd(notice);
     this.#context.wake.set();
+  }
+
+  /** Records the background tasks of the agent, so that a person can list, read and end them. */
+  recordBackground(tasks: readonly TaskFacts[]): void {
+    recordBackground(this.#context, tasks);
   }
 
   /** Checks open requests, the budget and the end of the run again after an outside change. Never throws; shows a failure. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { messageOf } from "../../errors.ts";
-import { pause } from "../../os/clock.ts";
+import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { fileSize, readTail } from "../../os/files/fs.ts";
 import { redactText } from "../../os/redact.ts";
 import { OutputFile } from "./output-file.ts";
@@ -24,6 +24,23 @@ export interface TaskNotice extends TaskEnd {
   isNews(): boolean;
 }
 
+/** A task for other processes. */
+export interface TaskFacts {
+  readonly id: string;
+  readonly kind: TaskKind;
+  /** The command, or the purpose of a subagent. */
+  readonly what: string;
+  readonly status: BackgroundStatus;
+  /** How it ended; empty while it runs. */
+  readonly how: string;
+  readonly outputFile: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+}
+
+type TaskKind = "bash" | "agent";
+
 export interface TaskLook {
   readonly status: BackgroundStatus;
   /** How it ended; empty while it runs. */
@@ -39,13 +56,18 @@ export interface TaskLook {
 
 interface Task {
   readonly id: string;
+  readonly kind: TaskKind;
   readonly what: string;
+  readonly startedAt: number;
   readonly file: OutputFile;
   readonly stop: AbortController;
   /** Never rejects. */
   readonly ended: Promise<TaskEnd>;
   end: TaskEnd | undefined;
+  endedAt: number | undefined;
   told: boolean;
+  /** A person asked for its end. */
+  isUnwanted: boolean;
 }
 
 interface BackgroundOptions {
@@ -56,6 +78,9 @@ interface BackgroundOptions {
   readonly room?: number;
   /** Called for each end that the agent has not noticed yet. If not given, the agent must poll. */
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
+  /** Called with all known tasks when one starts or ends. */
+  readonly onChange?: ((tasks: readonly TaskFacts[]) => void) | undefined;
+  readonly clock?: Clock;
 }
 
 /** Maximum tasks that run at once: each is a process or a working model, and a runaway loop is stopped early. */
@@ -93,7 +118,7 @@ export class BackgroundTasks {
    * @returns undefined if too many tasks run
    */
   start(
-    kind: "bash" | "agent",
+    kind: TaskKind,
     what: string,
     work: (signal: AbortSignal, file: OutputFile) => Promise<TaskEnd>,
   ): { readonly taskId: string; readonly outputFile: string } | undefined {
@@ -105,14 +130,19 @@ export class BackgroundTasks {
     const stop = new AbortController();
     const task: Task = {
       id,
+      kind,
+      startedAt: this.#now(),
       what: shortened(redactText(what, secrets)),
       file,
       stop,
       ended: ending(work, stop.signal, file),
       end: undefined,
+      endedAt: undefined,
       told: false,
+      isUnwanted: false,
     };
     this.#tasks.set(id, task);
+    this.#changed();
     void task.ended.then((end) => this.#ended(task, end));
     return { taskId: id, outputFile: file.path };
   }
@@ -155,18 +185,38 @@ export class BackgroundTasks {
     return task.ended;
   }
 
+  /** Begins to stop a task for a person. Its agent is notified of the end, unless it knows of it already. */
+  endForPerson(id: string): void {
+    const task = this.#tasks.get(id);
+    if (task === undefined || task.end !== undefined) return;
+    task.isUnwanted = true;
+    task.stop.abort();
+  }
+
   /** Stops all tasks without notices, since their agent ends. */
   async endAll(): Promise<void> {
     await Promise.all([...this.#tasks.keys()].map((id) => this.stop(id)));
   }
 
-  #ended(task: Task, end: TaskEnd): void {
+  #now(): number {
+    return (this.#options.clock ?? systemClock).now();
+  }
+
+  #changed(): void {
+    this.#options.onChange?.([...this.#tasks.values()].map(factsOf));
+  }
+
+  #ended(task: Task, ownEnd: TaskEnd): void {
+    const isByPerson = task.isUnwanted && ownEnd.status === "killed";
+    const end = isByPerson ? { ...ownEnd, how: "ended by the user" } : ownEnd;
     task.end = end;
+    task.endedAt = this.#now();
     task.file.end();
     for (const [id, { end: done }] of this.#tasks) {
       if (this.#tasks.size <= MAX_RUNNING + MAX_ENDED) break;
       if (done !== undefined) this.#tasks.delete(id);
     }
+    this.#changed();
     if (task.told) return;
     this.#options.onEnd?.({
       ...end,
@@ -176,6 +226,12 @@ export class BackgroundTasks {
       isNews: () => !task.told,
     });
   }
+}
+
+function factsOf({ id, kind, what, end, file, startedAt, endedAt }: Task): TaskFacts {
+  const { status, how } = end ?? { status: "running", how: "" };
+  const facts = { id, kind, what, status, how, outputFile: file.path, startedAt };
+  return endedAt === undefined ? facts : { ...facts, endedAt };
 }
 
 function shortened(what: string): string {

@@ -138,6 +138,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     },
     facts: () => teamSummary(ctx.ref, worker.name),
     onTaskEnd: (notice) => worker.notifyTaskEnd(notice),
+    onBackgroundChange: (tasks) => worker.recordBackground(tasks),
     onInputRecorded: () => worker.onInputRecorded(),
     betweenTools: () => worker.betweenTools(),
     beforeCall: (signal) => worker.beforeCall(signal),

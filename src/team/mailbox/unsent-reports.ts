@@ -3,6 +3,7 @@ import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-wri
 import { removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
+import { lazily } from "../../schema/guards/guard.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 import { type OutgoingMessage, sendMessage } from "./send.ts";
@@ -10,15 +11,17 @@ import { type OutgoingMessage, sendMessage } from "./send.ts";
 /** A message that could not be delivered. It has its id already, so it arrives once, however often it is sent. */
 export type UnsentReport = OutgoingMessage & { readonly messageId: string };
 
-const unsentReports = z.array(
-  z.object({
-    from: z.string(),
-    to: z.string(),
-    text: z.string(),
-    summary: z.optional(z.string()),
-    color: z.optional(z.string()),
-    messageId: z.string(),
-  }),
+const unsentReports = lazily(() =>
+  z.array(
+    z.object({
+      from: z.string(),
+      to: z.string(),
+      text: z.string(),
+      summary: z.optional(z.string()),
+      color: z.optional(z.string()),
+      messageId: z.string(),
+    }),
+  ),
 );
 
 /**
@@ -26,7 +29,7 @@ const unsentReports = z.array(
  * @throws TeamError PERMISSION_DENIED with the system error
  */
 export function readUnsentReports(ref: TeamRef, agent: string): readonly UnsentReport[] {
-  return (readRecordFile(ref.paths.agent(agent).unsent, unsentReports) ?? []).map(defined);
+  return (readRecordFile(ref.paths.agent(agent).unsent, unsentReports()) ?? []).map(defined);
 }
 
 /**

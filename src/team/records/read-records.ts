@@ -108,6 +108,7 @@ function isPresent(path: string): boolean {
 /** Removes all records of an agent, for a new holder of the name. */
 export function clearRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
+  removeFile(paths.background);
   for (const name of RECORDS) {
     removeFile(paths[name]);
     removeFile(recordOfEarlierStart(paths[name]));

@@ -19,6 +19,9 @@ export async function handleControlMessage(
     case "interrupt_request":
       context.runningTurn.interrupt();
       return true;
+    case "background_end_request":
+      context.agent.current?.endBackgroundTask(message.taskId);
+      return true;
     case "mode_set_request":
       setMode(message.mode, context, gates);
       return true;

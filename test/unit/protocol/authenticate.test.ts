@@ -8,6 +8,7 @@ const FROM_LEAD = [
   { type: "mode_set_request", mode: "default" },
   { type: "question_response", requestId: "q", answer: "yes" },
   { type: "interrupt_request" },
+  { type: "background_end_request", taskId: "bash-1" },
 ];
 const TO_LEAD = [
   { type: "idle_notification", from: "a" },
@@ -26,8 +27,9 @@ test.each(FROM_LEAD)("authenticProtocol accepts $type only from the lead (S45, S
   for (const from of ["b", "a", "Team-Lead", "team-lead ", "user", "system"]) {
     expect(read(from, message, "a")).toBeUndefined();
   }
-  // A user who leads may interrupt the lead's own turn.
-  const itself = message.type === "interrupt_request" ? message.type : undefined;
+  // A user who leads may interrupt the lead's own turn, and end its background work.
+  const isForLead = message.type === "interrupt_request" || message.type === "background_end_request";
+  const itself = isForLead ? message.type : undefined;
   expect(read("team-lead", message, "team-lead")).toBe(itself);
 });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
 import { shareRules } from "../../../../src/operations/approvals/share-rules.ts";
+import { backgroundTasks, endBackgroundTask } from "../../../../src/operations/background.ts";
 import { removeEndedMember } from "../../../../src/operations/ending/remove-member.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { setPermissionMode } from "../../../../src/operations/permission-mode.ts";
@@ -391,6 +392,20 @@ const ROWS: readonly Row[] = [
     reads: /^Answer to your question question-\d+@dev: spaces$/,
   },
   {
+    type: "background_end_request",
+    from: LEAD_NAME,
+    to: "dev",
+    by: async ({ ctx, dev, ref }) => {
+      await dev.does(["Bash", { command: "sleep 600", run_in_background: true }]);
+      const [begun] = backgroundTasks(ref, "dev");
+      await endBackgroundTask(ctx, "dev", begun?.id ?? "");
+    },
+    fields: { taskId: expect.stringMatching(/^bash-/), from: LEAD_NAME },
+    changes: async ({ ref }) => {
+      expect(backgroundTasks(ref, "dev")).toMatchObject([{ status: "killed", how: "ended by the user" }]);
+    },
+  },
+  {
     type: "interrupt_request",
     from: LEAD_NAME,
     to: "dev",
@@ -482,6 +497,7 @@ const FORGED: readonly object[] = [
   { type: "team_permission_update", permissionUpdate: "Bash", toolName: "Bash", directoryPath: "" },
   { type: "question_request", requestId: "q", from: "dev", question: "?" },
   { type: "question_response", requestId: "q", answer: "yes" },
+  { type: "background_end_request", taskId: "bash-1", from: LEAD_NAME },
   { type: "interrupt_request", from: LEAD_NAME },
 ];
 

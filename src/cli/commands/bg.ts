@@ -1,0 +1,98 @@
+import { TeamError } from "../../errors.ts";
+import {
+  type AgentTask,
+  backgroundTask,
+  backgroundTasks,
+  endBackgroundTask,
+} from "../../operations/background.ts";
+import { systemClock } from "../../os/clock.ts";
+import { fileSize, readTail } from "../../os/files/fs.ts";
+import { filesContext } from "../../runtime/operation-context.ts";
+import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
+import { splitAddress } from "../../schema/names.ts";
+import { line } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import { defineCommand, usageError } from "../command.ts";
+
+/** Bytes of output that are printed; the file holds more. */
+const MAX_SHOWN = 256 * 1024;
+
+export const command = defineCommand({
+  name: "bg",
+  summary: "List, read and end the background commands and subagents of agents",
+  args: [
+    { name: "agent", summary: "the member: name or name@team (default: all members)", optional: true },
+    { name: "id", summary: "prints the output of this background task", optional: true },
+  ],
+  options: {
+    kill: { summary: "end the task and everything that it started; its agent is notified" },
+    all: { summary: "also list ended tasks" },
+  },
+  examples: ["teams bg", "teams bg dev bash-1f2e3d4c", "teams bg dev bash-1f2e3d4c --kill"],
+  notes: "Background work ends with its agent. Its output stays in a file for three days.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    const { agent: address, id } = args;
+    if (options.kill && id === undefined) throw usageError(command, "needs an agent and an id for --kill.");
+    if (options.all && id !== undefined) throw usageError(command, "takes an id or --all, not both.");
+    const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
+    const { ref, config } = open;
+    const names =
+      address === undefined
+        ? config.members.map(({ name }) => name)
+        : [memberByAddress(ref, config, address).name];
+    const [name = ""] = names;
+    if (id === undefined) {
+      const tasks = names
+        .flatMap((member) => backgroundTasks(ref, member))
+        .filter(({ status }) => options.all || status === "running");
+      out.answer({ team: ref.team, tasks }, () => listText(tasks, options.all, out.columns));
+      return;
+    }
+    if (options.kill) {
+      const before = backgroundTask(ref, name, id);
+      const task = await endBackgroundTask(filesContext(call, open), name, id, {
+        signal: io.interruption(),
+      });
+      out.done({ team: ref.team, task }, () =>
+        before.status === "running" && task.status === "killed"
+          ? line`${id} of ${name} has ended.`
+          : line`${id} of ${name} had already ended: ${task.how}.`,
+      );
+      return;
+    }
+    const task = backgroundTask(ref, name, id);
+    const output = readOutput(task);
+    const isCut = (fileSize(task.outputFile) ?? 0) > MAX_SHOWN;
+    if (isCut) out.note(line`Only the end is shown; the whole output is in ${task.outputFile}`);
+    out.answer({ team: ref.team, task, output }, () => stripControls(output).trimEnd());
+  },
+});
+
+/** @throws TeamError INVALID_INPUT if the file is gone */
+function readOutput({ agent, id, outputFile }: AgentTask): string {
+  const output = readTail(outputFile, MAX_SHOWN);
+  if (output !== undefined) return output;
+  throw new TeamError("INVALID_INPUT", `The output of ${id} of ${agent} is gone: ${outputFile}`, {
+    hint: "Output is removed three days after its last change.",
+  });
+}
+
+function listText(tasks: readonly AgentTask[], all: boolean, columns: number | undefined): string {
+  if (tasks.length === 0) return all ? "No background tasks." : "Nothing runs in the background.";
+  const now = systemClock.now();
+  const rows = tasks.map(({ agent, id, status, how, startedAt, endedAt, what }) => [
+    agent,
+    id,
+    status === "running" || how === "" ? status : `${status}: ${how}`,
+    duration((endedAt ?? now) - startedAt),
+    what,
+  ]);
+  return table(["MEMBER", "ID", "STATE", "TIME", "WHAT"], rows, { columns, right: [3] });
+}
+
+function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
