@@ -138,6 +138,7 @@ export const command = defineCommand({
     const background: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
+      modelNames: settings.teams.models,
       isPriced: isPricedBy(settings),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), signal },
