@@ -1,12 +1,6 @@
-import { type ParseArgsConfig, parseArgs } from "node:util";
+import { parseArgs } from "node:util";
 import { TeamError } from "../errors.ts";
-import {
-  type ArgumentSpec,
-  type Call,
-  COMMON_OPTIONS,
-  type OptionSpec,
-  type OptionSpecs,
-} from "../terminal/call.ts";
+import { type ArgumentSpec, type Call, COMMON_OPTIONS, type OptionSpecs } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
 import { longName } from "../text/terminal-text.ts";
@@ -81,61 +75,31 @@ export interface ParsedLine {
 /**
  * Parses a correct command line without loading commander, so that a cold command costs little more than the start of
  * Node. `parseWithCommander` in `help.ts` handles mistakes and `--help`, and parses correct lines in the same way.
- * @returns undefined for a line with a mistake or `--help`
+ * @returns undefined for a line with a mistake, `--help`, or another spelling of an option
  */
 export function parseQuickly(command: Command, words: readonly string[]): ParsedLine | undefined {
   const specs = optionsOf(command);
+  const options = Object.fromEntries(
+    Object.entries(specs).map(([key, spec]) => [
+      longName(key),
+      {
+        type: spec.value === undefined ? ("boolean" as const) : ("string" as const),
+        ...(spec.short === undefined ? {} : { short: spec.short }),
+        ...(spec.many ? { multiple: true } : {}),
+      },
+    ]),
+  );
   try {
-    const options = Object.assign({}, ...Object.entries(specs).map(([key, spec]) => parsedNames(key, spec)));
     const parsed = parseArgs({ args: [...words], options, allowPositionals: true });
     const values = parsed.values as Record<string, OptionInput>;
-    const given = (key: string, spec: OptionSpec): OptionInput =>
-      valueWithShorthand(
-        command,
-        [key, spec],
-        joined(values[longName(key)], spec.alias && values[spec.alias]),
-        spec.shorthand !== undefined && values[spec.shorthand.name] === true,
-      );
     return {
       operands: parsed.positionals,
-      options: Object.fromEntries(Object.entries(specs).map(([key, spec]) => [key, given(key, spec)])),
+      options: Object.fromEntries(Object.keys(specs).map((key) => [key, values[longName(key)]])),
     };
   } catch {
-    // `parseWithCommander` explains the mistake.
+    // `parseWithCommander` explains the mistake, or knows the spelling.
     return undefined;
   }
-}
-
-/** Returns an option, its alias and its shorthand as `parseArgs` declares them. */
-function parsedNames(key: string, spec: OptionSpec): NonNullable<ParseArgsConfig["options"]> {
-  const { value, short, many, alias, shorthand } = spec;
-  const type = value === undefined ? "boolean" : "string";
-  const declared = { type, ...(many ? { multiple: true } : {}) } as const;
-  return {
-    [longName(key)]: { ...declared, ...(short === undefined ? {} : { short }) },
-    ...(alias === undefined ? {} : { [alias]: declared }),
-    ...(shorthand === undefined ? {} : { [shorthand.name]: { type: "boolean" } }),
-  };
-}
-
-function joined(value: OptionInput, ofAlias: OptionInput): OptionInput {
-  if (Array.isArray(value) && Array.isArray(ofAlias)) return [...value, ...ofAlias];
-  return value ?? ofAlias;
-}
-
-/**
- * Returns an option's value, which its shorthand may have set.
- * @throws TeamError INVALID_INPUT if the option and its shorthand contradict each other
- */
-export function valueWithShorthand(
-  command: Pick<Command, "name" | "args">,
-  [key, { shorthand }]: readonly [string, OptionSpec],
-  value: OptionInput,
-  isShorthandGiven: boolean,
-): OptionInput {
-  if (shorthand === undefined || !isShorthandGiven || value === shorthand.value) return value;
-  if (value === undefined) return shorthand.value;
-  throw usageError(command, `accepts --${longName(key)} ${String(value)} or --${shorthand.name}, not both.`);
 }
 
 /**

@@ -11,7 +11,6 @@ import {
   type ParsedLine,
   usageError,
   usageOf,
-  valueWithShorthand,
 } from "./command.ts";
 
 /** Columns of the help if stdout is not a terminal, as in commander. */
@@ -120,6 +119,21 @@ function optionOf(key: string, spec: OptionSpec, long = longName(key)): Option {
   return spec.many
     ? option.argParser((word, before: string[] | undefined) => [...(before ?? []), word])
     : option;
+}
+
+/**
+ * Returns an option's value, which its shorthand may have set.
+ * @throws TeamError INVALID_INPUT if the option and its shorthand contradict each other
+ */
+function valueWithShorthand(
+  command: Command,
+  [key, { shorthand }]: readonly [string, OptionSpec],
+  value: OptionInput,
+  isShorthandGiven: boolean,
+): OptionInput {
+  if (shorthand === undefined || !isShorthandGiven || value === shorthand.value) return value;
+  if (value === undefined) return shorthand.value;
+  throw usageError(command, `accepts --${longName(key)} ${String(value)} or --${shorthand.name}, not both.`);
 }
 
 /** Returns the alias, which commander stores under the option's own key, and the shorthand of an option. */

@@ -95,11 +95,6 @@ export function hasMetadata({ metadata }: Holder, key: Key): boolean {
   return metadata?.[KEYS[key][0]] !== undefined;
 }
 
-/** Returns the entries that users and other programs set: all keys that do not begin with `_`. */
-export function visibleMetadata(metadata: Metadata): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_")));
-}
-
 /** Returns metadata with some of our keys changed; undefined if nothing is left. */
 export function changedMetadata(
   metadata: Metadata,

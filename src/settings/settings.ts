@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { modelFacts } from "../agent/model/catalog.ts";
-import { isScripted, resolveModelName } from "../agent/model/model-names.ts";
+import { isScripted, namesOfModel, resolveModelName } from "../agent/model/model-names.ts";
 import { absolutePath } from "../agent/tools/file-access.ts";
 import { TeamError } from "../errors.ts";
 import type { IsPriced } from "../operations/budget.ts";
@@ -237,7 +237,9 @@ export function permittedMode(
  * playbook has no price.
  */
 export function isPricedBy({ teams }: Settings): IsPriced {
-  return (model) =>
-    !isScripted(model) &&
-    modelFacts(resolveModelName(model, teams.models), teams.prices, model).rates !== undefined;
+  return (model) => {
+    if (isScripted(model)) return false;
+    const id = resolveModelName(model, teams.models);
+    return modelFacts(id, teams.prices, namesOfModel(model, id, teams.models)).rates !== undefined;
+  };
 }

@@ -79,11 +79,11 @@ function rates(
 export function modelFacts(
   id: string,
   own: Readonly<Record<string, OwnFacts>> = {},
-  shortName = id,
+  names: readonly string[] = [],
 ): ModelFacts {
   const undated = id.replace(/-\d{8}$/, "");
   const known = entryOf(MODELS, id) ?? entryOf(MODELS, undated) ?? {};
-  const said = entryOf(own, id) ?? entryOf(own, undated) ?? entryOf(own, shortName);
+  const said = entryOf(own, id) ?? entryOf(own, undated) ?? firstEntry(own, names);
   if (said === undefined) return known;
   const { input = known.rates?.input, output = known.rates?.output } = said;
   const window = said.window ?? known.window;
@@ -100,6 +100,11 @@ export function modelFacts(
 
 function cacheRates(said: OwnFacts, known: Rates | undefined): [number | undefined, number | undefined] {
   return [said.cacheRead ?? known?.cacheRead, said.cacheWrite ?? known?.cacheWrite];
+}
+
+function firstEntry<T>(table: Readonly<Record<string, T>>, keys: readonly string[]): T | undefined {
+  const key = keys.find((one) => Object.hasOwn(table, one));
+  return key === undefined ? undefined : table[key];
 }
 
 function entryOf<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {

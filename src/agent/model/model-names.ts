@@ -30,6 +30,19 @@ export function resolveModelName(name: string, table: Readonly<Record<string, st
   });
 }
 
+/**
+ * Returns the names that a model's facts may have in the user's settings: the given name, then the short names of its id. A spawned
+ * agent has only the id.
+ */
+export function namesOfModel(
+  model: string,
+  id: string,
+  table: Readonly<Record<string, string>>,
+): readonly string[] {
+  const short = Object.entries({ ...MODEL_NAMES, ...table }).filter(([, named]) => named === id);
+  return [model, ...short.map(([name]) => name)];
+}
+
 /** Returns the default model: a real one if a key, a token or a base URL is set, else `scripted` (product.md). */
 export function defaultModelName(env: Env): string {
   return env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL ? WITH_A_KEY : SCRIPTED;

@@ -22,7 +22,10 @@ export function suggestRules({ tool, access, line, workingDirs, home }: Suggesti
       return [];
     case "read":
     case "write":
-      return fileRules(access.paths.map((path) => ({ kind: access.kind, path })));
+      // One rule must cover all files of a call.
+      return access.paths.length > 1
+        ? []
+        : fileRules(access.paths.map((path) => ({ kind: access.kind, path })));
     case "command": {
       if (line === undefined || line.unclear !== undefined) return [];
       const commands = line.commands.map((words) => `${tool}(${words.map(literal).join(" ")})`);
@@ -30,15 +33,18 @@ export function suggestRules({ tool, access, line, workingDirs, home }: Suggesti
       const files = line.files
         .map(({ kind, path }) => ({ kind, path: absolute(path, workingDirs[0], home) }))
         .filter(({ path }) => !workingDirs.some((directory) => isInside(path, directory)));
-      return [...new Set([...commands, ...fileRules(files)])];
+      const others = fileRules(files);
+      return others.length < files.length ? [] : [...new Set([...commands, ...others])];
     }
     case "host":
-      return [`${tool}(${hostPattern(access.host)})`];
+      // An address may contain a star, which a rule cannot name: it would cover other hosts.
+      return access.host.includes("*") ? [] : [`${tool}(${hostPattern(access.host)})`];
     default:
       return [tool];
   }
 }
 
+/** Returns a rule for each file; none if a rule cannot name one of them. */
 function fileRules(files: readonly RedirectedFile[]): string[] {
   // A pattern cannot name a backslash.
   if (files.some(({ path }) => path.includes("\\"))) return [];

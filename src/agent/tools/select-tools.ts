@@ -2,7 +2,7 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import type { NamedTool } from "../permissions/mcp-rules.ts";
 import { areNotes } from "../permissions/protected-paths.ts";
 import { coversWholeTool, namesTool } from "../permissions/rules.ts";
-import type { AnyTool } from "../tool.ts";
+import type { AnyTool, ToolContext } from "../tool.ts";
 import { failed } from "./file-access.ts";
 
 /**
@@ -16,15 +16,17 @@ export function restrictTool(
   isMeant: (paths: readonly string[]) => boolean,
 ): AnyTool {
   const alone = `You have ${tool.name} for ${what}.`;
+  const isAllowed = (input: unknown, context: ToolContext): boolean => {
+    const access = tool.access(input, context);
+    return "paths" in access && isMeant(access.paths.map(realPathOf));
+  };
   return {
     ...tool,
     description: `${tool.description} ${alone}`,
-    async execute(input, context) {
-      const access = tool.access(input, context);
-      return "paths" in access && isMeant(access.paths.map(realPathOf))
-        ? tool.execute(input, context)
-        : failed(alone);
-    },
+    knownFailure: (input, context, mayRead) =>
+      isAllowed(input, context) ? tool.knownFailure?.(input, context, mayRead) : failed(alone),
+    execute: async (input, context) =>
+      isAllowed(input, context) ? tool.execute(input, context) : failed(alone),
   };
 }
 
@@ -38,14 +40,15 @@ export function widenTool(
   what: string,
   isMeant: (paths: readonly string[]) => boolean,
 ): AnyTool {
+  const chosen = (input: unknown, context: ToolContext): AnyTool => {
+    const access = part.access(input, context);
+    return "paths" in access && isMeant(access.paths.map(realPathOf)) ? whole : part;
+  };
   return {
     ...part,
     description: `${part.description} In plan mode you also have it for ${what}.`,
-    async execute(input, context) {
-      const access = part.access(input, context);
-      const isMore = "paths" in access && isMeant(access.paths.map(realPathOf));
-      return (isMore ? whole : part).execute(input, context);
-    },
+    knownFailure: (input, context, mayRead) => chosen(input, context).knownFailure?.(input, context, mayRead),
+    execute: async (input, context) => chosen(input, context).execute(input, context),
   };
 }
 

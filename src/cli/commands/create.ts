@@ -7,7 +7,7 @@ import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
-import { METADATA_OPTION, metadataOption } from "../option-values.ts";
+import { METADATA_OPTION, metadataOption } from "../metadata-option.ts";
 
 export const command = defineCommand({
   name: "create",

@@ -158,20 +158,20 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
 /** Finds every mistake in the options before anything is created. */
 async function checkRun(call: RunCall): Promise<CheckedRun> {
   const { options, io } = call;
-  const { model, typed, ...led } = await chooseLead(call);
-  const builtIn = model === SCRIPTED;
+  const { model: given, typed, ...led } = await chooseLead(call);
+  const builtIn = given === SCRIPTED;
   requireUsedOptions(call, builtIn);
   const settings = loadSettings(teamsHome(io.env).root, io.cwd);
-  if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
-  else resolveModelName(model, settings.teams.models);
+  if (isScripted(given)) loadPlaybook(playbookFile(given, io.program, io.cwd), [LEAD_NAME]);
+  const model = isScripted(given) ? given : resolveModelName(given, settings.teams.models);
   const budget = budgetOf(call, model, settings);
   const spawn = spawnOptions(call, settings);
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const record = options.record === undefined ? undefined : checkRecording(options.record, io.cwd);
   const delegate = options.delegate || options.permissionMode === "delegate";
-  const given = options.permissionMode === "delegate" ? undefined : options.permissionMode;
-  const mode = given ?? (builtIn ? "bypassPermissions" : undefined);
+  const givenMode = options.permissionMode === "delegate" ? undefined : options.permissionMode;
+  const mode = givenMode ?? (builtIn ? "bypassPermissions" : undefined);
   // Identifies this run, even if another run's team has the same name.
   const run = randomUUID();
   const plan: LeadPlan = {

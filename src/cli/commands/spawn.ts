@@ -31,14 +31,8 @@ import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
-import {
-  BUDGET_OPTIONS,
-  BYPASS_SWITCH,
-  limitsFromOptions,
-  METADATA_OPTION,
-  metadataOption,
-  textOption,
-} from "../option-values.ts";
+import { METADATA_OPTION, metadataOption } from "../metadata-option.ts";
+import { BUDGET_OPTIONS, BYPASS_SWITCH, limitsFromOptions, textOption } from "../option-values.ts";
 export const command = defineCommand({
   name: "spawn",
   summary: "Start a teammate, and return when it is ready",
@@ -138,6 +132,7 @@ export const command = defineCommand({
     const background: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
+      modelNames: settings.teams.models,
       isPriced: isPricedBy(settings),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), signal },

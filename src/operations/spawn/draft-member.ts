@@ -56,20 +56,24 @@ export function workingDirectory(ctx: OperationContext, input: SpawnInput): stri
   return resolve(ctx.cwd, input.cwd ?? ".");
 }
 
+interface DraftOptions {
+  /** The agent types that apply in its directory; the built-in ones by default. */
+  readonly types?: AgentTypes | undefined;
+  /** Why bypassPermissions is unavailable: a request for it fails, and the lead's or the type's is replaced. */
+  readonly bypassForbidden?: string | undefined;
+  /** Short names of models that the user's settings add. */
+  readonly modelNames?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * Drafts the member for an input, with the values of its type and those that it inherits from the lead.
- * @param types the agent types that apply in its directory; the built-in ones by default
- * @param bypassForbidden why bypassPermissions is unavailable: a request for it fails, and the lead's or the type's is replaced
  * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
  */
 export function draftMember(
   ctx: OperationContext,
   config: TeamConfig,
   input: SpawnInput,
-  {
-    types,
-    bypassForbidden,
-  }: { readonly types?: AgentTypes | undefined; readonly bypassForbidden?: string | undefined } = {},
+  { types, bypassForbidden, modelNames }: DraftOptions = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   const type = spawnType(input.agentType, types);
@@ -102,7 +106,7 @@ export function draftMember(
   return defined({
     name: newAgentName(input.name),
     agentType: type.name,
-    model: spawnModel(input.model, lead?.model, ctx.env, type.model),
+    model: spawnModel(input.model, lead?.model, ctx.env, { type: type.model, names: modelNames }),
     color: type.color,
     prompt: redactText(input.prompt ?? "", ownSecrets()),
     planModeRequired: plansFirst || mode === "plan",
@@ -184,20 +188,21 @@ function fileHints(given: string, { problems, ignored }: AgentTypes): string[] {
 
 /**
  * Selects the model of a spawn: the given one, else the type's. For `inherit`, or if neither is set, the lead's model applies;
- * a lead that is a person has none, so the environment decides. @throws TeamError INVALID_MODEL
+ * a lead that is a person has none, so the environment decides.
+ * @returns the full name, so that a later change of the short names does not change the member
+ * @throws TeamError INVALID_MODEL
  */
 export function spawnModel(
   given: string | undefined,
   leadModel: string | undefined,
   env: Env,
-  typeModel?: string | undefined,
+  { type, names }: { readonly type?: string | undefined; readonly names?: DraftOptions["modelNames"] } = {},
 ): string {
-  const requested = given ?? typeModel;
+  const requested = given ?? type;
   const name =
     requested === undefined || requested === "inherit" ? (leadModel ?? defaultModelName(env)) : requested;
   // A playbook's path may contain any character; every other name becomes part of a request.
-  if (!isScripted(name)) resolveModelName(name);
-  return name;
+  return isScripted(name) ? name : resolveModelName(name, names);
 }
 
 /** The rights that a spawn requests, and their limits. */

@@ -39,6 +39,8 @@ export interface SpawnOptions {
   readonly worktrees?: WorktreeSettings;
   /** Why bypassPermissions is unavailable. */
   readonly bypassForbidden?: string | undefined;
+  /** Short names of models that the user's settings add. */
+  readonly modelNames?: Readonly<Record<string, string>>;
   /** Whether the price of a model is known; needed for cost limits. */
   readonly isPriced?: IsPriced;
   /** Receives work that continues after the spawn (the shell snapshot); a command waits for it before it exits. */
@@ -84,7 +86,8 @@ export async function spawnTeammates(
   const drafts = await Promise.all(
     inputs.map(async (input) => {
       const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
-      return draftMember(ctx, config, input, { types, bypassForbidden: options.bypassForbidden });
+      const { bypassForbidden, modelNames } = options;
+      return draftMember(ctx, config, input, { types, bypassForbidden, modelNames });
     }),
   );
   requirePrices(config, drafts, options);

@@ -104,20 +104,19 @@ export function paneIdInConfig({ paneId, backend }: Pick<PlaceRecord, "paneId" |
 
 export interface PaneRecorder {
   placed(name: string, place: PlaceRecord): void;
-  /** Resolves when all panes are recorded. */
+  /** Resolves when all panes are recorded; tries again first if the last attempt failed. */
   done(): Promise<void>;
 }
 
 /**
  * Records each member's pane in the team's config while the agents start; panes that arrive together share one write. A recorded
- * pane makes the member's liveness known, so its start claim is released.
+ * pane makes the member's liveness known, so its start claim is released. Panes of a failed write are part of the next one.
  */
 export function paneRecorder({ ref }: OperationContext, members: readonly TeamMember[]): PaneRecorder {
   const waiting = new Map<string, NewPlace>();
   let last: Promise<void> = Promise.resolve();
   const record = async (): Promise<void> => {
     const places = new Map(waiting);
-    waiting.clear();
     if (places.size === 0) return;
     await syncPlaces(ref, [...places.keys()]);
     const claims = members.flatMap((member) => {
@@ -125,15 +124,19 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
       return claim === undefined ? [] : [[member.name, claim] as const];
     });
     await releaseStartClaims(ref, new Map(claims), places);
+    for (const [name, place] of places) if (waiting.get(name) === place) waiting.delete(name);
   };
   return {
     placed(name, place) {
       waiting.set(name, { tmuxPaneId: paneIdInConfig(place) });
-      last = last.then(record);
+      last = last.then(record, record);
       // `done` rejects with this error; here it must only not be unhandled.
       last.catch(() => undefined);
     },
-    done: () => last,
+    done: () => {
+      last = last.catch(record);
+      return last;
+    },
   };
 }
 

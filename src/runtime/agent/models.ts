@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { modelFacts, type OwnFacts } from "../../agent/model/catalog.ts";
 import type { Model } from "../../agent/model/model.ts";
-import { isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
+import { isScripted, namesOfModel, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
 import { BUILTIN_TOOL_NAMES } from "../../agent/tools/tool-names.ts";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
@@ -99,7 +99,7 @@ async function createModel(choice: ModelChoice): Promise<Model> {
   const id = resolveModelName(model, names);
   return anthropicModel({
     model: id,
-    facts: modelFacts(id, prices, model),
+    facts: modelFacts(id, prices, namesOfModel(model, id, names)),
     ...(env.ANTHROPIC_API_KEY ? { apiKey: env.ANTHROPIC_API_KEY } : {}),
     ...(env.ANTHROPIC_AUTH_TOKEN ? { authToken: env.ANTHROPIC_AUTH_TOKEN } : {}),
     ...(env.ANTHROPIC_BASE_URL ? { baseUrl: env.ANTHROPIC_BASE_URL } : {}),

@@ -182,6 +182,9 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       get worktrees() {
         return worktreeSettings(live());
       },
+      get modelNames() {
+        return live().teams.models;
+      },
       get isPriced() {
         return isPricedBy(live());
       },

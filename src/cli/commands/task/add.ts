@@ -4,13 +4,8 @@ import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { addTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
-import {
-  listOption,
-  METADATA_OPTION,
-  metadataOption,
-  textArgument,
-  textOption,
-} from "../../option-values.ts";
+import { METADATA_OPTION, metadataOption } from "../../metadata-option.ts";
+import { listOption, textArgument, textOption } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task add",

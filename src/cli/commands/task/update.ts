@@ -4,7 +4,8 @@ import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand, usageError } from "../../command.ts";
-import { METADATA_OPTION, metadataOption, parseTaskId, textOption } from "../../option-values.ts";
+import { METADATA_OPTION, metadataOption } from "../../metadata-option.ts";
+import { parseTaskId, textOption } from "../../option-values.ts";
 export const command = defineCommand({
   name: "task update",
   summary: "Change a task",

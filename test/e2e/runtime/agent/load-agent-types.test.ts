@@ -132,7 +132,7 @@ describe("a teammate with a custom agent type", () => {
     expect((await spawn("--unique", "--permission-mode", "plan", "--model", "haiku")).json()).toMatchObject({
       name: "kim-2",
       mode: "plan",
-      model: "haiku",
+      model: "claude-haiku-5-5",
     });
   });
 

@@ -36,6 +36,15 @@ test("starting a member › hides the caller's GIT_DIR from an agent in a worktr
   expect(envOf({ ...dev, worktreePath: "/w" })).toMatchObject({ GIT_EDITOR: "ed" });
 });
 
+test("a new teammate › has the full name of its model, given or inherited", async () => {
+  const ref = await testTeam([], { leadModel: "fast" });
+  const names = { modelNames: { fast: "my/model-2" } };
+  for (const given of [{}, { model: "inherit" }, { model: "fast" }]) {
+    const draft = draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...given }, names);
+    expect(draft.model).toBe("my/model-2");
+  }
+});
+
 test("a new teammate › keeps the facts of its spawn beside its own metadata", async () => {
   const ref = await testTeam();
   const input = { name: "dev", metadata: { ticket: "42" }, tools: ["Read"] };

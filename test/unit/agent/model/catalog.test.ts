@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { costOf, modelFacts } from "../../../../src/agent/model/catalog.ts";
-import { MODEL_NAMES } from "../../../../src/agent/model/model-names.ts";
+import { MODEL_NAMES, namesOfModel } from "../../../../src/agent/model/model-names.ts";
 import { NO_TOKENS } from "../../../../src/schema/tokens.ts";
 
 const MILLION = 1_000_000;
@@ -47,9 +47,19 @@ describe("prices from the user's settings", () => {
 
   test("replace the built-in prices completely, also by short name", () => {
     const own = { haiku: { input: 3, output: 6 } };
-    const facts = modelFacts("claude-haiku-5-5", own, "haiku");
+    const facts = modelFacts("claude-haiku-5-5", own, ["haiku"]);
     expect(costOf(facts, { ...NO_TOKENS, input: MILLION })).toBeCloseTo(3);
     expect(facts.window).toBe(MILLION);
+  });
+
+  test("uses the user's facts for a short name if an agent has only the full name", () => {
+    const table = { fast: "my/model" };
+    const named = (model: string) => namesOfModel(model, model, table);
+    expect(modelFacts("my/model", { fast: { window: 9_000 } }, named("my/model")).window).toBe(9_000);
+    const opus = MODEL_NAMES.opus ?? "";
+    expect(modelFacts(opus, { opus: { window: 8_000 } }, named(opus)).window).toBe(8_000);
+    const changed = namesOfModel(opus, opus, { opus: "my/opus" });
+    expect(modelFacts(opus, { opus: { window: 8_000 } }, changed).window).not.toBe(8_000);
   });
 
   test("can set the window only and keep the built-in prices", () => {

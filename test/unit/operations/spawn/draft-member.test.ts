@@ -5,22 +5,28 @@ import type { PermissionMode } from "../../../../src/schema/permission-modes.ts"
 
 describe("spawnModel (S16)", () => {
   it.each([
-    ["uses the given model, whatever the lead's", "opus", "haiku", {}, "opus"],
-    ["uses the lead's model if none is given", undefined, "haiku", { ANTHROPIC_API_KEY: "k" }, "haiku"],
-    ["uses the lead's model for inherit", "inherit", "haiku", {}, "haiku"],
+    ["uses the given model, whatever the lead's", "opus", "haiku", {}, "claude-opus-5-5"],
+    [
+      "uses the lead's model if none is given",
+      undefined,
+      "haiku",
+      { ANTHROPIC_API_KEY: "k" },
+      "claude-haiku-5-5",
+    ],
+    ["uses the lead's model for inherit", "inherit", "haiku", {}, "claude-haiku-5-5"],
     [
       "uses a real model for a user with an API key",
       undefined,
       undefined,
       { ANTHROPIC_API_KEY: "k" },
-      "sonnet",
+      "claude-sonnet-5-5",
     ],
     [
       "uses a real model for a user with a server",
       undefined,
       undefined,
       { ANTHROPIC_BASE_URL: "http://x" },
-      "sonnet",
+      "claude-sonnet-5-5",
     ],
     ["uses the scripted model if nothing is set", undefined, undefined, {}, "scripted"],
     ["accepts any path of a playbook", "scripted:a b;c.json", undefined, {}, "scripted:a b;c.json"],
@@ -29,12 +35,21 @@ describe("spawnModel (S16)", () => {
   });
 
   it.each([
-    ["uses the type's model if none is given", undefined, "opus", "opus"],
-    ["uses the given model, whatever the type's", "haiku", "opus", "haiku"],
+    ["uses the type's model if none is given", undefined, "opus", "claude-opus-5-5"],
+    ["uses the given model, whatever the type's", "haiku", "opus", "claude-haiku-5-5"],
     ["uses the lead's model if the type inherits", undefined, "inherit", "lead's"],
     ["uses the lead's model for inherit, whatever the type's", "inherit", "opus", "lead's"],
   ])("%s", (_title, given, types, model) => {
-    expect(spawnModel(given, "lead's".replace("'", ""), {}, types)).toBe(model.replace("'", ""));
+    expect(spawnModel(given, "lead's".replace("'", ""), {}, { type: types })).toBe(model.replace("'", ""));
+  });
+
+  it("resolves a short name of the user's settings, so that the member keeps the full name", () => {
+    const names = { fast: "my/model-2", opus: "my/opus" };
+    expect(["fast", "opus", "other/id"].map((name) => spawnModel(name, undefined, {}, { names }))).toEqual([
+      "my/model-2",
+      "my/opus",
+      "other/id",
+    ]);
   });
 
   it("rejects an invalid model name", () => {
