@@ -124,7 +124,8 @@ as_json() {
       }
       return text
     }
-    { $0 = masked($0) }
+    # tmux 3.2 pads captured rows.
+    { $0 = masked($0); sub(/ +$/, "") }
     { gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/[\001-\037\177]/, " "); lines[NR] = $0 }
     $0 !~ /^ *$/ { last = NR }
     END {
@@ -226,6 +227,7 @@ while :; do
     record_last 0 ""
     ring_all
     leave_session
+    keep_zoom
     exit 0
   fi
   if [ -n "$log" ]; then
@@ -247,6 +249,7 @@ while :; do
   hold || {
     stop_recording
     leave_session
+    keep_zoom
     exit "$code"
   }
   stop_recording
