@@ -26,7 +26,7 @@ import { identityCondition, TAG } from "./pane-tags.ts";
 import { serverAt } from "./server-for.ts";
 import { evenOutStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
 import { releaseWindow } from "./team-window.ts";
-import { recordZoom, restoreZoom } from "./zoom.ts";
+import { endZoom, recordZoom, restoreZoom } from "./zoom.ts";
 
 interface TmuxPaneOptions {
   /** The server for new panes; existing panes are found on the server of their record. */
@@ -185,6 +185,7 @@ async function closeTogether(
   const batch = [
     ...windows.map(({ window }) => recordZoom(window)),
     ...commands,
+    ...(after.length === 0 ? [] : windows.map(({ window }) => endZoom(window))),
     ...after,
     ...windows.map(({ window }) => restoreZoom(window)),
     // A window stays if the user has a pane in it.
