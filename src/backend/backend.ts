@@ -54,10 +54,10 @@ export function callerPosition({ callerPane, callerSession, callerServer }: Call
 }
 
 /**
- * Why no pane was created next to the caller's: the caller has no pane on that server, a pane of its window is zoomed (a split
- * would unzoom it), or its pane is too small to split again.
+ * Why no pane was created next to the caller's: the caller has no pane on that server, its pane floats, a pane of its window
+ * is zoomed (a split would unzoom it), or its pane is too small to split again.
  */
-export type NotHereReason = "no pane" | "zoomed" | "no room";
+export type NotHereReason = "no pane" | "floating" | "zoomed" | "no room";
 
 export type SpawnOutcome =
   | {

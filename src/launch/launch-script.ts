@@ -66,14 +66,20 @@ fi
 is_own_start "$PPID" || refuse_start
 
 # Rings without waiting: with nonblock, dd fails at once if no process reads the FIFO, or if it is full and thus has rung already.
-# The dd of macOS lacks that flag: there a background process writes, and only that one waits for the reader of a full FIFO.
+# The dd of macOS lacks that flag: there a background process writes, and only that one waits for the reader of a full FIFO, for two
+# seconds. It survives the terminal, which may end before it has written.
 ring() {
   [ -p "$1" ] || return 0
   [ -n "$nonblock" ] || nonblock=$(dd if=/dev/null of=/dev/null oflag=nonblock && echo yes || echo no)
   if [ "$nonblock" = yes ]; then
     printf . 8>&- 9<&- | dd of="$1" oflag=nonblock conv=nocreat,notrunc 8>&- 9<&-
   else
-    printf . 1<>"$1" 8>&- 9<&- &
+    (
+      trap '' HUP
+      printf . 1<>"$1" &
+      sleep 2
+      kill "$!"
+    ) </dev/null >/dev/null 8>&- 9<&- &
   fi
 }
 
@@ -124,7 +130,8 @@ as_json() {
       }
       return text
     }
-    { $0 = masked($0) }
+    # tmux 3.2 pads captured rows.
+    { $0 = masked($0); sub(/ +$/, "") }
     { gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/[\001-\037\177]/, " "); lines[NR] = $0 }
     $0 !~ /^ *$/ { last = NR }
     END {
@@ -226,6 +233,7 @@ while :; do
     record_last 0 ""
     ring_all
     leave_session
+    keep_zoom
     exit 0
   fi
   if [ -n "$log" ]; then
@@ -247,6 +255,7 @@ while :; do
   hold || {
     stop_recording
     leave_session
+    keep_zoom
     exit "$code"
   }
   stop_recording

@@ -16,15 +16,16 @@ export const LEAVING_CLIENTS =
   `#{?client_last_session,${LEAVES} #{client_name},},}`;
 
 /**
- * Shell functions of the launch script. `leave_session` does nothing unless the place record says that the session is the team's, so
- * that other ends fork nothing.
+ * Shell functions of the launch script for its end. `leave_session` does nothing unless the place record says that the session is the
+ * team's, `keep_zoom` unless it says that the pane is next to the user's, so that other ends fork nothing.
  */
 export const LEAVE_SESSION = String.raw`
-is_in_team_session() {
+# True if the place record has one of two texts.
+is_placed() {
   [ -n "$TMUX_PANE" ] && [ -r "$run/place.json" ] || return 1
-  while IFS= read -r place; do
+  while IFS= read -r place || [ -n "$place" ]; do
     case $place in
-      *'"inTeamSession": true'* | *'"inTeamSession":true'*) return 0 ;;
+      *"$1"* | *"$2"*) return 0 ;;
     esac
   done <"$run/place.json"
   return 1
@@ -32,11 +33,21 @@ is_in_team_session() {
 
 # If this is the last pane of the team's session, switches its viewers back to their last session: tmux would detach them.
 leave_session() {
-  is_in_team_session || return 0
+  is_placed '"inTeamSession": true' '"inTeamSession":true' || return 0
   tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
     "set-option -p -t $TMUX_PANE ${ENDING_TAG} 1 ; list-clients -t $TMUX_PANE -F '${LEAVING_CLIENTS}'" |
     while IFS=' ' read -r mark client; do
       [ "$mark" != ${LEAVES} ] || tmux -u switch-client -l -c "$client"
     done
+}
+
+# In a window of the user's, the end of a pane undoes the zoom of another one: closes this pane in the call that zooms again. The
+# windows of a team have a hook for that.
+keep_zoom() {
+  is_placed '"beside": {' '"beside":{' || return 0
+  zoomed="#{&&:#{==:#{pane_pid},$PPID},#{&&:#{window_zoomed_flag},#{!=:#{pane_active},1}}}"
+  window=$(tmux -u if-shell -F -t "$TMUX_PANE" "$zoomed" "display-message -p -t $TMUX_PANE '#{window_id}'")
+  [ -z "$window" ] ||
+    tmux -u if-shell -F -t "$TMUX_PANE" "$zoomed" "kill-pane -t $TMUX_PANE ; resize-pane -Z -t $window"
 }
 `;

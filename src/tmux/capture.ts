@@ -9,10 +9,15 @@ interface CaptureTarget {
   readonly condition: string;
 }
 
+/** Removes the blanks up to the width of the pane that tmux 3.2 adds to a row. */
+export function withoutPadding(row: string): string {
+  return row.replace(/(?<! ) +$/, "");
+}
+
 /**
  * Captures the screens of several panes with one forked call. A random mark, which no screen can contain, separates them.
  * @param above maximum number of history rows for each pane
- * @returns the rows of each target, wrapped lines joined; undefined if its condition does not hold or the server is gone
+ * @returns the rows of each target, wrapped lines joined, without blanks at the end; undefined if its condition does not hold or the server is gone
  * @throws TeamError TMUX_ERROR
  */
 export async function capturePanes(
@@ -50,7 +55,7 @@ function rowsByTarget(text: string, mark: string): ReadonlyMap<number, readonly 
     if (line.startsWith(mark)) {
       rows = [];
       found.set(Number(line.slice(mark.length)), rows);
-    } else rows?.push(line);
+    } else rows?.push(withoutPadding(line));
   }
   return found;
 }

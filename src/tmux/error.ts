@@ -134,6 +134,17 @@ export function otherServer(command: TmuxCommand): TmuxError {
   });
 }
 
+/** Creates the error for a client that reports the end of a server whose process keeps running. */
+export function otherProtocol(serverPid: number): TmuxError {
+  return new TmuxError({
+    kind: "refused",
+    message: `tmux cannot talk to its server (process ${serverPid}), which keeps running: the tmux on the PATH is probably older.`,
+    hint: "Its panes stay open. Put the tmux that started the server first on the PATH, then run the command again.",
+    done: "nothing",
+    facts: { serverPid },
+  });
+}
+
 export function programMissing(): TmuxError {
   return new TmuxError({
     kind: "not-found",

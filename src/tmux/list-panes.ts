@@ -15,6 +15,8 @@ export interface TmuxPane {
   readonly windowWidth: number;
   readonly windowHeight: number;
   readonly dead: boolean;
+  /** Above the other panes, outside the layout (tmux 3.7 and newer). */
+  readonly floating: boolean;
   /** Values of the requested options, by name; tmux resolves them: of the pane, else its window, else its session. */
   readonly options: Readonly<Record<string, string>>;
   readonly sessionName: string;
@@ -42,6 +44,7 @@ const FIELDS = [
   "pane_dead",
   "pid",
   "version",
+  "pane_floating_flag",
 ] as const;
 
 /**
@@ -98,6 +101,7 @@ function parsePane(row: readonly string[], options: readonly string[]): TmuxPane
       windowWidth,
       windowHeight,
       dead: dead === 1,
+      floating: row[FIELDS.indexOf("pane_floating_flag")] === "1",
       options: Object.fromEntries(options.map((name, i) => [name, row[FIELDS.length + i] ?? ""])),
       sessionName: row.slice(FIELDS.length + options.length).join("\t"),
     },

@@ -1,3 +1,4 @@
+import { withoutPadding } from "./capture.ts";
 import { ifElse, MISS } from "./command.ts";
 import type { PaneId } from "./ids.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
@@ -73,7 +74,7 @@ function parseScreen(text: string): Screen | undefined {
   const [alternate, dead, inputOff, historyLimit = 0] = others;
   const flag = fields[FIELDS.length];
   return {
-    rows,
+    rows: rows.map(withoutPadding),
     width,
     height,
     history,

@@ -1,13 +1,13 @@
 import { TeamError } from "../../errors.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
-import type { BatchLine } from "../../tmux/command.ts";
+import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { type LayoutName, layoutCommands } from "./layout-commands.ts";
 import { isInOurWindow, ownerTag } from "./pane-tags.ts";
-import { hasOwnWindow, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
+import { hasFloating, hasOwnWindow, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
 import { recordZoom, restoreZoom } from "./zoom.ts";
 
 /**
@@ -34,7 +34,8 @@ export async function layOutTeam(
     const [select = [], ...others] = layoutCommands(window);
     return [
       recordZoom(window.id),
-      { chain: [select, ["display-message", "-p", doneLine(window.id)]] },
+      // Without its floating pane, the window's hook lays it out.
+      { chain: [...(hasFloating(seen, window.id) ? [] : [select]), printDone(window.id)] },
       ...others,
       restoreZoom(window.id),
     ];
@@ -49,6 +50,10 @@ export async function layOutTeam(
     hint: `The agents keep running. ${advice}`,
     details: { kind: "refused", errors },
   });
+}
+
+function printDone(window: WindowId): TmuxCommand {
+  return ["display-message", "-p", doneLine(window)];
 }
 
 function doneLine(window: WindowId): string {

@@ -1,15 +1,15 @@
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
-import { escapeFormat, MISS, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
-import type { WindowId } from "../../tmux/ids.ts";
+import { equals, escapeFormat, ifElse, MISS, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
+import type { PaneId, WindowId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { capacity } from "./grid.ts";
 import { type LayoutName, layoutCommands, layoutOf, removeLayoutHook } from "./layout-commands.ts";
 import { identityCondition, isInOurWindow, TAG } from "./pane-tags.ts";
-import { hasOwnWindow, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
+import { hasFloating, hasOwnWindow, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
 import { restoreUserLayout } from "./stack.ts";
 import { freeWindowName, nameWindow, releaseWindow, windowOptions } from "./team-window.ts";
 import { keepZoom } from "./zoom.ts";
@@ -29,20 +29,22 @@ export type MoveOutcome = "moved" | "unchanged" | "own-window" | "gone";
 export async function hidePane(server: TmuxServer, place: PlaceRecord, name: string): Promise<MoveOutcome> {
   return movePane(server, place, (seen, pane) => {
     if (isHidden(seen, pane)) return undefined;
-    const others = seen.panes.filter(({ window, id }) => window === pane.window && id !== pane.id);
+    const others = tiledIn(seen, pane.window).filter(({ id }) => id !== pane.id);
     const rest = {
       id: pane.window,
       size: windowSize([pane]),
       panes: countOf(others),
       layout: layoutIn([pane]),
     };
+    const [select = [], ...followUp] = layoutCommands(rest);
+    const layOut = hasFloating(seen, pane.window) ? followUp : [select, ...followUp];
     const commands = [
       ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
       ["rename-window", "-t", pane.id, escapeFormat(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
       removeLayoutHook(pane.id),
-      ...(isInOurWindow(pane) && others.some(isTeammatePane) ? layoutCommands(rest) : []),
+      ...(isInOurWindow(pane) && others.some(isTeammatePane) ? layOut : []),
       releaseWindow(pane.window, seen.serverPid ?? 0),
       // After the last teammate next to the caller, restore the user's window.
       ...restoreUserLayout(seen, [place], new Set([pane.id])),
@@ -73,7 +75,10 @@ export async function showPane(
   const outcome = await movePane(server, place, (seen, pane) => {
     if (!isHidden(seen, pane)) return undefined;
     const windows = teamWindows(seen, team, { kind: "team-window" });
-    const target = windows.find((panes) => capacity(windowSize(panes)) > panes.length);
+    const target = windows.find(
+      (panes) =>
+        capacity(windowSize(panes)) > panes.length && !panes.some(({ window: id }) => hasFloating(seen, id)),
+    );
     const last = target?.at(-1);
     window = last?.window ?? pane.window;
     if (target === undefined || last === undefined) {
@@ -94,7 +99,8 @@ export async function showPane(
     const commands = [
       // Make room for the join, whatever layout the user has chosen.
       ["select-layout", "-t", last.window, "tiled"],
-      ["join-pane", "-d", ...(next ? ["-b"] : []), "-s", pane.id, "-t", (next ?? last).id],
+      ["join-pane", "-d", "-s", pane.id, "-t", (next ?? last).id],
+      ...(next === undefined ? [] : [exchange(pane.id, next.id)]),
       ...layoutCommands(joined),
     ];
     return keepZoom(last.window, commands);
@@ -103,14 +109,33 @@ export async function showPane(
   return outcome;
 }
 
+/**
+ * Returns the command that exchanges a pane with the one before it in its window; the active pane stays active. tmux 3.7 ignores
+ * `join-pane -b`.
+ */
+function exchange(pane: PaneId, before: PaneId): TmuxCommand {
+  const words = ["-s", pane, "-t", before];
+  // Without -d, the target becomes active; with it, the exchanged pane would.
+  return ifElse(
+    before,
+    equals("pane_active", "1"),
+    [["swap-pane", ...words]],
+    [["swap-pane", "-d", ...words]],
+  );
+}
+
 function isTeammatePane({ options }: TmuxPane): boolean {
   return options[TAG.agent] !== "";
 }
 
 /** True if the pane is alone in a window that is not one of its team's. */
 function isHidden(seen: PaneList, pane: TmuxPane): boolean {
-  const alone = countOf(seen.panes.filter(({ window }) => window === pane.window)) === 1;
-  return alone && !isInOurWindow(pane);
+  return countOf(tiledIn(seen, pane.window)) === 1 && !isInOurWindow(pane);
+}
+
+/** Returns the panes of a window without floating ones, which stay where they are. */
+function tiledIn({ panes }: PaneList, window: WindowId): readonly TmuxPane[] {
+  return panes.filter((pane) => pane.window === window && !pane.floating);
 }
 
 /**

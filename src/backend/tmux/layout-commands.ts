@@ -40,7 +40,7 @@ const KNOWN_GRIDS = 16;
 const FITTED = "#{window_panes}.#{window_width}x#{window_height}";
 
 /**
- * Returns the commands that lay out a team window now, and set hooks that lay it out again whenever a pane of it ends or its size
+ * Returns the commands that lay out a team window now, the layout first, and set hooks that lay it out again whenever a pane of it ends or its size
  * changes. The result depends only on the number of panes and the size. The hooks fork nothing. A layout that the user changes
  * by hand stays until the next such event. The window's tag gives panes that join later the same layout.
  */
@@ -70,14 +70,14 @@ export function removeLayoutHook(window: string): TmuxCommand {
 /**
  * A hook that acts once for each number of panes and size: a layout for another size briefly resizes the window, and its return
  * to the size of the client calls the hook again. It does not act while a pane is zoomed, which a layout would undo, nor if the
- * window holds a pane of the user's, which the layout has no cell for.
+ * window holds a pane of the user's or a floating one, which the layout has no cell for.
  */
 function layoutHook(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
   const isNew = allOf(
     equals("window_panes", String(count)),
     `#{!=:#{${TAG.fitted}},${FITTED}}`,
     equals("window_zoomed_flag", "0"),
-    `#{==:#{P:#{?${TAG.agent},,x}},}`,
+    `#{==:#{P:#{?#{&&:#{${TAG.agent}},#{!=:#{pane_floating_flag},1}},,x}},}`,
   );
   const act = sequence([recordFit(id), select]);
   const hook = commandLine(["if-shell", "-F", "-t", id, isNew, act]);

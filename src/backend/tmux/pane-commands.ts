@@ -3,6 +3,7 @@ import { launchArgv } from "../../launch/launch-script.ts";
 import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../../tmux/ids.ts";
 import type { SpawnRequest } from "../backend.ts";
+import type { PaneSize } from "./grid.ts";
 import { layoutCommands, layoutOf } from "./layout-commands.ts";
 import { isOfStart, newSession, ownerTag, paneTags, sessionOptions, TAG } from "./pane-tags.ts";
 import type { Host, PanePlan } from "./plan-panes.ts";
@@ -103,11 +104,16 @@ export function finishCommands(
     }
     const { panes: existing, layout } =
       host.kind === "window" ? host : { panes: 0, layout: layoutOf(undefined) };
-    const size = { width: first.windowWidth, height: first.windowHeight };
+    const size = sizeOf(host, first);
     commands.push(...layoutCommands({ id: first.window, size, panes: existing + panes.length, layout }));
     if (host.kind === "window") commands.push(restoreZoom(host.window));
   });
   return commands;
+}
+
+/** Returns the size of a pane's window. tmux 3.2a prints the pane of a new session before that has its size. */
+function sizeOf(host: Host, { windowWidth: width, windowHeight: height }: CreatedPane): PaneSize {
+  return host.kind === "new-session" ? host.size : { width, height };
 }
 
 /**

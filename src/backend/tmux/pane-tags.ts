@@ -7,6 +7,7 @@ import {
   equals,
   escapeDrawnText,
   escapeFormat,
+  sequence,
   type TmuxCommand,
 } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId } from "../../tmux/ids.ts";
@@ -89,8 +90,29 @@ export function newSession(name: string, { width, height }: PaneSize, words: rea
       ["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, ...words],
       // In the same batch: under a global destroy-unattached, tmux ends the session after it.
       ["set-option", "-t", `=${name}:`, "destroy-unattached", "off"],
+      [
+        "if-shell",
+        "-F",
+        "-t",
+        `=${name}:`,
+        lacksSize(width, height),
+        sequence(resizing(name, width, height)),
+      ],
     ],
   };
+}
+
+/** The condition that tmux 3.2a has ignored `-x` and `-y`. */
+function lacksSize(width: number, height: number): string {
+  return allOf("#{m:3.2*,#{version}}", `#{!=:#{window_width}x#{window_height},${width}x${height}}`);
+}
+
+function resizing(name: string, width: number, height: number): TmuxCommand[] {
+  return [
+    ["resize-window", "-t", `=${name}:`, "-x", `${width}`, "-y", `${height}`],
+    // resize-window sets it to manual: the window would not follow its clients.
+    ["set-option", "-w", "-u", "-t", `=${name}:`, "window-size"],
+  ];
 }
 
 /**
@@ -131,6 +153,11 @@ export function isOfStart(instance: string): string {
   return anyOf(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
 }
 
+/** The condition that a pane has this process, or is dead and has none: tmux 3.8 names no process of a dead pane. */
+function isProcess(pid: number): string {
+  return anyOf(equals("pane_pid", String(pid)), allOf(equals("pane_dead", "1"), "#{==:#{pane_pid},}"));
+}
+
 /** True if the instance is safe to use in a format. */
 export function isInstance(instance: string): boolean {
   return /^[\w-]+$/.test(instance);
@@ -149,7 +176,7 @@ export function identityCondition(
     pane,
     condition: allOf(
       equals("pane_id", pane),
-      equals("pane_pid", String(place.panePid)),
+      isProcess(place.panePid),
       isOfStart(place.instance),
       ...(place.server === undefined ? [] : [equals("pid", String(place.server.pid))]),
     ),

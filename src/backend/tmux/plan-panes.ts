@@ -70,6 +70,7 @@ export function planPanes(
   const stack = typeof stackOrReason === "string" ? undefined : stackOrReason;
   const notHere = typeof stackOrReason === "string" ? stackOrReason : "no room";
   const windows = teamWindows(seen, team, placement);
+  const roomy = windows.filter(([first]) => first !== undefined && !hasFloating(seen, first.window));
   const session = sessionFor(seen, caller, team, placement);
   const size = sizeFor(seen, session, caller);
   const names = namesOf(windows);
@@ -80,11 +81,11 @@ export function planPanes(
   const stacked = stack?.count ?? 0;
   const { existing, fresh } = distribute(
     count - stacked,
-    windows.map((panes) => capacity(windowSize(panes), min) - panes.length),
+    roomy.map((panes) => capacity(windowSize(panes), min) - panes.length),
     size,
     min,
   );
-  const intoWindows = windows.flatMap((panes, i) => {
+  const intoWindows = roomy.flatMap((panes, i) => {
     const last = panes.at(-1);
     const taken = existing[i] ?? 0;
     if (last === undefined || taken === 0) return [];
@@ -106,8 +107,13 @@ export function planPanes(
     : { hosts: [...intoWindows, ...intoNew], stack: undefined, names, notHere };
 }
 
+/** True if a window has a floating pane: tmux 3.7 refuses layout strings there, and every other layout tiles that pane. */
+export function hasFloating({ panes }: PaneList, window: WindowId): boolean {
+  return panes.some((pane) => pane.window === window && pane.floating);
+}
+
 /**
- * Returns the panes of each shared window of the team, in index order. With placement `session`, only windows of the team's own
+ * Returns the panes of each shared window of the team, in index order, without floating ones. With placement `session`, only windows of the team's own
  * session count. The window of a single teammate is not shared.
  */
 export function teamWindows(
@@ -119,7 +125,8 @@ export function teamWindows(
   const known = new Set<PaneId>();
   for (const pane of seen.panes) {
     // A window that is linked into two sessions is listed twice.
-    if (!isInOurWindow(pane, ownerTag(team)) || hasOwnWindow(pane) || known.has(pane.id)) continue;
+    if (pane.floating || known.has(pane.id)) continue;
+    if (!isInOurWindow(pane, ownerTag(team)) || hasOwnWindow(pane)) continue;
     if (placement.kind === "session" && !isInOurSession(pane, ownerTag(team))) continue;
     known.add(pane.id);
     windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
@@ -182,11 +189,13 @@ function planStack(
   min: PaneSize,
 ): Stack | NotHereReason {
   if (caller === undefined) return "no pane";
+  if (caller.floating) return "floating";
   if (caller.options[WINDOW_ZOOMED] === "1") return "zoomed";
   const existing = seen.panes.filter(
     (pane) =>
       pane.window === caller.window &&
       pane.session === caller.session &&
+      !pane.floating &&
       pane.options[TAG.agent] !== "" &&
       pane.options[TAG.team] === team.team &&
       pane.options[TAG.root] === team.rootTag,

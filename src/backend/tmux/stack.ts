@@ -1,5 +1,5 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import { allOf, equals, ifElse, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
+import { allOf, anyOf, equals, ifElse, onlyIf, type TmuxCommand } from "../../tmux/command.ts";
 import type { PaneId, WindowId } from "../../tmux/ids.ts";
 import { readLayout } from "../../tmux/layout-string.ts";
 import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
@@ -48,7 +48,7 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxComma
  */
 export function evenOutStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
   const columns = new Map<string, TmuxPane[]>();
-  for (const pane of seen.panes) {
+  for (const pane of seen.panes.filter(({ floating }) => !floating)) {
     const place = `${pane.session} ${pane.window} ${pane.left} ${pane.width}`;
     columns.set(place, [...(columns.get(place) ?? []), pane]);
   }
@@ -87,7 +87,8 @@ export function restoreUserLayout(
       equals("window_panes", String(was.panes.length)),
       equals("window_width", String(was.width)),
       equals("window_height", String(was.height)),
-      equals("window_zoomed_flag", "0"),
+      // recordZoom and restoreZoom surround the layout, which ends the zoom.
+      anyOf(equals("window_zoomed_flag", "0"), `#{!=:#{${TAG.zoomed}},}`),
     );
     return [ifElse(first, isFree, [["select-layout", "-t", window, layout]], [])];
   });

@@ -2,15 +2,18 @@ import { dirname } from "node:path";
 import { discardLaunch } from "../../launch/prepare.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import { startTimeOf } from "../../os/process/identity.ts";
+import { livenessOf, startTimeOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import { launchScriptOf } from "../../team/members/judge-liveness.ts";
 import { type AttemptedBatch, attemptBatch } from "../../tmux/attempt-batch.ts";
 import { capturePanes } from "../../tmux/capture.ts";
 import { onlyIf, type TmuxCommand } from "../../tmux/command.ts";
+import { otherProtocol } from "../../tmux/error.ts";
 import { type WindowId, windowId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { readScreen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
+import { keepsRunning } from "../../tmux/server-exit.ts";
 import { awaitStart, withInstanceMarker } from "../await-start.ts";
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { HISTORY_ROWS, visibleRowsOfScreen } from "../visible-rows.ts";
@@ -23,7 +26,7 @@ import { identityCondition, TAG } from "./pane-tags.ts";
 import { serverAt } from "./server-for.ts";
 import { evenOutStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
 import { releaseWindow } from "./team-window.ts";
-import { recordZoom, restoreZoom } from "./zoom.ts";
+import { endZoom, recordZoom, restoreZoom } from "./zoom.ts";
 
 interface TmuxPaneOptions {
   /** The server for new panes; existing panes are found on the server of their record. */
@@ -92,7 +95,10 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
       const present = new Set<string>();
       for (const [socket, group] of bySocket(places)) {
         const seen = await listPanes(at(socket), [TAG.agent]);
-        for (const place of group) if (isThere(place, seen)) present.add(place.instance);
+        // A client that is older than its server cannot list the panes.
+        const trusted = seen.running ? [] : group.filter(livesInLivingServer);
+        for (const place of [...group.filter((one) => isThere(one, seen)), ...trusted])
+          present.add(place.instance);
       }
       return present;
     },
@@ -142,13 +148,16 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
       closing.map(({ command }) => command),
     );
     if (failure === undefined) return;
+    if (isNoServer(failure)) throw failure;
     // A hook of the user's that waits cut the batch off. Each pane gets a separate call, which ends it before the hook runs.
     const left = await panesLeft(server, closing);
     await Promise.all(left.map(({ command }) => attemptBatch(server, [command])));
     if ((await panesLeft(server, left)).length > 0) throw failure;
   } catch (error) {
-    // Without the server, all its panes are closed already.
     if (!isNoServer(error)) throw error;
+    // Without the server, all its panes are closed already.
+    for (const { server: recorded } of places.filter(livesInLivingServer))
+      if (recorded !== undefined && (await keepsRunning(recorded))) throw otherProtocol(recorded.pid);
   }
 }
 
@@ -176,6 +185,7 @@ async function closeTogether(
   const batch = [
     ...windows.map(({ window }) => recordZoom(window)),
     ...commands,
+    ...(after.length === 0 ? [] : windows.map(({ window }) => endZoom(window))),
     ...after,
     ...windows.map(({ window }) => restoreZoom(window)),
     // A window stays if the user has a pane in it.
@@ -222,8 +232,21 @@ function isThere(place: PlaceRecord, seen: PaneList): boolean {
   if (place.server !== undefined && seen.serverPid !== place.server.pid) return false;
   return seen.panes.some(
     (pane) =>
-      pane.id === place.paneId && pane.pid === place.panePid && pane.options[TAG.agent] === place.instance,
+      pane.id === place.paneId &&
+      (pane.pid === place.panePid || (pane.dead && pane.pid === 0)) &&
+      pane.options[TAG.agent] === place.instance,
   );
+}
+
+/** True if the processes of a pane and of its server run, whatever a tmux client reports. */
+function livesInLivingServer(place: PlaceRecord): boolean {
+  const script = launchScriptOf(place);
+  const { server } = place;
+  return server !== undefined && livenessOf(server) === "alive" && isAlive(script);
+}
+
+function isAlive(process: ReturnType<typeof launchScriptOf>): boolean {
+  return process !== undefined && livenessOf(process) === "alive";
 }
 
 function bySocket(places: readonly PlaceRecord[]): ReadonlyMap<string, readonly PlaceRecord[]> {

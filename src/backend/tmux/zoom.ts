@@ -15,6 +15,12 @@ export function recordZoom(window: WindowId): TmuxCommand {
   return ifElse(window, isZoomed, [record], []);
 }
 
+/** Returns the command that ends a recorded zoom: tmux's unreleased 3.8 crashes when a pane below a zoom is resized. */
+export function endZoom(window: WindowId): TmuxCommand {
+  const isZoomed = allOf(equals("window_id", window), equals(WINDOW_ZOOMED, "1"));
+  return ifElse(window, isZoomed, [["resize-pane", "-Z", "-t", window]], []);
+}
+
 /** Returns the command that zooms the pane again that {@link recordZoom} recorded, if it is active and not zoomed. */
 export function restoreZoom(window: WindowId): TmuxCommand {
   const isRecorded = allOf(equals("window_id", window), `#{!=:#{${TAG.zoomed}},}`);

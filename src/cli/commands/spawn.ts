@@ -203,6 +203,7 @@ function worktreeOption({
 function elsewhereNote(why: NotHereReason, { columns, rows }: Settings["teams"]["minPane"]): string {
   const reasons: Readonly<Record<NotHereReason, string>> = {
     "no pane": "the caller has no pane on this tmux server",
+    floating: "this pane floats, and no pane can be next to it",
     zoomed: "a pane of this window is zoomed, and a split would end the zoom",
     "no room": `there is no room to the right of this pane (both need ${2 * columns} columns, each teammate needs ${rows} lines)`,
   };

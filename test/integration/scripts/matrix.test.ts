@@ -28,7 +28,7 @@ test("scripts/matrix › runs the tests with the given tmux, and prints a line f
   expect(readFileSync(log, "utf8")).toContain("capture-pane");
 });
 
-test("scripts/matrix › refuses a program that is no tmux or node, and runs nothing", () => {
+test("scripts/matrix › refuses programs other than tmux and node, and runs nothing", () => {
   for (const word of ["/bin/sh", join(temporaryDirectory(), "tmux")]) {
     const { status, stdout, stderr } = matrix(word);
     expect([status, stdout]).toEqual([2, ""]);

@@ -43,6 +43,16 @@ test("captureEach › captures 64 panes in one tmux call, each with its empty ro
   );
 });
 
+test("captureEach › returns rows without blanks at the end, which tmux 3.2 adds to each", async () => {
+  const t = privateTmux();
+  t.session();
+  const pane = showing(t, "a  b   \n   \n  c");
+  await shown(t, pane, "  c");
+  expect(await capturePanes(t.server, [itself(pane)], 0)).toEqual([
+    expect.arrayContaining(["a  b", "", "  c"]),
+  ]);
+});
+
 test("captureEach › returns no rows for a pane that is gone or fails its condition", async () => {
   const t = privateTmux();
   t.session();

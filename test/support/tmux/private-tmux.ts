@@ -114,6 +114,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
         ...["new-session", "-d", "-s", name, "-n", "mine", "-x", `${width}`, "-y", `${height}`],
         ...["-P", "-F", "#{session_id} #{pane_id}", "--", "env", "cat"],
         ...[";", "set-option", "-t", `=${name}:`, "destroy-unattached", "off"],
+        ...sizing(name, { width, height }),
       );
       const [session = "", pane = ""] = text.split(" ");
       return { session, pane };
@@ -126,6 +127,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
       outside.tmux(
         ...["new-session", "-d", "-s", "person", "-x", `${width}`, "-y", `${height}`],
         ...["-e", `TMUX_TMPDIR=${sockets}`, "-e", "TERM=screen-256color", "--", ...words],
+        ...sizing("person", { width, height }),
       );
       await eventually("the client", () => clients() > before);
       return {
@@ -146,6 +148,13 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
       return { ...paths, team };
     },
   };
+}
+
+/** Returns further arguments after those of `new-session`, whose `-x` and `-y` tmux 3.2a ignores. */
+export function sizing(session: string, { width, height }: { width: number; height: number }): string[] {
+  const window = `=${session}:`;
+  const resize = `resize-window -t ${window} -x ${width} -y ${height} ; set-option -w -u -t ${window} window-size`;
+  return [";", "if-shell", "-F", "#{m:3.2*,#{version}}", resize];
 }
 
 function configText(config: string | undefined): string {

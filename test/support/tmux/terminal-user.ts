@@ -4,7 +4,7 @@ import type { Env } from "../../../src/os/env.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 import { TEAMS } from "../processes/built-program.ts";
 import { eventually } from "../timing/eventually.ts";
-import { type PrivateTmux, privateTmux } from "./private-tmux.ts";
+import { type PrivateTmux, privateTmux, sizing } from "./private-tmux.ts";
 
 /** A user who typed `teams …` in a terminal. */
 export interface Person {
@@ -60,6 +60,7 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
     ...["-x", `${size.width}`, "-y", `${size.height}`, ...variables],
     ...["--", "/bin/sh", "-c", RUNNER, "sh", codeFile, ...argv],
     ...[";", "set-option", "-t", `=${session}:`, "destroy-unattached", "off"],
+    ...sizing(session, size),
   );
   const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
   const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);

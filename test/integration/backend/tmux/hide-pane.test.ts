@@ -49,10 +49,16 @@ test("showPane › puts the pane back into the order of the members", async () =
   const [a, b, c] = await spawn("team-window", "a", "b", "c");
   const later = [b, c].flatMap(({ paneId }) => paneId ?? []);
   const windows: string[] = [];
-  expect(await hidePane(t.server, a, "a")).toBe("moved");
-  expect(await showPane(t.server, a, TEAM, { later, moved: (window) => windows.push(window) })).toBe("moved");
-  expect(panes(t, a)).toEqual([a.paneId, b.paneId, c.paneId]);
-  expect(windows).toEqual([show(t, a, "#{window_id}")]);
+  for (const active of [b, c]) {
+    t.tmux("select-pane", "-t", active.paneId ?? "");
+    expect(await hidePane(t.server, a, "a")).toBe("moved");
+    expect(await showPane(t.server, a, TEAM, { later, moved: (window) => windows.push(window) })).toBe(
+      "moved",
+    );
+    expect(panes(t, a)).toEqual([a.paneId, b.paneId, c.paneId]);
+    expect(show(t, active, "#{pane_active}")).toBe("1");
+    expect(windows.splice(0)).toEqual([show(t, a, "#{window_id}")]);
+  }
 });
 
 test("hidePane › frees the space beside the caller, and showPane uses the team window", async () => {

@@ -7,7 +7,8 @@ import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { run } from "../../../../src/os/process/run.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
 import { tmuxServer } from "../../../../src/tmux/server.ts";
-import { endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { isAtLeast } from "../../../../src/tmux/version.ts";
+import { end, endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
@@ -247,8 +248,22 @@ describe("panes without a caller's pane", () => {
   });
 });
 
-test("tmux backend › names the socket setting when the server cannot be started", async () => {
+test("tmux backend › knows and closes a dead pane, even if tmux names no process of it (3.8)", async () => {
   const t = privateTmux();
+  const { pane } = t.session();
+  const { backend, placement } = inside(t, pane);
+  const [place] = placesOf(await backend.spawn([requestFor(t, "one")], placement)) as [PlaceRecord];
+  t.tmux("set-option", "-p", "-t", place.paneId ?? "", "remain-on-exit", "on");
+  expect(await end(place)).toEqual({ left: [] });
+  await eventually("the dead pane", () => show(t, place, "#{pane_dead}") === "1");
+  expect(await backend.present([place])).toEqual(new Set([place.instance]));
+  await backend.close([place]);
+  expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).toBe(pane);
+});
+
+test("tmux backend › names the socket setting when the server cannot be started", async (context) => {
+  const t = privateTmux();
+  context.skip(!isAtLeast(await t.server.version(), 3, 3), "tmux 3.2 prints no reason");
   const server = tmuxServer({ socket: { name: "no/such/socket" }, env: t.env });
   const backend = tmuxPaneBackend({ server, env: t.env });
   const [refused] = await backend.spawn([requestFor(t, "one")], { kind: "team-window" });

@@ -1,4 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import type { SpawnRequest } from "../../../../src/backend/backend.ts";
 import { layOutTeam } from "../../../../src/backend/tmux/apply-layout.ts";
 import { hidePane, showPane } from "../../../../src/backend/tmux/hide-pane.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
@@ -80,16 +82,47 @@ test("zoom › survives the ends of other teammates and a layout, but not the us
   expect(t.tmux("list-panes", "-t", window, "-F", "#{pane_width}")).toBe("200\n200");
 });
 
+test("zoom › of the user's pane survives the ends of the teammates next to it", async () => {
+  const { t, spawn, backend, callerPane } = inside();
+  t.tmux("split-window", "-d", "-v", "-l", "6", "-t", callerPane, "env", "cat");
+  const layout = () => t.tmux("display-message", "-p", "-t", callerPane, "#{window_layout}");
+  const before = layout();
+  const places = await spawn.here("a", "b", "c");
+  const [a, b, c] = places as [PlaceRecord, PlaceRecord, PlaceRecord];
+  const zoomed = () =>
+    t.tmux("display-message", "-p", "-t", callerPane, "#{window_zoomed_flag} #{pane_active} #{window_panes}");
+  t.tmux("resize-pane", "-Z", "-t", callerPane);
+  expect(zoomed()).toBe("1 1 5");
+  t.tmux("send-keys", "-t", a.paneId ?? "", "exit 0", "Enter");
+  await eventually("the end of a pane", () => zoomed() === "1 1 4");
+  await backend.close([a]);
+  expect(zoomed()).toBe("1 1 4");
+  // It waits in its pane, until its user closes it.
+  t.tmux("send-keys", "-t", b.paneId ?? "", "exit 3", "Enter");
+  const screen = () => t.tmux("capture-pane", "-p", "-t", b.paneId ?? "");
+  await eventually("the question", () => screen().includes("q + Enter"));
+  t.tmux("send-keys", "-t", b.paneId ?? "", "q", "Enter");
+  await eventually("the end of another pane", () => zoomed() === "1 1 3");
+  await backend.close([b]);
+  t.tmux("send-keys", "-t", c.paneId ?? "", "exit 0", "Enter");
+  await eventually("the end of the last pane", () => zoomed() === "1 1 2");
+  await backend.close([c]);
+  expect([zoomed(), layout()]).toEqual(["1 1 2", before]);
+});
+
 function inside() {
   const t = privateTmux();
   const { pane: callerPane } = t.session();
   const backend = tmuxPaneBackend({ server: t.server, env: t.env });
-  return {
-    t,
-    backend,
-    async spawn(...names: string[]): Promise<PlaceRecord[]> {
-      const requests = names.map((name) => requestFor(t, name));
-      return placesOf(await backend.spawn(requests, { kind: "team-window", callerPane }));
-    },
-  };
+  const spawnAt =
+    (kind: "team-window" | "here") =>
+    async (...names: string[]): Promise<PlaceRecord[]> => {
+      const requests = names.map((name): SpawnRequest => {
+        const request = requestFor(t, name);
+        const onPlaced = (place: PlaceRecord) => writeFileSync(request.paths.place, JSON.stringify(place));
+        return { ...request, onPlaced };
+      });
+      return placesOf(await backend.spawn(requests, { kind, callerPane }));
+    };
+  return { t, backend, callerPane, spawn: Object.assign(spawnAt("team-window"), { here: spawnAt("here") }) };
 }

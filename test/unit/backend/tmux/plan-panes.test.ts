@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { TAG } from "../../../../src/backend/tmux/pane-tags.ts";
+import { planPanes } from "../../../../src/backend/tmux/plan-panes.ts";
+import { paneId, sessionId, windowId } from "../../../../src/tmux/ids.ts";
+import type { PaneList, TmuxPane } from "../../../../src/tmux/list-panes.ts";
+import { parseVersion } from "../../../../src/tmux/version.ts";
+
+const TEAM = { team: "audit", rootTag: "root" } as Parameters<typeof planPanes>[1];
+
+function pane(number: number, window: number, more: Partial<TmuxPane> = {}): TmuxPane {
+  const [id, of, session] = [paneId(`%${number}`), windowId(`@${window}`), sessionId("$0")];
+  if (id === undefined || of === undefined || session === undefined) throw new Error("not an id");
+  const size = { left: 0, top: 0, width: 200, height: 50, windowWidth: 200, windowHeight: 50 };
+  const state = { pid: 1, dead: false, floating: false, options: {}, sessionName: "work" };
+  return { id, window: of, session, ...size, ...state, ...more };
+}
+
+const seen = (...panes: TmuxPane[]): PaneList => ({
+  running: true,
+  serverPid: 1,
+  version: parseVersion("3.7c"),
+  panes,
+});
+const OURS = { options: { [TAG.window]: "@1/root/audit" } };
+
+test("planPanes › uses the team's window, unless it has a floating pane", () => {
+  const kinds = (...panes: TmuxPane[]) =>
+    planPanes(seen(pane(0, 0), ...panes), TEAM, 1, { kind: "team-window", callerPane: "%0" }).hosts.map(
+      ({ host }) => host.kind,
+    );
+  expect(kinds(pane(1, 1, OURS))).toEqual(["window"]);
+  expect(kinds(pane(1, 1, OURS), pane(2, 1, { ...OURS, floating: true }))).toEqual(["new-window"]);
+});
+
+test("planPanes › opens no pane next to a floating caller", () => {
+  const plan = (floating: boolean) =>
+    planPanes(seen(pane(0, 0, { floating })), TEAM, 1, { kind: "here", callerPane: "%0" });
+  expect(plan(false).stack).toMatchObject({ caller: "%0" });
+  expect(plan(true)).toMatchObject({ stack: undefined, notHere: "floating" });
+});
