@@ -3,6 +3,7 @@ import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-wri
 import { removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
+import { type Form, lazily } from "../../schema/guards/guard.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 import { type OutgoingMessage, sendMessage } from "./send.ts";
@@ -10,16 +11,24 @@ import { type OutgoingMessage, sendMessage } from "./send.ts";
 /** A message that could not be delivered. It has its id already, so it arrives once, however often it is sent. */
 export type UnsentReport = OutgoingMessage & { readonly messageId: string };
 
-const unsentReports = z.array(
-  z.object({
-    from: z.string(),
-    to: z.string(),
-    text: z.string(),
-    summary: z.optional(z.string()),
-    color: z.optional(z.string()),
-    messageId: z.string(),
-  }),
+const reportList = lazily(() =>
+  z.array(
+    z.object({
+      from: z.string(),
+      to: z.string(),
+      text: z.string(),
+      summary: z.optional(z.string()),
+      color: z.optional(z.string()),
+      messageId: z.string(),
+    }),
+  ),
 );
+
+/** Nearly always there is no such file, so only its rare content loads zod. */
+const unsentReports: Form<z.infer<ReturnType<typeof reportList>>> = {
+  guard: (value): value is [] => Array.isArray(value) && value.length === 0,
+  schema: reportList,
+};
 
 /**
  * Returns the reports that an agent could not deliver, oldest first.
