@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
 import { sha256 } from "./sha256.ts";
 
@@ -102,7 +102,8 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     claimCursor: join(tasks, ".open-from"),
     linkChange: join(tasks, ".link-change"),
     runtime: runtimeDir,
-    task: (id) => join(tasks, `${taskFileStem(id)}.json`),
+    // Not joined: a list has thousands of tasks, and normalising the path takes as long as parsing the file.
+    task: (id) => `${tasks}${sep}${taskFileStem(id)}.json`,
     inbox: (agent) => join(dir, "inboxes", `${agentFileName(agent)}.json`),
     // Cached: a process that watches a team asks for them a thousand times a second.
     agent: (agent) => {

@@ -3,7 +3,8 @@ import { steadyNow } from "../../os/clock.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { formatProtocol, type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
 import { shutdownRequestId } from "../../protocol/request-ids.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { history } from "../../team/mailbox/history.ts";
 import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
@@ -99,11 +100,9 @@ async function requestAndAwait(
     const waiting = new Map(await requestShutdown(ctx, names, options.reason));
     const reports = new Map<string, ShutdownReport>();
     for (;;) {
-      for (const [name, requestId] of waiting) {
-        const report = await checkShutdown(ctx, name, requestId, ended);
-        if (report === undefined) continue;
-        reports.set(name, report);
-        waiting.delete(name);
+      for (const report of await checkShutdowns(ctx, waiting, ended)) {
+        reports.set(report.name, report);
+        waiting.delete(report.name);
       }
       if (waiting.size === 0) break;
       if (!(await waitFor(bell, deadline - steadyNow(), options.signal))) break;
@@ -125,52 +124,77 @@ async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): P
   return true;
 }
 
-async function checkShutdown(
+/**
+ * Handles all teammates that have ended, together: the steps of one wait for the disk and for processes.
+ * @param requests the ids of open requests, by name
+ * @returns the reports of those that refused or ended
+ * @throws the first error of `ended`, after it has handled the others
+ */
+async function checkShutdowns(
   ctx: OperationContext,
-  name: string,
-  requestId: string,
+  requests: ReadonlyMap<string, string>,
   ended: (name: string) => Promise<unknown>,
-): Promise<ShutdownReport | undefined> {
-  const member = readTeam(ctx.ref).members.find((one) => one.name === name);
-  if (member === undefined) return { name, outcome: "approved" };
-  // Liveness is read before the answer: a teammate that agreed has sent its answer before it ends.
-  const { alive } = judgeLiveness(member, {
-    status: readStatus(ctx.ref, name),
-    place: readPlace(ctx.ref, name),
-    exit: readExit(ctx.ref, name),
+): Promise<readonly ShutdownReport[]> {
+  const { members } = readTeam(ctx.ref);
+  // Liveness is read before the answers: a teammate that agreed has sent its answer before it ends.
+  const alive = new Map(
+    members.flatMap((member) => (requests.has(member.name) ? [[member.name, isAlive(ctx, member)]] : [])),
+  );
+  const answers = await answersTo(ctx, requests);
+  const reports = [...requests.keys()].flatMap((name): ShutdownReport[] => {
+    const lives = alive.get(name);
+    if (lives === undefined) return [{ name, outcome: "approved" }];
+    const answer = answers.get(name);
+    if (answer?.type === "shutdown_rejected") return [{ name, outcome: "rejected", reason: answer.reason }];
+    const agreed = answer?.type === "shutdown_approved";
+    // If liveness is unknown here (a foreign member), only its answer counts.
+    if (lives === true || (lives === null && !agreed)) return [];
+    return [{ name, outcome: agreed ? "approved" : "gone" }];
   });
-  const answer = await answerTo(ctx, name, requestId);
-  if (answer?.type === "shutdown_rejected") return { name, outcome: "rejected", reason: answer.reason };
-  const agreed = answer?.type === "shutdown_approved";
-  // If liveness is unknown here (a foreign member), only its answer counts.
-  if (alive === true || (alive === null && !agreed)) return undefined;
-  await ended(name);
-  return { name, outcome: agreed ? "approved" : "gone" };
+  const gone = reports.filter(({ name, outcome }) => outcome !== "rejected" && alive.has(name));
+  const results = await Promise.allSettled(gone.map(({ name }) => ended(name)));
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+  return reports;
 }
 
+function isAlive({ ref }: OperationContext, member: TeamMember): boolean | null {
+  const { name } = member;
+  const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
+  return judgeLiveness(member, records).alive;
+}
+
+type ShutdownAnswer = Extract<ProtocolMessage, { type: "shutdown_approved" | "shutdown_rejected" }>;
+
 /**
- * Finds the answer to this request in the lead's inbox. Without a lead process, the caller is the lead, so the answer is marked
- * as read here.
+ * Finds the answers to these requests in the lead's inbox. Without a lead process, the caller is the lead, so the answers are
+ * marked as read here.
+ * @returns the answers by teammate
  */
-async function answerTo(
+async function answersTo(
   ctx: OperationContext,
-  name: string,
-  requestId: string,
-): Promise<ProtocolMessage | undefined> {
+  requests: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, ShutdownAnswer>> {
   const { ref } = ctx;
-  const isAnswer = (message: ProtocolMessage | undefined): boolean =>
-    (message?.type === "shutdown_approved" || message?.type === "shutdown_rejected") &&
-    message.requestId === requestId;
-  const entry = (await unreadMessages(ref, LEAD_NAME)).find(({ protocol }) => isAnswer(protocol));
-  if (entry !== undefined) {
-    const lead = readTeam(ref).leadProcess;
-    const led = lead !== undefined && livenessOf(lead) === "alive";
-    if (!led) await markAsRead(ref, LEAD_NAME, [entry.key]);
-    return entry.protocol;
+  const names = new Map([...requests].map(([name, requestId]) => [requestId, name]));
+  const answers = new Map<string, ShutdownAnswer>();
+  const take = (message: ProtocolMessage | undefined, from?: string): boolean => {
+    if (message?.type !== "shutdown_approved" && message?.type !== "shutdown_rejected") return false;
+    const name = names.get(message.requestId);
+    if (name === undefined || (from !== undefined && !sameName(splitAddress(from).name, name))) return false;
+    if (!answers.has(name)) answers.set(name, message);
+    return true;
+  };
+  const unread = (await unreadMessages(ref, LEAD_NAME)).filter(({ protocol }) => take(protocol));
+  const lead = readTeam(ref).leadProcess;
+  const led = lead !== undefined && livenessOf(lead) === "alive";
+  if (!led) {
+    await markAsRead(
+      ref,
+      LEAD_NAME,
+      unread.map(({ key }) => key),
+    );
   }
-  for (const past of await history(ref, LEAD_NAME, { from: name })) {
-    const message = parseProtocol(past.text);
-    if (isAnswer(message)) return message;
-  }
-  return undefined;
+  if (answers.size === requests.size) return answers;
+  for (const past of await history(ref, LEAD_NAME)) take(parseProtocol(past.text), past.from);
+  return answers;
 }

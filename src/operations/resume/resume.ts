@@ -4,7 +4,7 @@ import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { removeFile } from "../../os/files/fs.ts";
-import { envEntryMatcher, processTable } from "../../os/process/process-table.ts";
+import { envSnapshot, processTable } from "../../os/process/process-table.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
@@ -234,7 +234,8 @@ async function adoptInterruptedRestarts(ctx: OperationContext): Promise<void> {
 
 /** Whether a process with the marker of this start runs. */
 function hasMarkedProcess(instance: string): boolean {
-  const isStarted = envEntryMatcher(`${INSTANCE_VARIABLE}=${instance}`);
+  const env = envSnapshot();
+  const isStarted = (pid: number): boolean => env(pid, `${INSTANCE_VARIABLE}=${instance}`);
   return processTable().some(({ pid }) => isStarted(pid));
 }
 

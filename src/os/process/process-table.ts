@@ -41,15 +41,33 @@ export function processTable(): readonly ProcessRow[] {
  * environment: of another user's process, a non-dumpable one, on macOS the system's own programs (`/bin/sh`).
  */
 export function hasEnvEntry(pid: number, entry: string): boolean {
-  return envEntryMatcher(entry)(pid);
+  return envSnapshot()(pid, entry);
 }
 
-/** Returns {@link hasEnvEntry} for many processes: without /proc, one fork at the first call serves all. */
-export function envEntryMatcher(entry: string): (pid: number) => boolean {
-  if (platform === "linux") return (pid) => readProc(`${pid}/environ`)?.split("\0").includes(entry) ?? false;
-  let pids: ReadonlySet<number> | undefined;
-  return (pid) => {
-    pids ??= pidsShownWith(psText(["-axwwE", "-o", "pid=,command="]), entry);
+/** As {@link hasEnvEntry}, for the same moment of all processes. */
+export type EnvSnapshot = (pid: number, entry: string) => boolean;
+
+/** Returns {@link hasEnvEntry} for many processes and entries: reads each environment once; without /proc, one fork serves all. */
+export function envSnapshot(): EnvSnapshot {
+  return platform === "linux" ? envFromProc() : envFromPs();
+}
+
+function envFromProc(): EnvSnapshot {
+  const known = new Map<number, string>();
+  return (pid, entry) => {
+    const env = known.get(pid) ?? `\0${readProc(`${pid}/environ`) ?? ""}\0`;
+    known.set(pid, env);
+    return env.includes(`\0${entry}\0`);
+  };
+}
+
+function envFromPs(): EnvSnapshot {
+  let text: string | undefined;
+  const known = new Map<string, ReadonlySet<number>>();
+  return (pid, entry) => {
+    text ??= psText(["-axwwE", "-o", "pid=,command="]);
+    const pids = known.get(entry) ?? pidsShownWith(text, entry);
+    known.set(entry, pids);
     return pids.has(pid);
   };
 }

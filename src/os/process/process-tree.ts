@@ -1,7 +1,9 @@
+import { setImmediate as nextRound } from "node:timers/promises";
 import { pause, steadyNow } from "../clock.ts";
 import {
   descendants as allBelow,
-  envEntryMatcher,
+  type EnvSnapshot,
+  envSnapshot,
   isTmuxServer,
   ownPid,
   type ProcessRow,
@@ -43,8 +45,9 @@ export async function endTree(
   { graceMs }: { readonly graceMs: number },
 ): Promise<{ readonly left: number[] }> {
   const ever = new Map<number, string>();
-  const members: FindMembers = (table) => {
-    const found = treeMembers(table, tree, ever, envEntryMatcher(`${INSTANCE_VARIABLE}=${tree.marker}`));
+  const entry = `${INSTANCE_VARIABLE}=${tree.marker}`;
+  const members: FindMembers = (table, env) => {
+    const found = treeMembers(table, tree, ever, (pid) => env(pid, entry));
     for (const row of found) ever.set(row.pid, row.procStart);
     return found;
   };
@@ -59,40 +62,80 @@ export async function endTree(
  * @param marker value of {@link COMMAND_VARIABLE} in its environment
  */
 export async function endCommand(pid: number, marker: string): Promise<void> {
-  await terminate(
-    (table) => commandMembers(table, pid, envEntryMatcher(`${COMMAND_VARIABLE}=${marker}`)),
-    COMMAND_GRACE_MS,
-  );
+  const entry = `${COMMAND_VARIABLE}=${marker}`;
+  const marked: FindMembers = (table, env) => commandMembers(table, pid, (one) => env(one, entry));
+  await terminate(marked, COMMAND_GRACE_MS);
 }
 
-type FindMembers = (table: readonly ProcessRow[]) => readonly ProcessRow[];
+type FindMembers = (table: readonly ProcessRow[], env: EnvSnapshot) => readonly ProcessRow[];
+
+/** A tree or a command that is being ended. */
+interface Termination {
+  readonly members: FindMembers;
+  /** Receives the pids that survived both signals. */
+  readonly resolve: (left: number[]) => void;
+  readonly reject: (error: unknown) => void;
+  signal: "SIGTERM" | "SIGKILL";
+  /** By the steady clock: when the time of the signal is up. */
+  deadline: number;
+  /** The processes that got the signal, by pid and start time. */
+  readonly signalled: Set<string>;
+}
+
+/** The work of this process. Several members end at once, and a look at all processes takes milliseconds, so one look serves all. */
+const terminations = new Set<Termination>();
+let isLooking = false;
 
 /** @returns the pids that survived both signals */
-async function terminate(members: FindMembers, graceMs: number): Promise<number[]> {
-  await signalUntilGone(members, "SIGTERM", graceMs);
-  // Reads the table again even if nothing was left: /proc is not read atomically, so a fork may have been missed.
-  return signalUntilGone(members, "SIGKILL", KILL_WAIT_MS);
+function terminate(members: FindMembers, graceMs: number): Promise<number[]> {
+  return new Promise((resolve, reject) => {
+    const deadline = steadyNow() + graceMs;
+    terminations.add({ members, resolve, reject, signal: "SIGTERM", deadline, signalled: new Set() });
+    if (!isLooking) void endAll();
+  });
 }
 
-/** Signals each process once, including those that appear later, until none is left or the time is up. */
-async function signalUntilGone(
-  members: FindMembers,
-  signal: NodeJS.Signals,
-  forMs: number,
-): Promise<number[]> {
-  const deadline = steadyNow() + forMs;
-  const signalled = new Set<string>();
-  for (;;) {
-    const rows = members(processTable());
-    if (rows.length === 0) return [];
-    for (const row of rows) {
-      const key = `${row.pid} ${row.procStart}`;
-      if (!signalled.has(key)) signalProcess(row.pid, signal);
-      signalled.add(key);
+/** Looks at the process table until all has ended or its time is up. Never rejects: if the system does not show it, all callers get that error. */
+async function endAll(): Promise<void> {
+  isLooking = true;
+  // Callers that end several trees at once ask for the others before the first look.
+  await nextRound();
+  while (terminations.size > 0) {
+    let isAnyLeft = false;
+    try {
+      const [table, env] = [processTable(), envSnapshot()];
+      for (const one of terminations) isAnyLeft = signalRest(one, table, env) || isAnyLeft;
+    } catch (error) {
+      for (const { reject } of terminations) reject(error);
+      terminations.clear();
     }
-    if (steadyNow() >= deadline) return rows.map((row) => row.pid);
-    await pause(POLL_MS);
+    if (isAnyLeft) await pause(POLL_MS);
   }
+  isLooking = false;
+}
+
+/**
+ * Signals each process once, including those that appear later. After the time of SIGTERM, or when none is left, SIGKILL follows:
+ * even if none is left the table is read again, because /proc is not read atomically and a fork may have been missed.
+ * @returns whether a process is left to wait for
+ */
+function signalRest(one: Termination, table: readonly ProcessRow[], env: EnvSnapshot): boolean {
+  const rows = one.members(table, env);
+  for (const row of rows) {
+    const key = `${row.pid} ${row.procStart}`;
+    if (!one.signalled.has(key)) signalProcess(row.pid, one.signal);
+    one.signalled.add(key);
+  }
+  if (rows.length > 0 && steadyNow() < one.deadline) return true;
+  if (one.signal === "SIGKILL") {
+    terminations.delete(one);
+    one.resolve(rows.map(({ pid }) => pid));
+    return false;
+  }
+  one.signal = "SIGKILL";
+  one.deadline = steadyNow() + KILL_WAIT_MS;
+  one.signalled.clear();
+  return false;
 }
 
 /**

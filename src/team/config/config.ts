@@ -17,6 +17,7 @@ import { configForm } from "../../schema/guards/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
+import { changeTogether, type TogetherChanges } from "../../store/change-together.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -196,11 +197,16 @@ export function updateTeam(
   ref: TeamRef,
   change: (config: TeamConfig) => TeamConfig | undefined,
 ): Promise<TeamConfig> {
+  return changeTogether(ref.paths.config, change, (changes) => writeChanges(ref, changes));
+}
+
+/** Makes several changes in one write. */
+function writeChanges(ref: TeamRef, changes: TogetherChanges<TeamConfig>): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  const update = jsonUpdate({ path, schema: configForm, missing, change });
   return updateTeamFile(ref, path, (text, isLocked) => {
-    const next = update(text, isLocked, []);
+    const change = (config: TeamConfig): TeamConfig | undefined => changes(config, isLocked);
+    const next = jsonUpdate({ path, schema: configForm, missing, change })(text, isLocked, []);
     return next.content === undefined ? next : { ...next, written: () => keepLastConfig(ref, next.value) };
   });
 }

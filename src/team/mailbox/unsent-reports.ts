@@ -3,7 +3,7 @@ import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-wri
 import { removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
-import { lazily } from "../../schema/guards/guard.ts";
+import { type Form, lazily } from "../../schema/guards/guard.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 import { type OutgoingMessage, sendMessage } from "./send.ts";
@@ -11,7 +11,7 @@ import { type OutgoingMessage, sendMessage } from "./send.ts";
 /** A message that could not be delivered. It has its id already, so it arrives once, however often it is sent. */
 export type UnsentReport = OutgoingMessage & { readonly messageId: string };
 
-const unsentReports = lazily(() =>
+const reportList = lazily(() =>
   z.array(
     z.object({
       from: z.string(),
@@ -24,12 +24,18 @@ const unsentReports = lazily(() =>
   ),
 );
 
+/** Nearly always there is no such file, so only its rare content loads zod. */
+const unsentReports: Form<z.infer<ReturnType<typeof reportList>>> = {
+  guard: (value): value is [] => Array.isArray(value) && value.length === 0,
+  schema: reportList,
+};
+
 /**
  * Returns the reports that an agent could not deliver, oldest first.
  * @throws TeamError PERMISSION_DENIED with the system error
  */
 export function readUnsentReports(ref: TeamRef, agent: string): readonly UnsentReport[] {
-  return (readRecordFile(ref.paths.agent(agent).unsent, unsentReports()) ?? []).map(defined);
+  return (readRecordFile(ref.paths.agent(agent).unsent, unsentReports) ?? []).map(defined);
 }
 
 /**

@@ -150,8 +150,9 @@ export function readTasks(ref: TeamRef, onProblem?: OnProblem): Task[] {
 
 /** Returns one task; undefined if it is missing or unreadable. */
 export function readableTask(ref: TeamRef, id: string, onProblem?: OnProblem): Task | undefined {
+  const path = ref.paths.task(id);
   return (
-    readCached(ref, ref.paths.task(id), () => plainTask(ref, id)) ??
+    readCached(ref, path, () => plainTask(path, id)) ??
     skipCorrupt(
       () => findTask(ref, id),
       (error) => onProblem?.(error, id),
@@ -160,9 +161,9 @@ export function readableTask(ref: TeamRef, id: string, onProblem?: OnProblem): T
 }
 
 /** Reads a task without the schema, for speed; undefined if only the schema can read it, or tell what is wrong with it. */
-function plainTask(ref: TeamRef, id: string): Task | undefined {
+function plainTask(path: string, id: string): Task | undefined {
   try {
-    const value: unknown = JSON.parse(readText(ref.paths.task(id)) ?? "");
+    const value: unknown = JSON.parse(readText(path) ?? "");
     return isPlainTask(value) && value.id === id ? value : undefined;
   } catch {
     return undefined;

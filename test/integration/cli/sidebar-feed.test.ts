@@ -97,5 +97,6 @@ test("sidebar feed › finds a change that the watch does not report soon after 
   writeStatus(ref, "dev-6", statusOf({ instance: "dev-6", process: ownIdentity(), activity: "Read" }));
   const begin = performance.now();
   await loaded(feed, (data) => memberOf(data, "dev-5")?.unread === 2);
-  expect(performance.now() - begin).toBeLessThan(3_000);
+  // Before the timer bell, which rings after 5 s.
+  expect(performance.now() - begin).toBeLessThan(4_900);
 });

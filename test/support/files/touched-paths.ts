@@ -1,9 +1,12 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
-const CALLS = ["statSync", "lstatSync", "readFileSync", "openSync", "readdirSync"] as const;
+const CALLS = ["statSync", "lstatSync", "readFileSync", "openSync", "readdirSync", "renameSync"] as const;
 
-/** Runs `work` and returns the paths that it looked at through `node:fs`, one for each call; the calls themselves work as usual. */
+/**
+ * Runs `work` and returns the paths that it looked at or renamed a file to through `node:fs`, one for each call; the calls themselves
+ * work as usual.
+ */
 export async function touchedPaths(work: () => unknown): Promise<readonly string[]> {
   const touched: string[] = [];
   const real = Object.fromEntries(CALLS.map((name) => [name, fs[name]]));
@@ -11,7 +14,7 @@ export async function touchedPaths(work: () => unknown): Promise<readonly string
     CALLS.map((name) => [
       name,
       (...args: [string, ...unknown[]]) => {
-        touched.push(String(args[0]));
+        touched.push(String(name === "renameSync" ? args[1] : args[0]));
         return (real[name] as (...all: unknown[]) => unknown)(...args);
       },
     ]),

@@ -1,17 +1,24 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { requestShutdown, shutdownTeammates } from "../../../../src/operations/ending/shutdown.ts";
+import {
+  requestShutdown,
+  type ShutdownReport,
+  shutdownTeammates,
+} from "../../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
 import type { Clock } from "../../../../src/os/clock.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
+import { shutdownRequestId } from "../../../../src/protocol/request-ids.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { readTeam } from "../../../../src/team/config/config.ts";
 import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
+import { touchedPaths } from "../../../support/files/touched-paths.ts";
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
@@ -105,6 +112,41 @@ describe("shutdownTeammates with an invalid name", () => {
     await expect(ending).rejects.toMatchObject({ code });
     expect(await unreadMessages(ref, "dev")).toEqual([]);
   });
+});
+
+describe("shutdownTeammates with many teammates that end at once", () => {
+  const NAMES = Array.from({ length: 8 }, (_, index) => `dev-${index}`);
+  const NOW = 1_700_000_000_000;
+
+  it("writes the config a few times in all, not for each teammate", async () => {
+    const ref = await agreedAndEnded(NAMES);
+    const ctx = contextOf(ref, LEAD_NAME, { clock: { now: () => NOW } });
+    let reports: readonly ShutdownReport[] = [];
+    const touched = await touchedPaths(async () => {
+      reports = await shutdownTeammates(ctx, NAMES);
+    });
+    expect(reports).toEqual(NAMES.map((name) => ({ name, outcome: "approved" })));
+    // Each write also looks at its copy and replaces it.
+    const copies = touched.filter((path) => path === ref.paths.lastConfig);
+    expect(copies.length).toBeLessThanOrEqual(2 * NAMES.length);
+    expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
+    const texts = (await unreadMessages(ref, LEAD_NAME)).map(({ message }) => message.text);
+    for (const name of NAMES)
+      expect(texts.filter((text) => text.includes(`${name} has shut down`))).toHaveLength(1);
+  });
+
+  /** A team whose teammates have agreed to requests of this time, and ended. */
+  async function agreedAndEnded(names: readonly string[]): Promise<TeamRef> {
+    const ref = await testTeam(names);
+    await prepareRun(ref, names);
+    for (const name of names) {
+      writeStatus(ref, name, statusOf({ state: "exited", instance: name, process: deadProcess() }));
+      const requestId = shutdownRequestId(name, NOW);
+      const text = formatProtocol({ type: "shutdown_approved", requestId, from: name }, new Date(NOW));
+      await sendMessage(ref, { from: name, to: LEAD_NAME, text });
+    }
+    return ref;
+  }
 });
 
 async function withDev(): Promise<TeamRef> {

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { processBackend } from "../../../../src/backend/process-backend.ts";
 import { callersServer } from "../../../../src/backend/tmux/server-for.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
@@ -8,6 +8,7 @@ import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { hasEnvEntry, type ProcessRow, processTable } from "../../../../src/os/process/process-table.ts";
 import { endTree } from "../../../../src/os/process/process-tree.ts";
 import { AGENTS, end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { touchedPaths } from "../../../support/files/touched-paths.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
@@ -41,6 +42,49 @@ test("endTree › does not wait for the grace period if the process ends earlier
   // Longer than the time limit of a test.
   const graceMs = 600_000;
   expect(await endTree({ root: rootOf(place), marker: place.instance }, { graceMs })).toEqual({ left: [] });
+});
+
+test.runIf(process.platform === "linux")(
+  "endTree › looks at the processes of the system as often for eight trees as for one",
+  async () => {
+    const roots = Array.from({ length: 8 }, () => spawn("sleep", ["600"], { stdio: "ignore" }));
+    onTestFinished(() => {
+      for (const child of roots) child.kill("SIGKILL");
+    });
+    const trees = roots.map(({ pid = 0 }, index) => {
+      return { root: { pid, procStart: startTimeOf(pid) ?? "" }, marker: `none-${index}` };
+    });
+    let ended: readonly unknown[] = [];
+    const touched = await touchedPaths(async () => {
+      ended = await Promise.all(trees.map((tree) => endTree(tree, { graceMs: 600_000 })));
+    });
+    expect(ended).toEqual(trees.map(() => ({ left: [] })));
+    // Each look reads the environment of any other process once, whatever the number of trees.
+    const looks = touched.filter((path) => path === "/proc").length;
+    expect(touched.filter((path) => path === `/proc/${process.ppid}/environ`)).toHaveLength(looks);
+    // One to signal, one or more until all are gone, one before SIGKILL; a machine under load needs more.
+    expect(looks).toBeLessThan(trees.length);
+  },
+);
+
+test("endTree › gives each of several trees its own grace and its own result", async () => {
+  const deaf = spawn("sh", ["-c", "trap '' TERM; echo ready; while :; do sleep 600; done"], {
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: true,
+  });
+  const quick = spawn("sleep", ["600"], { stdio: "ignore" });
+  onTestFinished(() => void quick.kill("SIGKILL"));
+  await once(deaf.stdout, "data");
+  const tree = ({ pid = 0 }: ChildProcess) => {
+    return { root: { pid, procStart: startTimeOf(pid) ?? "" }, marker: "none" };
+  };
+  const order: string[] = [];
+  await Promise.all([
+    endTree(tree(deaf), { graceMs: 300 }).then(() => order.push("deaf")),
+    endTree(tree(quick), { graceMs: 600_000 }).then(() => order.push("quick")),
+  ]);
+  expect(order).toEqual(["quick", "deaf"]);
+  expect([deaf, quick].map(({ pid = 0 }) => startTimeOf(pid))).toEqual([undefined, undefined]);
 });
 
 test("tmux server › started by our commands gives no marker to the user's panes (tmux-findings 6)", async () => {
