@@ -34,8 +34,15 @@ const DONE = ".done";
 const LEFT = ".left";
 const GROUP = "group.";
 
+const DIRECTORY = ".waiting";
+
 function directoryOf(path: string): string {
-  return `${path}.waiting`;
+  return `${path}${DIRECTORY}`;
+}
+
+/** Returns whether a directory contains the posted changes of a file. */
+export function isWaitingDirectory(path: string): boolean {
+  return path.endsWith(DIRECTORY);
 }
 
 /** The change of this process while it waits in the queue of a file. */

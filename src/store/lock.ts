@@ -8,7 +8,8 @@ import { awaitLock, type LockWait, type OwnerLock, seekOwnerLock, takeOwnedDirec
 //   1. work: `withLock` runs any work; `updateFile` (update-file.ts) replaces one file
 //   2. queue: `inQueue` lets in one of our calls at a time, in order within a process, by `<path>.q` between processes
 //   3. shared lock: `holdShared` takes the directory `<path>.lock`, which foreign writers take too
-// Details: update-file.ts, group-commit.ts (changes that waiting processes hand over), owner-lock.ts (retries, the two locks, and which process holds them), os/files/lock-directory.ts.
+// Details: update-file.ts, group-commit.ts (changes that waiting processes hand over), owner-lock.ts (retries, the two locks,
+// and which process holds them), os/files/lock-directory.ts.
 
 /** Longer than the 10 s after which a stale lock is removed (product.md, Commands). */
 const WAIT_MS = 15_000;

@@ -4,7 +4,7 @@ import { entryOf, listDir, temporaryWriter } from "../os/files/fs.ts";
 import { STALE_MS } from "../os/files/lock-directory.ts";
 import { readRecordLink } from "../os/files/symlinks.ts";
 import { startTimeOf } from "../os/process/identity.ts";
-import { isGrouped } from "./group-commit.ts";
+import { isGrouped, isWaitingDirectory } from "./group-commit.ts";
 import { withLock } from "./lock.ts";
 import { ownerLiveness, seekOwnerLock } from "./owner-lock.ts";
 
@@ -73,13 +73,15 @@ export async function removeStaleLock(path: string): Promise<void> {
 /** Milliseconds until a temporary file of a live process counts as left over: a stopped process may still rename it. */
 const MAX_TEMPORARY_MS = 60 * 60 * 1000;
 
-/** Returns temporary files whose writers have ended. */
+/** Returns temporary files whose writers have ended, and changes that ended processes have posted. */
 export function deadTemporaries(directory: string): string[] {
   return listDir(directory).flatMap((name) => {
+    const path = join(directory, name);
+    if (isWaitingDirectory(directory)) return ownerLiveness(name) === "dead" ? [path] : [];
     const pid = temporaryWriter(name);
-    const age = systemClock.now() - Number(entryOf(join(directory, name))?.mtimeMs ?? Number.NaN);
+    const age = systemClock.now() - Number(entryOf(path)?.mtimeMs ?? Number.NaN);
     // The pid of a writer in another container means nothing here; that writer also renames within 10 s.
     const isLeft = pid !== undefined && age > (startTimeOf(pid) === undefined ? STALE_MS : MAX_TEMPORARY_MS);
-    return isLeft && !isGrouped(join(directory, name)) ? [join(directory, name)] : [];
+    return isLeft && !isGrouped(path) ? [path] : [];
   });
 }

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, writeSync } from "node:fs";
-import { userInfo } from "node:os";
 import { systemCode, TeamError } from "../../errors.ts";
 
 const BYTE = Buffer.from("\n");
@@ -135,7 +134,8 @@ export function isOwnFifoAt(path: string): boolean {
 }
 
 function isOwnFifo(stat: Stats): boolean {
-  return stat.isFIFO() && stat.uid === userInfo().uid;
+  // Not os.userInfo(), which reads the system's list of users for every ring.
+  return stat.isFIFO() && stat.uid === process.geteuid?.();
 }
 
 function notOurs(path: string): TeamError {

@@ -96,6 +96,7 @@ test("a change of a dead process › is removed and not made", () => {
   const dead = join(`${path}.waiting`, [pid, "no-start", ...rest].join("."));
   writeFileSync(dead, "y");
   utimesSync(dead, 1, 1);
+  expect(deadTemporaries(`${path}.waiting`)).toEqual([dead]);
   expect(waiting(path).map(({ text }) => text)).toEqual(["x"]);
   expect(existsSync(dead)).toBe(false);
   expect(change.withdraw()).toBe(false);

@@ -1,4 +1,4 @@
-import {
+import fs, {
   appendFileSync,
   closeSync,
   mkdirSync,
@@ -11,6 +11,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { fileSize } from "../../../../src/os/files/fs.ts";
@@ -95,6 +96,33 @@ test("sending a message › rings the bell that the recipient's status names", a
   onTestFinished(() => bell.close());
   await send(ref, "x");
   expect(await bell.wait()).toBe("rung");
+});
+
+test("sending a message › rings the bell before it waits until the disk has the new name", async () => {
+  const ref = await testTeam(["a"]);
+  await send(ref, "x");
+  await prepareRun(ref, ["a"]);
+  const { bell: path } = ref.paths.agent("a");
+  writeStatus(ref, "a", statusOf({ bell: path }));
+  const bell = openFifoBell(path);
+  onTestFinished(() => bell.close());
+  const calls: string[] = [];
+  const { fsyncSync, openSync } = fs;
+  fs.fsyncSync = (fd) => {
+    calls.push(fs.fstatSync(fd).isDirectory() ? "sync the directory" : "sync the file");
+    fsyncSync(fd);
+  };
+  fs.openSync = (file, ...rest) => {
+    if (file === path) calls.push("ring");
+    return openSync(file, ...rest);
+  };
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, { fsyncSync, openSync });
+    syncBuiltinESMExports();
+  });
+  await send(ref, "x");
+  expect(calls).toEqual(["sync the file", "ring", "sync the directory"]);
 });
 
 test("sending a message › ignores a second message with the same id", async () => {
