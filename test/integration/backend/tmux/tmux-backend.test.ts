@@ -189,6 +189,22 @@ describe("panes beside the caller", () => {
     expect(state(t, pane)).toEqual(before);
   });
 
+  test("stack below a single teammate although its pane has made the caller narrow", async () => {
+    const t = privateTmux();
+    const { pane } = t.session("work", { width: 100, height: 40 });
+    const { backend } = inside(t, pane);
+    for (const name of ["a", "b"]) {
+      const [outcome] = await backend.spawn([requestFor(t, name)], { kind: "here", callerPane: pane });
+      expect(outcome).toMatchObject({ ok: true });
+      expect(outcome).not.toHaveProperty("notHere");
+    }
+    expect(panesOf(t, { paneId: pane } as PlaceRecord).map((id) => nameOf(t, id))).toEqual([
+      "",
+      "a@audit",
+      "b@audit",
+    ]);
+  });
+
   test("overflow into the team window when there is no room", async () => {
     const t = privateTmux();
     const { pane } = t.session("work", { width: 100, height: 24 });
