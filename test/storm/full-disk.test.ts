@@ -1,7 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { it } from "vitest";
+import { temporaryDirectory } from "../support/files/temporary-directory.ts";
 import { MAY_MOUNT, memoryDisk } from "../support/storm/disk.ts";
 import { DEADLINE, kills, type Random, rounds, SEED } from "../support/storm/storm.ts";
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 it.skipIf(!MAY_MOUNT)(
   `a storm on a disk that fills up › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`,
@@ -15,6 +19,22 @@ it.skipIf(!MAY_MOUNT)(
     };
     await rounds(disk.path, async (team, storm) => {
       await storm.rage({ ...kills(team), "fill the disk": fill, "fill it again": fill });
+    });
+  },
+);
+
+/** Replaces the disk if this user may not mount one. */
+it.skipIf(MAY_MOUNT || !hasPrlimit)(
+  `a storm in which no file can grow › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`,
+  { timeout: DEADLINE },
+  async () => {
+    await rounds(temporaryDirectory(), async (team, storm) => {
+      const limit = async (random: Random) => {
+        team.limitFiles("0");
+        await delay(random() * 1_500);
+        team.limitFiles("unlimited");
+      };
+      await storm.rage({ ...kills(team), "limit files": limit, "limit them again": limit });
     });
   },
 );

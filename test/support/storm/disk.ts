@@ -48,7 +48,7 @@ function diskAt(mount: (path: string) => unknown): Disk {
   mkdirSync(path);
   mount(path);
   // Lazily: a process of a failed test may still use it.
-  onTestFinished(() => void run("umount", "-l", path));
+  onTestFinished(() => void works("umount", "-l", path));
   return {
     path,
     fill: (freeBytes) => fill(filler, freeBytes),

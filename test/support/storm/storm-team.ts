@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -93,6 +94,12 @@ export class StormTeam {
 
   pidOf(name: string): number | undefined {
     return readStatus(this.ref, name)?.process.pid;
+  }
+
+  /** Limits the size of the files that the present processes and their children may write. */
+  limitFiles(bytes: string): void {
+    for (const { pid } of markedProcesses(this.t))
+      spawnSync("prlimit", ["--pid", `${pid}`, `--fsize=${bytes}:`]);
   }
 
   /** Ends every process, as a power cut does, and forgets what only memory held. */

@@ -202,6 +202,7 @@ describe("notices in an agent's pane", () => {
     ["the agreement to shut down", (view) => view.shutdownAgreed(), "○ agreed to shut down\n"],
     ["an error with its hint", (view) => view.error("It broke.\nMend it."), "✗ It broke.\n  Mend it.\n"],
     ["a note", (view) => view.note("writer joined"), "· writer joined\n"],
+    ["an answer to a command", (view) => view.answer("2 tasks:\none"), "2 tasks:\none\n"],
     [
       "a permission request with its answers",
       (view) => view.permission(ask({ summary: "rm -rf build", rules: ["Bash(rm -rf build)"] })),

@@ -171,6 +171,11 @@ describe("panes beside the caller", () => {
     const here: Placement = { kind: "here", callerPane: pane };
     const first = await backend.spawn([requestFor(t, "a"), requestFor(t, "b"), requestFor(t, "c")], here);
     expect(forks()).toBe(3);
+    const unevenness = (outcomes: typeof first) => {
+      const heights = placesOf(outcomes).map((place) => Number(show(t, place, "#{pane_height}")));
+      return Math.max(...heights) - Math.min(...heights);
+    };
+    expect(unevenness(first)).toBeLessThanOrEqual(2);
     const lead = t.tmux("display-message", "-p", "-t", pane, "#{pane_width}x#{pane_height} #{pane_active}");
     const more = await backend.spawn([requestFor(t, "d")], here);
     expect(t.tmux("display-message", "-p", "-t", pane, "#{pane_width}x#{pane_height} #{pane_active}")).toBe(
@@ -183,11 +188,26 @@ describe("panes beside the caller", () => {
       "c@audit",
       "d@audit",
     ]);
-    const heights = placesOf([...first, ...more]).map((place) => Number(show(t, place, "#{pane_height}")));
-    expect(Math.max(...heights) - Math.min(...heights)).toBeLessThanOrEqual(3);
+    expect(unevenness([...first, ...more])).toBeLessThanOrEqual(3);
     expect(t.tmux("list-windows", "-a").split("\n")).toHaveLength(1);
     await endAll(backend, [...first, ...more]);
     expect(state(t, pane)).toEqual(before);
+  });
+
+  test("stack below a single teammate although its pane has made the caller narrow", async () => {
+    const t = privateTmux();
+    const { pane } = t.session("work", { width: 100, height: 40 });
+    const { backend } = inside(t, pane);
+    for (const name of ["a", "b"]) {
+      const [outcome] = await backend.spawn([requestFor(t, name)], { kind: "here", callerPane: pane });
+      expect(outcome).toMatchObject({ ok: true });
+      expect(outcome).not.toHaveProperty("notHere");
+    }
+    expect(panesOf(t, { paneId: pane } as PlaceRecord).map((id) => nameOf(t, id))).toEqual([
+      "",
+      "a@audit",
+      "b@audit",
+    ]);
   });
 
   test("overflow into the team window when there is no room", async () => {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { syncFile } from "../../../../src/os/files/atomic-write.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 /** Loads the modules as a newly started process does. */
@@ -10,6 +11,14 @@ async function newProcess() {
   const { replaceFile } = await import("../../../../src/os/files/atomic-write.ts");
   return { temporaryBeside, temporaryWriter, replaceFile };
 }
+
+test("syncFile › ends for a file and for a missing one, and reports any other failure", async () => {
+  const path = join(temporaryDirectory(), "f");
+  writeFileSync(path, "x");
+  expect(await syncFile(path)).toBeUndefined();
+  expect(await syncFile(`${path}-missing`)).toBeUndefined();
+  await expect(syncFile("x".repeat(5_000))).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+});
 
 test("replaceFile › ignores a half-written file of a killed process, even one with its own pid (S77)", async () => {
   const path = join(temporaryDirectory(), "f");
