@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import type { Task } from "../schema/task.ts";
 import { visibleMetadata } from "../schema/guards/visible-metadata.ts";
+import type { Task } from "../schema/task.ts";
 
 /** A task's id as a model writes it: a string or a number. */
 export const taskIdInput = z.coerce.string().check(z.describe("The task's id"));
