@@ -61,7 +61,7 @@ const KEYS_OF_A_MEMBER = [
     "startedAt",
     "lastActivityAt",
   ],
-  "exit",
+  ...["metadata", "exit"],
 ];
 
 it("a team led by hand › runs from spawn to delete through JSON commands, and leaves nothing", async () => {
@@ -114,6 +114,7 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
     "displayName",
     "leadAlive",
     "members",
+    "metadata",
     "tasks",
     "deadlock",
     "approvals",
@@ -144,6 +145,7 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
     budget: null,
     startedAt: expect.any(Number),
     lastActivityAt: expect.any(Number),
+    metadata: {},
     exit: null,
   });
   expect(status.tasks).toMatchObject({ pending: 1, inProgress: 0, completed: 1, blocked: 0 });

@@ -407,6 +407,7 @@ describe("team status", () => {
     expect(status).toEqual({
       team: "crew",
       displayName: "crew",
+      metadata: {},
       leadAlive: null,
       members: [
         expect.objectContaining({ name: LEAD_NAME, color: null, alive: null, state: "unknown" }),
@@ -441,6 +442,7 @@ describe("team status", () => {
       startedAt: expect.any(Number),
       lastActivityAt: expect.any(Number),
       exit: null,
+      metadata: {},
     });
   });
 });
