@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { listDir } from "../../../../src/os/files/fs.ts";
+import { fileSize, listDir } from "../../../../src/os/files/fs.ts";
 import { inQueue } from "../../../../src/store/lock.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
@@ -18,7 +19,9 @@ async function waitingSenders(ref: TeamRef, names: readonly string[], whenPosted
   const path = ref.paths.inbox("a");
   const senders = names.map((from) => sendMany(ref.home.root, ref.team, from, "a", "1"));
   await inQueue(path, async () => {
-    await eventually("all senders to wait", () => listDir(`${path}.waiting`).length === names.length);
+    const posted = () => listDir(`${path}.waiting`).map((name) => fileSize(join(`${path}.waiting`, name)));
+    // A posted message is written with one call.
+    await eventually("all senders to wait", () => posted().filter(Boolean).length === names.length);
     whenPosted(senders);
   });
   return senders;
