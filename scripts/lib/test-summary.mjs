@@ -1,5 +1,5 @@
 /**
- * Prints the last lines of scripts/test and scripts/matrix: failed and skipped tests by name, then `N passed, N failed`.
+ * Prints the last lines of scripts/test and scripts/matrix: failed, repeated and skipped tests by name, then `N passed, N failed`.
  *
  *   node scripts/lib/test-summary.mjs <number of checks> <vitest's JSON report> <vitest's exit status> [failed checks…]
  */
@@ -27,6 +27,11 @@ if (failures === failedChecks.length && status !== "0") failures += 1;
 
 for (const name of failedChecks) console.log(`failed: ${name}`);
 for (const name of [...broken, ...failed]) console.log(`failed: ${name}`);
+// A passed test with a failure has passed at its second try only.
+for (const { fullName, status: end, failureMessages = [] } of tests) {
+  if (end === "passed" && failureMessages.length > 0)
+    console.log(`repeated: ${fullName} (${failureMessages[0].split("\n")[0]})`);
+}
 for (const name of skipped) console.log(`skipped: ${name}`);
 console.log(`${passed} passed, ${failures} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`);
 if (failures > 0) process.exitCode = 1;

@@ -187,12 +187,12 @@ export class Worker {
     this.#activity.handleEvent(event);
   }
 
-  /** Handles an event of a subagent; its cost is added to the agent's conversation, so that the next process knows it too. */
   /** Records the start or the end of a subagent in the event log. */
   recordSubagent(subagent: EventSubject, facts: EventFacts): void {
     this.#context.events.record(facts, subagent);
   }
 
+  /** Handles an event of a subagent; its cost is added to the agent's conversation, so that the next process knows it too. */
   onSubagentEvent(who: SubagentName, event: AgentEvent): void {
     if (event.type === "spent") this.#context.agent.current?.addCost(event);
     this.#activity.handleSubagentEvent(who, event);
