@@ -35,8 +35,12 @@ interface SidebarActions {
 /** Closed by the user or the signal, or because the team was deleted. */
 type SidebarEnd = "closed" | "team-gone";
 
-/** Milliseconds between two reads; rings in between are merged. A user cannot follow more than ten drawings a second. */
+/** Minimum milliseconds between two reads; rings in between are merged. A user cannot follow more than ten drawings a second. */
 const GAP_MS = 100;
+/** Maximum milliseconds between two reads. */
+const MAX_GAP_MS = 500;
+/** The share of a processor that drawing may take. A large busy team draws less often instead. */
+const SHARE = 0.04;
 
 /**
  * Draws the sidebar into this process's terminal until it is closed. Draws on a ring, a key and a resize, never on a timer.
@@ -79,9 +83,12 @@ class Controller {
     outside?.addEventListener("abort", close, { once: true });
     const { signal } = this.#closing;
     try {
+      let before = process.cpuUsage();
       while (!signal.aborted) {
         if (!(await this.#reload())) return "team-gone";
-        await pause(GAP_MS, signal);
+        const { user, system } = process.cpuUsage(before);
+        before = process.cpuUsage();
+        await pause(gapAfter((user + system) / 1000), signal);
         // A closed bell never rings again: the sidebar would show outdated data.
         if ((await changed.wait({ signal })) === "aborted") break;
       }
@@ -159,6 +166,11 @@ class Controller {
     this.#lines = frame(data, this.#state, size);
     this.#screen.draw(this.#lines);
   }
+}
+
+/** @param cpuMs what the last read and drawing cost */
+function gapAfter(cpuMs: number): number {
+  return Math.min(MAX_GAP_MS, Math.max(GAP_MS, cpuMs / SHARE));
 }
 
 /** Shown with the error if the first read failed: an empty team. */

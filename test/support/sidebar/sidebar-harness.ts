@@ -2,6 +2,8 @@
  * The sidebar as a program: reads its data from a file, is notified by SIGUSR1, and logs every call.
  *
  *   node sidebar-harness.cjs DATA.json LOG
+ *
+ * LOAD_CPU_MS in its environment makes each read cost this much processor time.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { TeamError } from "../../../src/errors.ts";
@@ -36,8 +38,19 @@ function signalBell(): Bell {
   };
 }
 
+const loadCpuMs = Number(process.env.LOAD_CPU_MS ?? 0);
+
+function useProcessor(ms: number): void {
+  const before = process.cpuUsage();
+  for (let used = 0; used < ms; ) {
+    const { user, system } = process.cpuUsage(before);
+    used = (user + system) / 1000;
+  }
+}
+
 async function load(): Promise<SidebarData> {
   log("load");
+  useProcessor(loadCpuMs);
   const text = readFileSync(dataFile, "utf8");
   if (text === "gone") throw new TeamError("TEAM_NOT_FOUND", "There is no team “audit”.");
   return JSON.parse(text) as SidebarData;
