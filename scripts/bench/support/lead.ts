@@ -6,6 +6,7 @@ import { killAllTeammates } from "../../../src/operations/ending/kill.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import { openBackends } from "../../../src/runtime/backends.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { peekInbox } from "../../../src/team/inbox/inbox-file.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { Room } from "../figure.ts";
 import { type BenchTeam, SERVER } from "./scratch.ts";
@@ -75,10 +76,12 @@ export function countedTmux(team: BenchTeam): {
   };
 }
 
-/** Waits until these teammates are idle. @throws Error after a minute */
+/** Waits until these teammates are idle and have read all their messages. @throws Error after a minute */
 export async function untilIdle({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
   const deadline = performance.now() + 60_000;
-  while (!names.every((name) => readStatus(ref, name)?.state === "idle")) {
+  const isIdle = (name: string): boolean =>
+    peekInbox(ref, name).every(({ read }) => read) && readStatus(ref, name)?.state === "idle";
+  while (!names.every(isIdle)) {
     if (performance.now() > deadline) throw new Error(`Not all of ${names.join(", ")} became idle.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
