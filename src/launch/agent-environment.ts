@@ -26,11 +26,19 @@ const STALE =
 /** Variables of an agent that a tmux server must not inherit: it would pass them on to every later pane of the user. */
 const AGENT_PATTERN = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
 
+/** The variable that marks a process of an agent team, and turns the team tools of a lead off (protocol.md section 6). */
+const AGENT_TEAMS_VARIABLE = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
+
+/** Returns whether the user has turned agent teams off: the lead then works alone. A spawned teammate always has its team. */
+export function areTeamsOff(env: Env): boolean {
+  return ["0", "false"].includes(env[AGENT_TEAMS_VARIABLE]?.toLowerCase() ?? "");
+}
+
 /** Variables of every agent, including `claude` (protocol.md section 6). */
 const AGENT_TEAMS: Env = {
   CLAUDECODE: "1",
   CLAUDE_CODE_ENTRYPOINT: "cli",
-  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1",
+  [AGENT_TEAMS_VARIABLE]: "1",
 };
 
 /**
@@ -49,11 +57,12 @@ export function childEnvironment(caller: Env, extra: Env = {}): Record<string, s
 
 /**
  * Returns the environment for the commands of a lead: the caller's without the markers of the agent that it may run in, then the
- * fixed variables. A lead has no launch script that does this. Pure.
+ * fixed variables. A lead has no launch script that does this. Agent teams that are off stay off. Pure.
  */
 export function leadEnvironment(caller: Env): Env {
   const kept = Object.entries(caller).filter(([name]) => !STALE.test(name));
-  return { ...Object.fromEntries(kept), ...AGENT_TEAMS };
+  const off = areTeamsOff(caller) ? { [AGENT_TEAMS_VARIABLE]: caller[AGENT_TEAMS_VARIABLE] } : {};
+  return { ...Object.fromEntries(kept), ...AGENT_TEAMS, ...off };
 }
 
 /** Returns the environment for a process that outlives the agent that starts it, such as a tmux server. */

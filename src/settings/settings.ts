@@ -3,6 +3,7 @@ import { modelFacts } from "../agent/model/catalog.ts";
 import { isScripted, namesOfModel, resolveModelName } from "../agent/model/model-names.ts";
 import { absolutePath } from "../agent/tools/file-access.ts";
 import { TeamError } from "../errors.ts";
+import { areTeamsOff } from "../launch/agent-environment.ts";
 import type { IsPriced } from "../operations/budget.ts";
 import type { WorktreeSettings } from "../operations/worktrees/create-worktree.ts";
 import type { Env } from "../os/env.ts";
@@ -212,13 +213,20 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the mode of a lead: the requested one, else the default of the settings. @throws TeamError PERMISSION_DENIED if a setting forbids it */
+/** Returns the mode of a lead: the requested one, else the default of the settings. @throws TeamError PERMISSION_DENIED if a setting forbids it, INVALID_INPUT for delegate mode without teams */
 export function permittedMode(
   requested: PermissionMode | undefined,
   settings: LoadedSettings,
   env: Env,
 ): PermissionMode {
   const mode = requested ?? settings.permissions.defaultMode ?? "default";
+  if (mode === "delegate" && areTeamsOff({ ...env, ...settings.env })) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      "In delegate mode a lead has only teammates, and agent teams are turned off; nothing was started.",
+      { hint: "Unset CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS, or choose another mode." },
+    );
+  }
   const forbidden = bypassForbiddenBy(settings, { ...env, ...settings.env });
   if (mode === "bypassPermissions" && forbidden !== undefined) {
     throw new TeamError(

@@ -73,18 +73,18 @@ export const agent: TeamTool = (own) => ({
   name: "Agent",
   alias: "Task",
   description: `${
-    own.role === "lead"
+    mayLead(own)
       ? "With a name: starts a teammate, a separate agent that works in parallel with you and reports by messages; the call returns when it is ready. Without one: runs a subagent with its own context, and returns its result; several in one message run at the same time."
       : "Runs a subagent with its own context on one piece of work, and returns its result. Several in one message run at the same time."
   }
 
 Agent types:
 ${typesOf(own)
-  .types.filter((type) => own.role === "lead" || (type.name !== MEMBER_TYPE && isWithin(type, own)))
+  .types.filter((type) => mayLead(own) || (type.name !== MEMBER_TYPE && isWithin(type, own)))
   .map(typeLine)
   .join("\n")}`,
   input,
-  ...(own.role === "lead" ? {} : { inputSchema: schemaOf(z.omit(input, FOR_TEAMMATES)) }),
+  ...(mayLead(own) ? {} : { inputSchema: schemaOf(z.omit(input, FOR_TEAMMATES)) }),
   // Several calls of one turn start concurrently.
   parallel: true,
   access: ({ subagent_type: what = DEFAULT_AGENT_TYPE }: Call) => ({ ...TEAM_ACCESS, what }),
@@ -95,11 +95,25 @@ ${typesOf(own)
   execute: (call: Call, context: ToolContext) =>
     withRefusals(async () => {
       const { name } = call;
-      if (name !== undefined) requireNoNesting(own.ctx);
+      if (name !== undefined) requireTeams(own);
       else requireOwnWork(own);
       return name === undefined ? runSubagent(call, own, context) : startTeammate({ ...call, name }, own);
     }),
 });
+
+/** Whether the agent can start teammates. */
+function mayLead({ role, teamsOff = false }: TeamToolContext): boolean {
+  return role === "lead" && !teamsOff;
+}
+
+/** @throws TeamError PERMISSION_DENIED for a teammate, and if agent teams are off */
+function requireTeams({ ctx, teamsOff = false }: TeamToolContext): void {
+  requireNoNesting(ctx);
+  if (!teamsOff) return;
+  throw new TeamError("PERMISSION_DENIED", "The person has turned agent teams off; nothing was started.", {
+    hint: "Leave `name` out: a subagent does the work and returns its result.",
+  });
+}
 
 /** @throws TeamError PERMISSION_DENIED for a lead in delegate mode: a subagent's work counts as the lead's own work (S53) */
 function requireOwnWork({ role, worker }: TeamToolContext): void {
@@ -194,7 +208,7 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   const what = onlyForTeammates(call);
   if (what !== undefined) {
     throw new TeamError("INVALID_INPUT", `${what} is for a teammate; nothing was started.`, {
-      hint: own.role === "lead" ? `Add \`name\`, or leave out ${what}.` : `Leave out ${what}.`,
+      hint: mayLead(own) ? `Add \`name\`, or leave out ${what}.` : `Leave out ${what}.`,
     });
   }
   const { prompt, description, model, allowedTools, disallowedTools } = call;

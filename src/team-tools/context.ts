@@ -25,6 +25,8 @@ export interface TeamToolContext {
   readonly typeTools?: readonly string[] | undefined;
   /** The options for teammates that this agent spawns. */
   readonly spawn: SpawnOptions;
+  /** The user has turned agent teams off: a lead has no teammates, and no tools for them. */
+  readonly teamsOff?: boolean | undefined;
   /** Keeps the team's files even if the lead deletes the team. */
   readonly keepsTeam?: boolean | undefined;
   /** Called when the lead has recreated its team, before the team is used. */

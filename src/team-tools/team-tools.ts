@@ -12,12 +12,14 @@ import { taskUpdate } from "./task-update.ts";
 import { teamCreate } from "./team-create.ts";
 import { teamDelete } from "./team-delete.ts";
 
-const FOR_ALL = [sendMessageTool, taskCreate, taskGet, taskUpdate, taskList, askUserQuestion, agent];
+const WITHOUT_TEAM = [taskCreate, taskGet, taskUpdate, taskList, askUserQuestion, agent];
+const FOR_ALL = [sendMessageTool, ...WITHOUT_TEAM];
 const FOR_LEAD = [teamCreate, teamDelete];
 const FOR_TEAMMATES = [exitPlanMode];
 
-/** Returns the team tools of an agent, according to its role. */
+/** Returns the team tools of an agent, according to its role. A lead without a team keeps its tasks, subagents and questions. */
 export function teamTools(context: TeamToolContext): AnyTool[] {
+  if (context.teamsOff) return WITHOUT_TEAM.map((tool) => tool(context));
   const common = FOR_ALL.map((tool) => tool(context));
   if (context.role === "teammate") return [...common, ...FOR_TEAMMATES.map((tool) => tool(context))];
   const led = { ...context, led: new CurrentTeam(context) };

@@ -5,9 +5,7 @@ import { type HookOptions, Hooks } from "../../agent/hooks/hooks.ts";
 import type { HookEvent, HooksSetting } from "../../agent/hooks/settings.ts";
 import type { Model } from "../../agent/model/model.ts";
 import { coversWholeTool } from "../../agent/permissions/rules.ts";
-import { type AgentType, agentTypeOrGeneral, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
-import { composeSystem } from "../../agent/prompts/system-prompt.ts";
-import type { Notes } from "../../agent/prompts/type-notes.ts";
+import { type AgentType, agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import { globTool } from "../../agent/tools/glob.ts";
 import { grepTool } from "../../agent/tools/grep.ts";
@@ -15,60 +13,42 @@ import { readTool } from "../../agent/tools/read.ts";
 import { chooseTools, isRestrictionOf, restrictTool, widenTool } from "../../agent/tools/select-tools.ts";
 import { writeTool } from "../../agent/tools/write.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
-import { TeamError } from "../../errors.ts";
-import { leadEnvironment } from "../../launch/agent-environment.ts";
-import type { OperationContext } from "../../operations/context.ts";
+import { areTeamsOff, leadEnvironment } from "../../launch/agent-environment.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
-import type { PromptOverrides } from "../../schema/member-metadata.ts";
 import { agentId, agentName } from "../../schema/names.ts";
 import { additionalDirectories, bypassForbiddenBy } from "../../settings/settings.ts";
-import { readTeam } from "../../team/config/config.ts";
 import { currentEventSubject } from "../../team/members/members.ts";
 import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
 import { IdleHook } from "../../worker/gates/idle-hook.ts";
 import { TeamRoster } from "../../worker/prompts/roster.ts";
-import {
-  COORDINATOR_PART,
-  LEAD_PART,
-  leadSection,
-  type TeamFacts,
-  teammateSection,
-} from "../../worker/prompts/team-sections.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
+import { coordinates, memberNames, type PromptParts, systemPrompt } from "./agent-prompt.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import { RECORDING_VARIABLE } from "./recording.ts";
-import { nonTeamTools, resourceSections, type SharedParts, subagentRunner } from "./subagents.ts";
+import { nonTeamTools, type SharedParts, subagentRunner } from "./subagents.ts";
 
-interface AgentParts extends SharedParts {
-  readonly role: "teammate" | "lead";
+interface AgentParts extends SharedParts, PromptParts {
   readonly model: Model;
   readonly agentType: string;
-  /** Overrides of the system prompt, from the flags of `run` or `spawn`. */
-  readonly promptOverrides?: PromptOverrides;
-  /** Notes of agents of its type. */
-  readonly notes?: Notes | undefined;
   readonly spawn: SpawnOptions;
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
   readonly addDirs?: readonly string[] | undefined;
-  /** No user can be asked: there is no terminal. */
-  readonly isUnattended: boolean;
-  /** For a lead whose user types goals one after another. */
-  readonly isConversational?: boolean;
   readonly snapshot: NonNullable<AgentOptions["snapshot"]>;
   readonly keepsTeam?: boolean;
   readonly onTeamRecreated?: TeamToolContext["onTeamRecreated"];
 }
 
 /** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation. */
-export function assembleAgent(parts: AgentParts): Agent {
+export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
+  const parts: AgentParts = { ...given, teamsOff: given.role === "lead" && areTeamsOff(given.ctx.env) };
   const { ctx, worker, settings, notes, snapshot } = parts;
   const type = agentTypeOrGeneral(parts.agentType, parts.types);
   const denials = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
@@ -186,10 +166,6 @@ function withPlanTools(
 
 const PLANNING_TOOLS = [readTool, globTool, grepTool];
 
-function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
-  return role === "lead" && worker.planApproval.mode === "delegate";
-}
-
 /** Creates the hooks of the settings, and the worker's idle hook with them. */
 function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentParts, env: Env): Hooks {
   const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
@@ -237,64 +213,4 @@ function toolsOf(
     ...nonTeamTools(type, parts, parts.notes, deny),
     ...chooseTools(teamTools({ ...parts, typeTools: type.tools }), { without: deny }),
   ];
-}
-
-/** Composes the prompt before each model call, since mode and roster may change. */
-function systemPrompt(
-  parts: AgentParts,
-  own: {
-    readonly type: AgentType;
-    readonly offered: () => readonly AnyTool[];
-    readonly roster: TeamRoster;
-    readonly environment: ReturnType<typeof environmentFacts>;
-  },
-): string {
-  const { role, isUnattended, notes, promptOverrides } = parts;
-  const facts = teamFacts(parts, own.roster);
-  const { mode, planFile } = parts.worker.planApproval;
-  const isLead = role === "lead";
-  const section = isLead
-    ? leadSection({
-        ...facts,
-        run: isUnattended ? "alone" : parts.isConversational ? "open" : "goal",
-        delegate: coordinates(parts),
-        plans: mode === "plan",
-      })
-    : teammateSection({ ...facts, planFile: mode === "plan" ? planFile : undefined });
-  const tools = own.offered().map(({ name }) => name);
-  return composeSystem({
-    override: promptOverrides?.override,
-    agentType: isLead ? asLeadType(own.type, coordinates(parts)) : own.type,
-    tools,
-    ...own.environment,
-    worksFor: isLead && isUnattended ? "absent-person" : "person",
-    mode,
-    append: [...resourceSections(parts, tools), notes?.section ?? "", section, promptOverrides?.append ?? ""],
-  });
-}
-
-/** Replaces the prompt of a lead's type in delegate mode, and that of the built-in general type, which would do all work itself. */
-function asLeadType(type: AgentType, coordinates: boolean): AgentType {
-  if (coordinates) return { ...type, prompt: COORDINATOR_PART };
-  return type.name === DEFAULT_AGENT_TYPE && type.file === undefined ? { ...type, prompt: LEAD_PART } : type;
-}
-
-function teamFacts({ ctx, worker }: AgentParts, roster: TeamRoster): TeamFacts {
-  return {
-    name: worker.name,
-    team: ctx.ref.team,
-    others: roster.names,
-    configFile: ctx.ref.paths.config,
-    taskDirectory: ctx.ref.paths.tasks,
-  };
-}
-
-/** Returns no names if the lead has deleted its team: it still writes its result. */
-function memberNames(ctx: OperationContext): string[] {
-  try {
-    return readTeam(ctx.ref).members.map(({ name }) => name);
-  } catch (error) {
-    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
-    throw error;
-  }
 }

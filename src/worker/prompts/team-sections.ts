@@ -63,6 +63,8 @@ export interface LeadFacts extends TeamFacts {
   readonly delegate: boolean;
   /** Whether the lead is in plan mode. */
   readonly plans: boolean;
+  /** Whether the user has turned agent teams off. */
+  readonly teamsOff?: boolean;
 }
 
 /** The role of a lead with the general agent type. */
@@ -73,8 +75,26 @@ export const LEAD_PART =
 export const COORDINATOR_PART =
   "You lead. Your teammates do the work; you make sure that it is the right work, that the pieces fit together, and that it gets done.";
 
+/** Returns the section for a lead without a team: its tasks, and how its run ends. */
+function soloSection({ taskDirectory, run, plans }: LeadFacts): string {
+  return `# Your work
+
+You work alone: the person has turned agent teams off. Your tasks are in ${taskDirectory}; for a goal of several steps, keep \
+them up to date with TaskCreate and TaskUpdate. Use a subagent (Agent) where only the result matters.
+
+${SOLO_ENDS[run]}${plans ? `\n\n${PLANNING_LEAD_SECTION}` : ""}`;
+}
+
+const SOLO_ENDS: Readonly<Record<RunKind, string>> = {
+  alone:
+    "You run without a person: questions get no answer. The run ends with the first turn in which you call no tool; your last text in it is the result, and the only text that is read. Before that turn, stop your background tasks: the run waits for them.",
+  goal: "The run ends with the first turn in which you call no tool; your last text in it is the result. To ask the person something before that, use AskUserQuestion.",
+  open: "The person types goals and answers into your pane, and ends the run. When a goal is reached, give its result.",
+};
+
 /** Returns the team section of a lead's system prompt. */
 export function leadSection(facts: LeadFacts): string {
+  if (facts.teamsOff) return soloSection(facts);
   const { team, others, configFile, taskDirectory, run, delegate, plans } = facts;
   const work = delegate
     ? "all of the work is your teammates'"

@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import { hookCommands } from "../../../src/agent/hooks/settings.ts";
 import { parseRule } from "../../../src/agent/permissions/rules.ts";
 import { TeamError } from "../../../src/errors.ts";
-import { bypassForbiddenBy, type LoadedSettings, loadSettings } from "../../../src/settings/settings.ts";
+import {
+  bypassForbiddenBy,
+  type LoadedSettings,
+  loadSettings,
+  permittedMode,
+} from "../../../src/settings/settings.ts";
 import { settingsJsonSchema } from "../../../src/settings/settings-schema.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
@@ -262,5 +267,17 @@ describe("loadSettings", () => {
       type: "object",
       properties: { teammateMode: { default: "auto" } },
     });
+  });
+
+  it("refuses delegate mode while the user has turned agent teams off", () => {
+    const off = { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "0" };
+    expect(() => permittedMode("delegate", load({}), off)).toThrow(
+      "agent teams are turned off; nothing was started",
+    );
+    expect(() => permittedMode("delegate", load({ user: { env: off } }), {})).toThrow(
+      "agent teams are turned off",
+    );
+    expect(permittedMode("delegate", load({}), {})).toBe("delegate");
+    expect(permittedMode("acceptEdits", load({}), off)).toBe("acceptEdits");
   });
 });

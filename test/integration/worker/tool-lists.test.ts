@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Model } from "../../../src/agent/model/model.ts";
+import type { Model, ModelRequest } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
@@ -12,23 +12,30 @@ import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 const CALL: PlaybookTurn = { tools: [{ name: "Bash", input: { command: "true" } }] };
 
-/** Returns the tools offered to a teammate's model, and the result of a Bash call. */
-async function offered(input: WorkerInput) {
+/** Returns the tools offered to an agent's model with their schemas, its prompt, and the result of a tool call. */
+async function offered(input: WorkerInput, call: PlaybookTurn = CALL) {
+  const { name = "dev" } = input;
   const ref = await testTeam(["dev"]);
-  const names: string[] = [];
-  const playbook = { version: 1 as const, agents: { dev: [CALL] } };
-  const scripted = scriptedModel({ playbook, agent: "dev", cwd: "/", env: {} });
+  let request: ModelRequest | undefined;
+  const playbook = { version: 1 as const, agents: { [name]: [call] } };
+  const scripted = scriptedModel({ playbook, agent: name, cwd: "/", env: {} });
   const model: Model = {
     name: scripted.name,
-    stream: (request, signal) => {
-      names.splice(0, names.length, ...request.tools.map(({ name }) => name));
-      return scripted.stream(request, signal);
+    stream: (next, signal) => {
+      request = next;
+      return scripted.stream(next, signal);
     },
   };
   const dev = await workerOfTest(ref, { ...input, model });
-  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
-  await eventually("the end", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
-  return { names, called: dev.shown.find((line) => line.startsWith("ended Bash")) ?? "" };
+  await sendMessage(ref, { from: name === "dev" ? LEAD_NAME : "dev", to: name, text: "begin" });
+  await eventually("the end", () => dev.inputs.length > 0 && readStatus(ref, name)?.state === "idle");
+  const tools = request?.tools ?? [];
+  return {
+    names: tools.map((tool) => tool.name),
+    tools,
+    system: request?.system ?? "",
+    called: dev.shown.find((line) => line.startsWith("ended")) ?? "",
+  };
 }
 
 describe("offered tools", () => {
@@ -64,5 +71,30 @@ describe("offered tools", () => {
     const { names, called } = await offered({ mode: "bypassPermissions", disallowedTools: ["Bash(true)"] });
     expect(names).toContain("Bash");
     expect(called).toContain("The rule Bash(true) denies it");
+  });
+
+  const SPAWN: PlaybookTurn = {
+    tools: [{ name: "Agent", input: { name: "kim", prompt: "Look around." } }],
+  };
+
+  it.each(["0", "false"])(
+    "are a lead's own without a team if the user turns agent teams off (%s)",
+    async (value) => {
+      const env = { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: value };
+      const lead = await offered({ name: LEAD_NAME, role: "lead", env }, SPAWN);
+      expect(lead.names).toEqual(expect.arrayContaining(["Read", "Bash", "TaskCreate", "Agent"]));
+      for (const name of ["SendMessage", "TeamCreate", "TeamDelete"]) expect(lead.names).not.toContain(name);
+      const agent = lead.tools.find(({ name }) => name === "Agent");
+      expect(Object.keys(agent?.inputSchema.properties ?? {})).not.toContain("name");
+      expect(lead.system).not.toMatch(/teammate|You lead/);
+      expect(lead.called).toContain("The person has turned agent teams off; nothing was started.");
+    },
+  );
+
+  it("include a lead's team tools by default, and a teammate's also if the user turns agent teams off", async () => {
+    const lead = await offered({ name: LEAD_NAME, role: "lead" });
+    expect(lead.names).toEqual(expect.arrayContaining(["SendMessage", "TeamCreate", "TeamDelete", "Agent"]));
+    const dev = await offered({ env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "0" } });
+    expect(dev.names).toContain("SendMessage");
   });
 });

@@ -55,6 +55,17 @@ test("leadEnvironment keeps the pane, drops markers of an outer agent and adds t
   });
 });
 
+test.each([
+  ["0", "0"],
+  ["False", "False"],
+  ["1", "1"],
+  ["", "1"],
+])("leadEnvironment keeps agent teams that are off (%j) off", (given, kept) => {
+  const caller = { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: given };
+  expect(leadEnvironment(caller).CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS).toBe(kept);
+  expect(childEnvironment(caller).CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS).toBe("1");
+});
+
 test.each(["TERM", "TERMINFO", "TMUX_TMPDIR", "LINES", "SSH_TTY"])("belongsToPane is true for %s", (name) => {
   expect(belongsToPane(name)).toBe(true);
 });
