@@ -10,6 +10,7 @@ import { redactValue, secretsOf } from "../../os/redact.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { type Playbook, type PlaybookTurn, playbook, turn } from "../../schema/playbook.ts";
 import { appendJsonLines, readJsonLines } from "../../store/jsonl.ts";
+import type { TeamRef } from "../../team/ref.ts";
 /** Names the directory into which each agent of a recorded run writes its turns. */
 export const RECORDING_VARIABLE = "TEAMS_RECORDING";
 
@@ -38,7 +39,7 @@ export function checkRecording(file: string, cwd: string): string {
 export async function withRecording(
   model: Model,
   agent: string,
-  { env, cwd, team }: Pick<RecordingContext, "cwd" | "team"> & { readonly env: Env },
+  { env, cwd, ref }: Pick<RecordingContext, "cwd"> & { readonly env: Env; readonly ref: TeamRef },
 ): Promise<Model> {
   const directory = env[RECORDING_VARIABLE];
   if (!directory) return model;
@@ -46,7 +47,14 @@ export async function withRecording(
   const secrets = secretsOf(env);
   const file = join(directory, `${agentFileName(agent)}.jsonl`);
   return recordingModel(model, {
-    run: { cwd, team, secrets },
+    run: {
+      cwd,
+      secrets,
+      // A getter: a lead's team may take another directory.
+      get team() {
+        return ref.team;
+      },
+    },
     record: (newTurn: PlaybookTurn) => {
       ensureDir(directory);
       appendJsonLines(file, [redactValue({ agent, turn: newTurn }, secrets)]);

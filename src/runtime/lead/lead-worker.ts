@@ -196,6 +196,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     isConversational: isConversational(lead),
     snapshot: ownSnapshot(ctx),
     keepsTeam: plan.keep,
-    onTeamRecreated: () => lead.teamMade(),
+    keepsName: plan.isNamed,
+    onTeamMade: (before) => lead.teamMade(before),
   });
 }

@@ -2,6 +2,7 @@ import { leaveOwnSession } from "../../backend/tmux/leave-session.ts";
 import { messageOf } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import type { Worker } from "../../worker/worker.ts";
@@ -37,11 +38,11 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   if (problem !== undefined) lead.view.note(problem);
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
-  lead.teamMade = async () => {
+  lead.teamMade = async (before) => {
     await watch.restart();
-    // The old sidebar has seen its team deleted, and may be about to close.
+    // The old sidebar finds no team any more, and may be about to close.
     if (!sidebar) return;
-    const again = await tryOpenSidebar(lead, { replace: true });
+    const again = await tryOpenSidebar(lead, { replace: true, shown: before });
     sidebar = again.open;
     if (again.problem !== undefined) lead.view.note(again.problem);
   };
@@ -79,15 +80,18 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
   }
 }
 
-/** @param replace closes an open sidebar first */
+/**
+ * @param options.replace closes an open sidebar first
+ * @param options.shown the team that it shows, if not the lead's
+ */
 async function tryOpenSidebar(
   lead: Lead,
-  { replace }: { readonly replace: boolean },
+  { replace, shown = lead.ctx.ref }: { readonly replace: boolean; readonly shown?: TeamRef },
 ): Promise<{ readonly open: boolean; readonly problem?: string }> {
   const { call, plan, ctx } = lead;
   if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return { open: false };
   try {
-    if (replace) await closeOwnSidebar(lead);
+    if (replace) await closeOwnSidebar(lead, shown);
     await openSidebar(call.io, ctx.ref, ctx.callerPane, LEAD_WIDTH);
     return { open: true };
   } catch (error) {
@@ -103,6 +107,6 @@ async function resized({ io }: AnyCall): Promise<void> {
   while (io.columns === before && systemClock.now() < deadline) await pause(RESIZE_POLL_MS);
 }
 
-async function closeOwnSidebar({ call, ctx }: Lead): Promise<void> {
-  if (ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
+async function closeOwnSidebar({ call, ctx }: Lead, shown: TeamRef = ctx.ref): Promise<void> {
+  if (ctx.callerPane !== undefined) await closeSidebar(call.io, shown, ctx.callerPane);
 }

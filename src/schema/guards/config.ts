@@ -66,6 +66,7 @@ const isConfig = looseObject<TeamConfig>({
   hiddenPaneIds: optional(isTextList),
   metadata: optional(isRecord),
   displayName: optional(isText),
+  formerNames: optional(isTextList),
   joinedCount: optional(isInteger),
   former: optional(listOf(isFormer)),
 });
