@@ -194,13 +194,14 @@ export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean
   ];
 }
 
-/** The newest messages that fit into `room` rows, the newest last. */
+/** The newest messages that fit into `room` rows, the newest last; if none fits, the beginning of the newest. */
 export function messageRows(data: SidebarData, width: number, room: number): Line[] {
   const rows: Line[] = [];
   for (const message of data.messages.toReversed()) {
     const next = messageLines(message, data, width);
-    if (rows.length + next.length > room) break;
-    rows.unshift(...next);
+    if (rows.length === 0) rows.push(...next.slice(0, room));
+    else if (rows.length + next.length <= room) rows.unshift(...next);
+    else break;
   }
   return rows;
 }

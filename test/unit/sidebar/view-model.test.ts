@@ -272,3 +272,17 @@ test("an answer being typed uses the sidebar's last row and shows the end of a l
   expect(row).toMatch(/^ reject writer: x+end▏$/);
   expect(row.length).toBeLessThanOrEqual(34);
 });
+
+test("the messages › show at least the beginning of the newest message, or no title", () => {
+  const one = { ...withMembers(1), messages: AUDIT.messages.slice(-1) };
+  const rows = Array.from({ length: 20 }, (_, i) => shown(one, 34, i + 6));
+  const titles = rows.map((lines) => lines.indexOf(" MESSAGES"));
+  const first = titles.findIndex((at) => at >= 0);
+  // Half of the seven rows that the header, the footer, the member and a blank line leave.
+  expect(first + 6).toBe(13);
+  for (const [i, at] of titles.entries()) {
+    expect(at >= 0, `with ${i + 6} rows`).toBe(i >= first);
+    // A message has a row for its names and at least one for its text.
+    if (at >= 0) expect(rows[i]?.slice(at + 1, at + 3).every((row) => row.trim() !== "")).toBe(true);
+  }
+});

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MIN_PANE } from "../../../../src/backend/tmux/grid.ts";
 import { TAG } from "../../../../src/backend/tmux/pane-tags.ts";
 import { planPanes } from "../../../../src/backend/tmux/plan-panes.ts";
 import { paneId, sessionId, windowId } from "../../../../src/tmux/ids.ts";
@@ -37,4 +38,26 @@ test("planPanes › opens no pane next to a floating caller", () => {
     planPanes(seen(pane(0, 0, { floating })), TEAM, 1, { kind: "here", callerPane: "%0" });
   expect(plan(false).stack).toMatchObject({ caller: "%0" });
   expect(plan(true)).toMatchObject({ stack: undefined, notHere: "floating" });
+});
+
+test("planPanes › stacks as many panes beside the caller as have the minimum height, with those that are there", () => {
+  const inStack = { options: { [TAG.agent]: "one", [TAG.team]: "audit", [TAG.root]: "root" } };
+  const stacked = (height: number, ...panes: TmuxPane[]) => {
+    const plan = planPanes(seen(pane(0, 0, { height }), ...panes), TEAM, 9, {
+      kind: "here",
+      callerPane: "%0",
+    });
+    return plan.stack?.count;
+  };
+  const lines = (...panes: TmuxPane[]) =>
+    planPanes(seen(pane(0, 0), ...panes), TEAM, 1, { kind: "here", callerPane: "%0" }).stack?.lines;
+  expect(lines()).toBe(50);
+  expect(lines(pane(1, 0, { ...inStack, height: 20 }), pane(2, 0, { ...inStack, height: 29 }))).toBe(49);
+  const { height: least } = MIN_PANE;
+  // Each pane but the last has a border below it.
+  expect(stacked(2 * least + 1)).toBe(2);
+  expect(stacked(3 * least + 1)).toBe(2);
+  expect(stacked(3 * least + 2)).toBe(3);
+  expect(stacked(3 * least + 2, pane(1, 0, inStack))).toBe(2);
+  expect(stacked(2 * least, pane(1, 0, inStack))).toBeUndefined();
 });
