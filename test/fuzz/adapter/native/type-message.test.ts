@@ -46,8 +46,8 @@ const text = fc
     maxLength: 12,
   })
   .map((parts) => parts.join(""))
-  // Text must remain after control characters are removed.
-  .filter((said) => withoutControls(said).trim() !== "");
+  // Something must be visible: tmux shows nothing of a character that is newer than its tables, so it is never submitted.
+  .filter((said) => /[!-~é検😀]/u.test(withoutControls(said)));
 
 describe("typeMessage, for a program that reads keys", () => {
   test("submits any text once, unchanged except for control characters", async () => {
