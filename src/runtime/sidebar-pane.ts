@@ -56,6 +56,7 @@ export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => v
   if (pane === undefined) return () => undefined;
   const server = callersServer(io.env);
   const own = { pane, team: ref.team, rootTag: rootTag(ref.home.root) };
+  const { columns } = io;
   let widths: SidebarWidths | undefined;
   let isDue = false;
   let isRunning = false;
@@ -66,7 +67,7 @@ export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => v
     try {
       while (isDue) {
         isDue = false;
-        widths = await keepSidebarWidth(server, own, widths);
+        widths = await keepSidebarWidth(server, own, widths ?? columns);
       }
     } finally {
       isRunning = false;

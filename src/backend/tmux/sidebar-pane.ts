@@ -118,29 +118,34 @@ export interface SidebarWidths {
 /**
  * Restores the sidebar's width after its window was resized, which tmux distributes among all panes. A width that the user has set
  * becomes the preferred one. Does nothing in a zoomed window.
- * @param previous the last result; undefined in the first call
+ * @param previous the last result; before the first call, the columns that the sidebar had at its start
  * @returns the widths now; undefined if the pane is not a sidebar of this team
  */
 export async function keepSidebarWidth(
   server: TmuxServer,
   { pane, team, rootTag }: { readonly pane: string } & Pick<SidebarRequest, "team" | "rootTag">,
-  previous: SidebarWidths | undefined,
+  previous: SidebarWidths | number | undefined,
 ): Promise<SidebarWidths | undefined> {
   const { panes, serverPid } = await listPanes(server, [TAG.sidebar, WINDOW_ZOOMED]);
   const own = panes.find(({ id }) => id === pane);
   if (own === undefined || own.options[TAG.sidebar] !== ownerTag({ rootTag, team })) return undefined;
-  if (own.options[WINDOW_ZOOMED] === "1") return previous;
   const { windowWidth: window, width: now } = own;
-  if (previous === undefined) return { window, pane: now, shown: now };
-  if (previous.window === window)
-    return previous.shown === now ? previous : { window, pane: now, shown: now };
+  // Other columns than at its start: the window was resized since.
+  const last =
+    typeof previous === "number" && previous !== now
+      ? { window: undefined, pane: previous, shown: previous }
+      : previous;
+  if (own.options[WINDOW_ZOOMED] === "1") return typeof previous === "object" ? previous : undefined;
+  if (typeof last !== "object") return { window, pane: now, shown: now };
+  if (last.window === window)
+    return last.shown === now ? { ...last, window } : { window, pane: now, shown: now };
   // In a narrow window, use the same limit as when it opened.
-  const width = Math.min(previous.pane, Math.max(MIN_WIDTH, window - 1 - MIN_PANE.width));
+  const width = Math.min(last.pane, Math.max(MIN_WIDTH, window - 1 - MIN_PANE.width));
   if (width !== now) {
     const resize = ["resize-pane", "-t", own.id, "-x", String(width)];
     await server.batch([onlyIf(own.id, equals(WINDOW_ZOOMED, "0"), resize)], { serverPid });
   }
-  return { window, pane: previous.pane, shown: width };
+  return { window, pane: last.pane, shown: width };
 }
 
 function refused(

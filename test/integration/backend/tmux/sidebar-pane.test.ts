@@ -8,11 +8,12 @@ import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const OURS = { team: "crew", rootTag: "0123456789ab" };
 
-async function opened() {
+/** @param atStart the columns that the sidebar had at its start; undefined if it does not know them */
+async function opened(atStart?: number) {
   const t = privateTmux();
   const { pane: beside } = t.session("work", { width: 160, height: 40 });
   const pane = await openSidebarPane(t.server, { ...OURS, neighbour: beside, argv: ["cat"] });
-  let widths: SidebarWidths | undefined;
+  let widths: SidebarWidths | number | undefined = atStart;
   return {
     t,
     beside,
@@ -46,6 +47,17 @@ test("keepSidebarWidth › restores the width when the window changes, and keeps
   window(200);
   await adjust();
   expect(width()).toBe(50);
+});
+
+test("keepSidebarWidth › restores the width that the sidebar had at its start, if the window changes before the first look", async () => {
+  const { window, width, adjust } = await opened(34);
+  window(220);
+  expect(width()).not.toBe(34);
+  await adjust();
+  expect(width()).toBe(34);
+  window(160);
+  await adjust();
+  expect(width()).toBe(34);
 });
 
 test("keepSidebarWidth › leaves a zoomed window, and any pane except the team's sidebar, alone", async () => {
