@@ -164,6 +164,11 @@ export class ShutdownRequests {
     return this.#open.has(requestId);
   }
 
+  /** The turn with the requests has ended without an answer: the agent works on, and may still answer. */
+  leaveUnanswered(): void {
+    this.#onChange(false);
+  }
+
   /** An answer also settles the requests before it: the model answers only the newest. */
   close(requestId: string): void {
     const later = [...this.#open].indexOf(requestId) + 1;

@@ -72,7 +72,8 @@ export class Turns {
     const composed = composeTurn(material);
     // A turn without messages gets a new key, so that it can be resumed like any other.
     const input = composed.keys.length > 0 ? composed : { ...composed, keys: [newUuid()] };
-    this.#gates.budget.startTurn(entries.some(({ protocol }) => protocol?.type === "shutdown_request"));
+    const isAskedToEnd = entries.some(({ protocol }) => protocol?.type === "shutdown_request");
+    this.#gates.budget.startTurn(isAskedToEnd);
     this.end.idleHook?.startTurn(entries.length === 0 && taskEnds.length === 0);
     const received = entries.filter(({ message }) => !isTyped(message));
     await this.#inTurn({ keys: input.keys, messages: received.length }, async (signal) => {
@@ -85,6 +86,7 @@ export class Turns {
       const text = changes === undefined ? input.text : `${changes}\n\n${input.text}`;
       return agent.run({ ...input, text }, signal);
     });
+    if (isAskedToEnd) this.#context.shutdownRequests.leaveUnanswered();
   }
 
   #showReceived({ message, protocol }: InboxEntry): void {

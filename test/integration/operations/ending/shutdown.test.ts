@@ -70,6 +70,14 @@ describe("a member that is asked to shut down", () => {
     await eventually("its refusal", async () => (await state(ref)) === "idle");
   });
 
+  it("is shown as idle again if its turn ends without an answer", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref, { turns: [{ on: { contains: "shutdown" }, say: "I go on." }] });
+    await requestShutdown(contextOf(ref), ["dev"]);
+    await eventually("its turn", () => dev.shown.some((line) => line.includes("I go on.")));
+    await eventually("that it is idle", async () => (await state(ref)) === "idle");
+  });
+
   it("is shown as stopping before it reads the request, also if it joined by file", async () => {
     const ref = await testTeam(["dev"]);
     expect(await state(ref)).toBe("unknown");
