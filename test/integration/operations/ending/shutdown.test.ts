@@ -74,7 +74,7 @@ describe("a member that is asked to shut down", () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, { turns: [{ on: { contains: "shutdown" }, say: "I go on." }] });
     await requestShutdown(contextOf(ref), ["dev"]);
-    await eventually("its turn", () => dev.shown.some((line) => line.includes("I go on.")));
+    await eventually("the end of its turn", () => dev.shown.includes("turn_ended"));
     await eventually("that it is idle", async () => (await state(ref)) === "idle");
   });
 
