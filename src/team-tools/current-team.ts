@@ -67,7 +67,7 @@ export class CurrentTeam {
   /** Gives the team's directory the name, if that is possible. @returns whether it was */
   async #takeName(name: string): Promise<boolean> {
     const { ctx, worker, keepsName } = this.#own;
-    // The plan of a lead in plan mode is in a file with the name of the team.
+    // A lead in plan mode was told the path of its plan, which has the team's name.
     if (keepsName || worker.planApproval.mode === "plan") return false;
     // Until the move is done, a part of this process may find no team.
     worker.leaveTeam();
