@@ -64,8 +64,6 @@ const configFields = z.looseObject({
   hiddenPaneIds: z.optional(z.array(z.string())),
   metadata: z.optional(metadata),
   displayName: z.optional(z.string()),
-  /** Ours: names of its directory before, which still mean it. */
-  formerNames: z.optional(z.array(z.string())),
   joinedCount: z.optional(z.int()),
   former: z.optional(z.array(formerMember)),
 });

@@ -9,7 +9,6 @@ import { taskGate } from "../operations/task-gate.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
-import type { TeamRef } from "../team/ref.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
 import type { Worker } from "../worker/worker.ts";
 
@@ -30,13 +29,8 @@ export interface TeamToolContext {
   readonly teamsOff?: boolean | undefined;
   /** Keeps the team's files even if the lead deletes the team. */
   readonly keepsTeam?: boolean | undefined;
-  /** A person chose the name of the team's directory: TeamCreate sets only the display name. */
-  readonly keepsName?: boolean | undefined;
-  /**
-   * Called when the lead's team has another directory, or was made again after its deletion, before the team is used.
-   * @param before the team's reference until then
-   */
-  readonly onTeamMade?: ((before: TeamRef) => Promise<void>) | undefined;
+  /** Called when the lead has recreated its team, before the team is used. */
+  readonly onTeamRecreated?: (() => Promise<void>) | undefined;
   /** Runs a subagent for one piece of work, during this agent's turn or in the background. */
   subagent(call: SubagentCall, signal: AbortSignal): Promise<SubagentResult>;
 }

@@ -2,7 +2,6 @@ import type { AnyTool } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
 import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run/recreate-team.ts";
-import { renameTeam } from "../operations/run/rename-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
 import { ownSecrets, redactText } from "../os/redact.ts";
 import type { TeamConfig } from "../schema/config.ts";
@@ -31,8 +30,8 @@ interface Deletion {
 }
 
 /**
- * The one team that a lead has at a time (protocol.md section 8). The run creates the first one, which takes the name that the lead
- * gives it; after a deletion, the lead creates the next one.
+ * The one team that a lead has at a time (protocol.md section 8). The run creates the first one; after a deletion, a new team
+ * takes the place of the deleted one.
  */
 export class CurrentTeam {
   readonly #own: TeamToolContext;
@@ -45,40 +44,22 @@ export class CurrentTeam {
     this.#own = own;
   }
 
-  /** @throws TeamError ALREADY_LEADING, INVALID_NAME, and TEAM_NOT_FOUND if another process has deleted the team */
+  /** @throws TeamError ALREADY_LEADING, TEAM_EXISTS, and TEAM_NOT_FOUND if another process has deleted the team */
   async create(words: NewTeam): Promise<TeamConfig> {
-    const { ctx, worker, onTeamMade } = this.#own;
-    const before = { ...ctx.ref };
+    const { ctx, worker, onTeamRecreated } = this.#own;
     if (this.#deleted !== undefined) {
-      await recreateTeam(ctx, this.#deleted, words.name);
+      await recreateTeam(ctx, this.#deleted);
       this.#deleted = undefined;
       worker.joinTeam();
-      await onTeamMade?.(before);
+      await onTeamRecreated?.();
     } else if (this.#name !== undefined && teamExists(ctx.ref)) {
       throw new TeamError("ALREADY_LEADING", `You already lead ${this.#name}; no team was created.`, {
         hint: "A lead has one team at a time; use your current team.",
       });
-    } else if (await this.#takeName(words.name)) await onTeamMade?.(before);
+    }
     const config = await updateTeam(ctx.ref, (current) => withName(current, words));
     this.#name = words.name;
     return config;
-  }
-
-  /** Gives the team's directory the name, if that is possible. @returns whether it was */
-  async #takeName(name: string): Promise<boolean> {
-    const { ctx, worker, keepsName } = this.#own;
-    // A lead in plan mode was told the path of its plan, which has the team's name.
-    if (keepsName || worker.planApproval.mode === "plan") return false;
-    // Until the move is done, a part of this process may find no team.
-    worker.leaveTeam();
-    try {
-      return await renameTeam(ctx.ref, name);
-    } catch (error) {
-      if (error instanceof TeamError && UNUSABLE_NAME.has(error.code)) return false;
-      throw error;
-    } finally {
-      worker.joinTeam();
-    }
   }
 
   /**
@@ -102,9 +83,6 @@ export class CurrentTeam {
     }
   }
 }
-
-/** Errors about a name that only a display name can be. */
-const UNUSABLE_NAME: ReadonlySet<string> = new Set(["TEAM_EXISTS", "INVALID_NAME"]);
 
 function withName(current: TeamConfig, { name, description, agentType }: NewTeam): TeamConfig {
   return {

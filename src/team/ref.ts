@@ -45,14 +45,6 @@ export function teamRef(home: Home, name: string): TeamRef {
 }
 
 /**
- * Lets a reference name another team from now on, for a lead whose team has taken another directory. All parts of its process
- * that share the reference follow; a copy of it does not.
- */
-export function rebindTeam(ref: TeamRef, { team, paths }: Pick<TeamRef, "team" | "paths">): void {
-  Object.assign(ref, { team, paths });
-}
-
-/**
  * Reads a file of a team; with a read cache, only if the file has changed.
  * @param read returns undefined if there is no such file
  */

@@ -3,7 +3,7 @@ import { type FifoBell, openFifoBell, ring } from "./fifo-bell.ts";
 import { holdLifeline } from "./lifeline.ts";
 
 interface DurableBellOptions {
-  /** Paths of the FIFOs. They may change: the bell then moves at its next wait. */
+  /** Paths of the FIFOs. */
   readonly bell: string;
   readonly lifeline: string;
   /** Creates the missing FIFOs and their directories. */

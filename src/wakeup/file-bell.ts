@@ -3,11 +3,11 @@ import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
 import { type Bell, ManualBell } from "./bell.ts";
 
 /**
- * Opens a bell that rings when a file changes, for writers that ring no bell. A function returns a path that may change. It watches the directory, because each change replaces
+ * Opens a bell that rings when a file changes, for writers that ring no bell. It watches the directory, because each change replaces
  * the file. While the directory is missing or cannot be watched, nothing rings; each wait tries to watch it again.
  */
-export function openFileBell(file: string | (() => string)): Bell {
-  const path = typeof file === "string" ? () => file : file;
+export function openFileBell(file: string): Bell {
+  const name = basename(file);
   let watching: DirectoryWatch | undefined;
   let closed = false;
   const stop = (): void => {
@@ -15,10 +15,10 @@ export function openFileBell(file: string | (() => string)): Bell {
     watching = undefined;
   };
   const watch = (): void => {
-    watching = watchDirectory(dirname(path()), (changed) => {
+    watching = watchDirectory(dirname(file), (changed) => {
       // An event without a name may mean that the directory was removed; another one may replace it.
       if (changed === undefined) stop();
-      if (changed === undefined || changed === basename(path())) rings.ring();
+      if (changed === undefined || changed === name) rings.ring();
     });
   };
   const rings = new ManualBell(() => {

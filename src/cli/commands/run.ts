@@ -176,7 +176,6 @@ async function checkRun(call: RunCall): Promise<CheckedRun> {
   const run = randomUUID();
   const plan: LeadPlan = {
     ...led,
-    isNamed: options.team !== undefined || led.resumes !== undefined,
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
     mode,
     delegate,

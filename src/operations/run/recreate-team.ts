@@ -4,13 +4,13 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { createTeamFiles, readTeam, updateTeam } from "../../team/config/config.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
-import { rebindTeam, type TeamRef } from "../../team/ref.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import type { OperationContext } from "../context.ts";
 
 /** The data that survives when a lead deletes its team: the lead itself, and the spent budget. */
 export interface DeletedTeam {
   readonly lead: TeamMember | undefined;
-  readonly config: Pick<TeamConfig, "name" | "formerNames" | "leadSessionId" | "leadProcess" | "metadata">;
+  readonly config: Pick<TeamConfig, "leadSessionId" | "leadProcess" | "metadata">;
 }
 
 /** Reads the surviving data; call it before the deletion. @throws TeamError TEAM_NOT_FOUND */
@@ -25,23 +25,20 @@ export function deletedTeamOf(ref: TeamRef): DeletedTeam {
 }
 
 /**
- * Creates a team of this name after the deleted one, with the same lead, session and process and with the remaining budget.
- * Names of the deleted team find it too. Afterwards the context's reference names it.
- * @param name as the lead wrote it; if it is taken, the directory gets `name-2`, `name-3`, …
- * @throws TeamError INVALID_NAME
+ * Creates a team in place of the deleted one, with the same lead, session and process and with the remaining
+ * budget.
+ * @throws TeamError TEAM_EXISTS if another process has taken the name meanwhile
  */
 export async function recreateTeam(
   { home, ref, clock, cwd }: OperationContext,
   deleted: DeletedTeam,
-  name: string,
 ): Promise<void> {
   const { lead, config } = deleted;
   const { leadSessionId, leadProcess, metadata } = config;
-  const made = await createTeamFiles(
+  await createTeamFiles(
     home,
     defined({
-      name,
-      unique: true,
+      name: ref.team,
       leadSessionId,
       leadProcess: leadProcess && ownIdentity(),
       metadata,
@@ -52,16 +49,12 @@ export async function recreateTeam(
       now: clock.now(),
     }),
   );
-  rebindTeam(ref, made);
-  const formerNames = [...new Set([...(config.formerNames ?? []), config.name])].filter(
-    (former) => former !== made.team,
-  );
+  if (lead?.metadata === undefined) return;
+  // For a lead in delegate mode, the metadata contains its mode from before.
   await updateTeam(ref, (current) => ({
     ...current,
-    ...(formerNames.length > 0 && { formerNames }),
     members: current.members.map((one) =>
-      // For a lead in delegate mode, the metadata contains its mode from before.
-      one.name === LEAD_NAME && lead?.metadata ? { ...one, metadata: lead.metadata } : one,
+      one.name === LEAD_NAME ? { ...one, metadata: lead.metadata } : one,
     ),
   }));
 }

@@ -9,7 +9,6 @@ import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
-import type { TeamRef } from "../../team/ref.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
 import { withRecording } from "./recording.ts";
 import type { SharedParts } from "./subagents.ts";
@@ -62,7 +61,7 @@ interface ModelChoice {
   readonly model: string;
   /** Selects the turns of a playbook. */
   readonly agent: string;
-  readonly ref: TeamRef;
+  readonly team: string;
   readonly program: readonly string[];
   readonly cwd: string;
   readonly env: Env;
@@ -83,7 +82,7 @@ export function modelsOf(
 ): SharedParts["modelFor"] {
   const { models: names, prices } = teams;
   return async (agent, model = own) => {
-    const choice = { model, agent, ref, program, cwd, env, names, prices };
+    const choice = { model, agent, team: ref.team, program, cwd, env, names, prices };
     return withRecording(await createModel(choice), agent, choice);
   };
 }

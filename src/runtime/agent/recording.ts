@@ -10,7 +10,6 @@ import { redactValue, secretsOf } from "../../os/redact.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { type Playbook, type PlaybookTurn, playbook, turn } from "../../schema/playbook.ts";
 import { appendJsonLines, readJsonLines } from "../../store/jsonl.ts";
-import type { TeamRef } from "../../team/ref.ts";
 /** Names the directory into which each agent of a recorded run writes its turns. */
 export const RECORDING_VARIABLE = "TEAMS_RECORDING";
 
@@ -39,7 +38,7 @@ export function checkRecording(file: string, cwd: string): string {
 export async function withRecording(
   model: Model,
   agent: string,
-  { env, cwd, ref }: Pick<RecordingContext, "cwd"> & { readonly env: Env; readonly ref: TeamRef },
+  { env, cwd, team }: Pick<RecordingContext, "cwd" | "team"> & { readonly env: Env },
 ): Promise<Model> {
   const directory = env[RECORDING_VARIABLE];
   if (!directory) return model;
@@ -47,14 +46,7 @@ export async function withRecording(
   const secrets = secretsOf(env);
   const file = join(directory, `${agentFileName(agent)}.jsonl`);
   return recordingModel(model, {
-    run: {
-      cwd,
-      secrets,
-      // A getter: a lead's team may take another directory.
-      get team() {
-        return ref.team;
-      },
-    },
+    run: { cwd, team, secrets },
     record: (newTurn: PlaybookTurn) => {
       ensureDir(directory);
       appendJsonLines(file, [redactValue({ agent, turn: newTurn }, secrets)]);

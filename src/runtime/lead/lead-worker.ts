@@ -196,7 +196,6 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     isConversational: isConversational(lead),
     snapshot: ownSnapshot(ctx),
     keepsTeam: plan.keep,
-    keepsName: plan.isNamed,
-    onTeamMade: (before) => lead.teamMade(before),
+    onTeamRecreated: () => lead.teamMade(),
   });
 }

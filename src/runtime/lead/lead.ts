@@ -17,8 +17,6 @@ import type { LeadScreen } from "./team-screen.ts";
 /** The options of a run, all checked. */
 export interface LeadPlan {
   readonly team: string;
-  /** A person chose the team's name, or knows it from an earlier run: the team's directory keeps it. */
-  readonly isNamed: boolean;
   /** Empty if the user types it later, or if a resumed team needs no new one. */
   readonly goal: string;
   /** The run resumes an existing team whose lead has ended or was a person. */
@@ -93,8 +91,8 @@ export interface Lead {
   exit: "keep" | "delete" | undefined;
   /** Prints who leads which team, once the width of the terminal is final. */
   readonly showHeader: () => void;
-  /** Called when its team has another directory, or was made again after its deletion. */
-  teamMade: (before: TeamRef) => Promise<void>;
+  /** Called when the lead has recreated its deleted team. */
+  teamMade: () => Promise<void>;
   /** Called at the end of the lead to close what it has opened. */
   readonly ends: (() => Promise<void>)[];
 }

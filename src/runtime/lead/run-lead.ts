@@ -2,7 +2,6 @@ import { leaveOwnSession } from "../../backend/tmux/leave-session.ts";
 import { messageOf } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
-import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import type { Worker } from "../../worker/worker.ts";
@@ -38,11 +37,11 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   if (problem !== undefined) lead.view.note(problem);
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
-  lead.teamMade = async (before) => {
+  lead.teamMade = async () => {
     await watch.restart();
-    // The old sidebar finds no team any more, and may be about to close.
+    // The old sidebar has seen its team deleted, and may be about to close.
     if (!sidebar) return;
-    const again = await tryOpenSidebar(lead, { replace: true, shown: before });
+    const again = await tryOpenSidebar(lead, { replace: true });
     sidebar = again.open;
     if (again.problem !== undefined) lead.view.note(again.problem);
   };
@@ -80,18 +79,15 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
   }
 }
 
-/**
- * @param options.replace closes an open sidebar first
- * @param options.shown the team that it shows, if not the lead's
- */
+/** @param replace closes an open sidebar first */
 async function tryOpenSidebar(
   lead: Lead,
-  { replace, shown = lead.ctx.ref }: { readonly replace: boolean; readonly shown?: TeamRef },
+  { replace }: { readonly replace: boolean },
 ): Promise<{ readonly open: boolean; readonly problem?: string }> {
   const { call, plan, ctx } = lead;
   if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return { open: false };
   try {
-    if (replace) await closeOwnSidebar(lead, shown);
+    if (replace) await closeOwnSidebar(lead);
     await openSidebar(call.io, ctx.ref, ctx.callerPane, LEAD_WIDTH);
     return { open: true };
   } catch (error) {
@@ -107,6 +103,6 @@ async function resized({ io }: AnyCall): Promise<void> {
   while (io.columns === before && systemClock.now() < deadline) await pause(RESIZE_POLL_MS);
 }
 
-async function closeOwnSidebar({ call, ctx }: Lead, shown: TeamRef = ctx.ref): Promise<void> {
-  if (ctx.callerPane !== undefined) await closeSidebar(call.io, shown, ctx.callerPane);
+async function closeOwnSidebar({ call, ctx }: Lead): Promise<void> {
+  if (ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
 }

@@ -66,7 +66,6 @@ const isConfig = looseObject<TeamConfig>({
   hiddenPaneIds: optional(isTextList),
   metadata: optional(isRecord),
   displayName: optional(isText),
-  formerNames: optional(isTextList),
   joinedCount: optional(isInteger),
   former: optional(listOf(isFormer)),
 });

@@ -30,14 +30,7 @@ export function importedConfig(
     readonly sessionOf: (id: string) => string;
   },
 ): TeamConfig {
-  const {
-    leadProcess: _process,
-    hiddenPaneIds: _panes,
-    displayName: _name,
-    formerNames: _formerNames,
-    metadata,
-    ...rest
-  } = config;
+  const { leadProcess: _process, hiddenPaneIds: _panes, displayName: _name, metadata, ...rest } = config;
   const kept = changedMetadata(metadata, { endings: undefined });
   const idOf = (name: string): string => `${name}@${copy.team}`;
   return {

@@ -5,7 +5,7 @@ import { type Home, type TeamRef, teamRef } from "../ref.ts";
 import { listTeams, type TeamEntry, teamExists } from "./config.ts";
 
 /**
- * Finds the team that a name means: the team with this directory, else the only team with this display name or former name. Returns a team that
+ * Finds the team that a name means: the team with this directory, else the only team with this display name. Returns a team that
  * does not exist too; its first use throws TEAM_NOT_FOUND.
  * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams have this display name
  */
@@ -21,26 +21,22 @@ export function findTeam(home: Home, name: string): TeamRef {
   });
 }
 
-/** Returns the teams with this directory; otherwise those with this display name or former name. */
+/** Returns the teams with this directory; otherwise those with this display name. */
 export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[] {
   const dir = possibleTeamDir(name);
   if (dir === undefined) return [];
   const own = teams.filter(({ team }) => team === dir);
-  const found = own.length > 0 ? own : teams.filter(({ config }) => otherDirs(config).includes(dir));
+  const found = own.length > 0 ? own : teams.filter(({ config }) => displayDir(config) === dir);
   return found.map(({ team }) => team);
 }
 
-/** Returns whether a team is called so: by its directory's name, its display name or a former name. */
-export function isCalled(config: Named & Pick<TeamConfig, "name">, name: string): boolean {
+/** Returns whether a team is called so: by its directory's or its display name. */
+export function isCalled(config: Pick<TeamConfig, "name" | "displayName">, name: string): boolean {
   const dir = possibleTeamDir(name);
   if (name === config.name) return true;
-  return dir !== undefined && (dir === possibleTeamDir(config.name) || otherDirs(config).includes(dir));
+  return dir !== undefined && (dir === possibleTeamDir(config.name) || dir === displayDir(config));
 }
 
-type Named = Pick<TeamConfig, "displayName" | "formerNames">;
-
-/** Returns the directories' names that a team's other names would have. */
-function otherDirs({ displayName, formerNames = [] }: Named = {}): readonly TeamDir[] {
-  const names = displayName === undefined ? formerNames : [displayName, ...formerNames];
-  return names.flatMap((name) => possibleTeamDir(name) ?? []);
+function displayDir(config: Pick<TeamConfig, "displayName"> | undefined): TeamDir | undefined {
+  return config?.displayName === undefined ? undefined : possibleTeamDir(config.displayName);
 }

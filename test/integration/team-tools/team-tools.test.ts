@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ToolSpec } from "../../../src/agent/model/model.ts";
 import { toolSpecs } from "../../../src/agent/tools/tool-specs.ts";
@@ -7,15 +7,13 @@ import { answerApproval, listApprovals } from "../../../src/operations/approvals
 import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { createTeamFiles, readTeam, removeTeamFiles } from "../../../src/team/config/config.ts";
-import { findTeam } from "../../../src/team/config/find-team.ts";
+import { readTeam, removeTeamFiles } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { setMode } from "../../../src/team/members/permission-mode.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
-import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
 import { teamTools } from "../../../src/team-tools/team-tools.ts";
@@ -490,59 +488,26 @@ describe("task tools", () => {
 });
 
 describe("TeamCreate", () => {
-  const words = {
-    team_name: "Docs Team",
-    description: "brings the docs up to date",
-    agent_type: "architect",
-  };
-
-  it("gives the run's team its name while there is no teammate; its former name still finds it", async () => {
+  it("adopts the run's team, and sets its display name", async () => {
     const ref = await testTeam();
     const lead = await handsOf(ref, LEAD_NAME);
-    await lead.use("TaskCreate", { subject: "first" });
-    await sendMessage(ref, { from: LEAD_NAME, to: LEAD_NAME, text: "hello" });
-    const config = join(ref.home.root, "teams", "docs-team", "config.json");
-    expect(await lead.data("TeamCreate", words)).toEqual({
-      team_name: "docs-team",
-      display_name: "Docs Team",
-      team_file_path: config,
-      lead_agent_id: "team-lead@docs-team",
-    });
-    const renamed = findTeam(ref.home, "crew");
-    expect(renamed.paths.config).toBe(config);
-    expect(readTeam(renamed)).toMatchObject({
-      name: "docs-team",
-      displayName: "Docs Team",
-      formerNames: ["crew"],
+    const input = {
+      team_name: "Docs Team",
       description: "brings the docs up to date",
-      members: [{ name: LEAD_NAME, agentId: "team-lead@docs-team", agentType: "architect" }],
-    });
-    expect(listTasks(renamed)).toMatchObject([{ subject: "first" }]);
-    expect(await textsTo(renamed, LEAD_NAME)).toEqual(["hello"]);
-    // Only the new directories are left, without a lock of the rename.
-    for (const kind of ["teams", "tasks"])
-      expect(readdirSync(join(ref.home.root, kind))).toEqual(["docs-team"]);
-    expect(readdirSync(dirname(config)).filter((name) => /\.(q|lock|owner)/.test(name))).toEqual([]);
-    // The lead works on, and its bell is in the new place.
-    expect(await lead.data("TaskCreate", { subject: "second" })).toMatchObject({ task: { id: "2" } });
-    const { bell = "" } = readStatus(renamed, LEAD_NAME) ?? {};
-    expect(bell).toBe(renamed.paths.agent(LEAD_NAME).bell);
-    expect(existsSync(bell)).toBe(true);
-  });
-
-  it.each<[string, readonly string[], string]>([
-    ["there is a teammate", ["dev"], "Docs Team"],
-    ["another team has the name", [], "Other"],
-    ["no directory can have the name", [], "\u6587\u66f8"],
-  ])("sets only the display name if %s", async (_, members, team_name) => {
-    const ref = await testTeam(members);
-    await createTeamFiles(ref.home, { name: "other", leadSessionId: "s", leadCwd: "/", now: 1 });
-    const lead = await handsOf(ref, LEAD_NAME);
-    expect(await lead.data("TeamCreate", { team_name })).toMatchObject({
+      agent_type: "architect",
+    };
+    expect(await lead.data("TeamCreate", input)).toEqual({
       team_name: "crew",
-      display_name: team_name,
+      display_name: "Docs Team",
+      team_file_path: ref.paths.config,
+      lead_agent_id: "team-lead@crew",
     });
-    expect(readTeam(teamRef(ref.home, "crew"))).toMatchObject({ name: "crew", displayName: team_name });
+    expect(readTeam(ref)).toMatchObject({
+      name: "crew",
+      displayName: "Docs Team",
+      description: "brings the docs up to date",
+      members: [{ name: LEAD_NAME, agentType: "architect" }],
+    });
   });
 
   it("gives the team a name that members' addresses and Agent accept", async () => {

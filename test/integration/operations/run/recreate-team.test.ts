@@ -22,7 +22,7 @@ it("recreating a deleted team › keeps the lead, its mode and the rest of the b
   const before = readTeam(ref);
   const left = deletedTeamOf(ref);
   await removeTeamFiles(ref);
-  await recreateTeam(contextOf(ref), left, ref.team);
+  await recreateTeam(contextOf(ref), left);
   const config = readTeam(ref);
   expect(config.leadSessionId).toBe(before.leadSessionId);
   expect(config.members).toMatchObject([{ name: LEAD_NAME, mode: "acceptEdits", cwd: "/" }]);

@@ -1,16 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { renameTeam } from "../../../../src/operations/run/rename-team.ts";
 import { journalLine } from "../../../../src/schema/inbox.ts";
 import { readJsonLines } from "../../../../src/store/jsonl.ts";
-import {
-  createTeamFiles,
-  readTeam,
-  removeTeamFiles,
-  updateTeam,
-} from "../../../../src/team/config/config.ts";
-import { findTeam } from "../../../../src/team/config/find-team.ts";
+import { createTeamFiles, readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
@@ -317,34 +310,6 @@ export const CASES: Readonly<Record<string, Case>> = {
       await addTask(made, "team-lead", { subject: "next" });
       await sendMessage(made, { from: "b", to: "team-lead", text: "next" });
       expect(without(subjects(made), "first")).toEqual(["next"]);
-    },
-  },
-  "give a team its name": {
-    operation: "rename a team",
-    given: async (ref) => {
-      await updateTeam(ref, (config) => ({
-        ...config,
-        members: config.members.filter(({ name }) => name === "team-lead"),
-      }));
-      await sendMessage(ref, { from: "team-lead", to: "team-lead", text: "hello" });
-    },
-    holds: async (ref) => {
-      const dirs = ["crew", "docs-team"].filter((name) => existsSync(teamRef(ref.home, name).paths.config));
-      expect(dirs).toHaveLength(1);
-      const team = findTeam(ref.home, "crew");
-      expect(team.team).toBe(dirs[0]);
-      expect(subjects(team)).toEqual(["one", "two", "three"]);
-      expect(await sent(team, "team-lead")).toEqual(["hello"]);
-    },
-    recovers: async (ref) => {
-      const team = findTeam(ref.home, "crew");
-      await sendMessage(team, { from: "team-lead", to: "team-lead", text: "next" });
-      await addTask(team, "team-lead", { subject: "next" });
-      expect(subjects(team)).toEqual(["one", "two", "three", "next"]);
-      if (team.team !== "crew") return;
-      const free = existsSync(teamRef(ref.home, "docs-team").paths.tasks) ? "Docs" : "Docs Team";
-      expect(await renameTeam(team, free)).toBe(true);
-      expect(subjects(team)).toEqual(["one", "two", "three", "next"]);
     },
   },
   "delete a team": {
