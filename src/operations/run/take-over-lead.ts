@@ -13,6 +13,7 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { closeRequestsOf } from "../ending/process-ending.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
+import { finishRename } from "./rename-team.ts";
 
 /**
  * Who leads the team: `taken`: the caller took over from a dead process; `yours`: the caller, as before; `process`: a running
@@ -28,6 +29,7 @@ export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
 export async function takeOverLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
   const { ref } = ctx;
   const before = leadStateOf(readTeam(ref));
+  if (before === "dead") await finishRename(ref);
   if (before !== "dead" && !(before === "unknown" && force)) return before;
   let taken = false;
   await updateTeam(ref, (config) => {
@@ -62,6 +64,7 @@ interface LeadSession {
 export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
   const { ref, home, clock } = ctx;
   let session: LeadSession = { sessionId: randomUUID(), isNew: true };
+  if (leadStateOf(readTeam(ref)) === "dead") await finishRename(ref);
   await updateTeam(ref, (config) => {
     const lead = leadStateOf(config);
     if (lead === "process" || lead === "unknown") throw alreadyLed(config, lead);
