@@ -18,6 +18,7 @@ import {
   possibleTeamDir,
   type TeamDir,
 } from "../../schema/names.ts";
+import { awaitAcknowledged } from "../../store/group-commit.ts";
 import { type Held, releaseMoved } from "../../store/lock.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { moveOntoFree, readConfigFile, teamExists, updateTeam } from "../../team/config/config.ts";
@@ -40,7 +41,8 @@ import { lockTasks } from "../../team/tasks/tasks.ts";
 //   4. the first task list is removed, and the config gets the new name
 // After a kill before step 3 the team is whole under its old name, and the copy is removed when the name is used again. After a
 // kill later it is whole under the new name, and the next lead repeats step 4. All locks of the team are held from 1 to 3: no
-// process is in the middle of a change, and a waiting process finds no team and changes nothing.
+// process is in the middle of a change, and a waiting process finds no team and changes nothing. Senders whose message another
+// process has written learn of it first.
 
 /** Whether the lead may choose the name of its team's directory: no person has. */
 export function mayBeRenamed(
@@ -64,8 +66,8 @@ export async function renameTeam(ref: TeamRef, name: string): Promise<boolean> {
   const to = teamRef(ref.home, team);
   finishRemovals(to);
   if (teamExists(to) || leftoversOf(to).length > 0) return false;
-  const isRenamed = await underAllLocks(from, (held) => {
-    if (!move(from, to, held)) return false;
+  const isRenamed = await underAllLocks(from, async (held) => {
+    if (!(await awaitAcknowledged(from.paths.inbox(LEAD_NAME))) || !move(from, to, held)) return false;
     // In the same step: nothing in this process uses the old name from now on.
     ref.moveTo?.(team);
     return true;
@@ -103,8 +105,8 @@ function withName(config: TeamConfig, team: TeamDir): TeamConfig {
 }
 
 /** Runs `work` under the locks of the config, the lead's inbox, the task list and each task. */
-function underAllLocks<T>(ref: TeamRef, work: (held: readonly Held[]) => T): Promise<T> {
-  const eachTask = (ids: readonly string[], held: readonly Held[]): T | Promise<T> => {
+function underAllLocks<T>(ref: TeamRef, work: (held: readonly Held[]) => Promise<T>): Promise<T> {
+  const eachTask = (ids: readonly string[], held: readonly Held[]): Promise<T> => {
     const [id, ...rest] = ids;
     if (id === undefined) return work(held);
     return updateTeamFile(ref, ref.paths.task(id), { whileLocked: (own) => eachTask(rest, [...held, own]) });

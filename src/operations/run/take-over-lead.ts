@@ -29,7 +29,6 @@ export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
 export async function takeOverLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
   const { ref } = ctx;
   const before = leadStateOf(readTeam(ref));
-  if (before === "dead") await finishRename(ref);
   if (before !== "dead" && !(before === "unknown" && force)) return before;
   let taken = false;
   await updateTeam(ref, (config) => {
@@ -43,6 +42,7 @@ export async function takeOverLead(ctx: OperationContext, force: boolean): Promi
   });
   // Another process took over first.
   if (!taken) return "yours";
+  await finishRename(ref);
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
@@ -64,7 +64,6 @@ interface LeadSession {
 export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
   const { ref, home, clock } = ctx;
   let session: LeadSession = { sessionId: randomUUID(), isNew: true };
-  if (leadStateOf(readTeam(ref)) === "dead") await finishRename(ref);
   await updateTeam(ref, (config) => {
     const lead = leadStateOf(config);
     if (lead === "process" || lead === "unknown") throw alreadyLed(config, lead);
@@ -76,6 +75,7 @@ export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
     const next = isManuallyLed(config) ? withMetadata(config, { ledByPerson: true }) : config;
     return { ...next, leadProcess, leadSessionId: session.sessionId };
   });
+  await finishRename(ref);
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);

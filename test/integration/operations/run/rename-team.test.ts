@@ -1,8 +1,10 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { finishRename, renameTeam } from "../../../../src/operations/run/rename-team.ts";
+import { renameTeam } from "../../../../src/operations/run/rename-team.ts";
+import { becomeLead } from "../../../../src/operations/run/take-over-lead.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { ownerRecord } from "../../../../src/store/owner-lock.ts";
 import { createTeamFiles, readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { findTeam, isCalled } from "../../../../src/team/config/find-team.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
@@ -17,6 +19,7 @@ import { temporaryDirectory } from "../../../support/files/temporary-directory.t
 import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 const OLD = "run-12ab";
 const killed = script("team/killed-rename");
@@ -126,7 +129,8 @@ describe("renaming a team", () => {
           await expectWhole(ref);
           if (ref.team === OLD) expect(await renameTeam(ref, "review")).toBe(true);
           const renamed = teamRef(home, "review");
-          await finishRename(renamed);
+          // The next lead finishes what is left.
+          await becomeLead(contextOf(renamed));
           await expectWhole(renamed);
           expect(readTeam(renamed)).toMatchObject({ name: "review", leadAgentId: "team-lead@review" });
           expect(namesOf(renamed)).toEqual([["review"], ["review"]]);
@@ -136,10 +140,24 @@ describe("renaming a team", () => {
     expect(steps).toBeGreaterThan(50);
   });
 
+  it("waits until a sender knows that another process has written its message", async () => {
+    const before = await generatedTeam();
+    const waiting = `${before.paths.inbox(LEAD_NAME)}.waiting`;
+    const acknowledged = join(waiting, `${ownerRecord()}.done`);
+    mkdirSync(waiting);
+    writeFileSync(acknowledged, "");
+    const renaming = renameTeam(movableRef(before), "review");
+    await eventually("the task lock", () => existsSync(`${before.paths.taskLock}.lock`));
+    expect(namesOf(before)).toEqual([[OLD], [OLD]]);
+    rmSync(acknowledged);
+    expect(await renaming).toBe(true);
+    expect(namesOf(before)).toEqual([["review"], ["review"]]);
+  });
+
   it("loses and doubles no message that other processes send at the same moment", async () => {
     const before = await generatedTeam();
     const ref = movableRef(before);
-    const senders = ["a", "b", "c"].map((name) => sender(ref.home.root, OLD, name));
+    const senders = ["a", "b", "c", "d", "e"].map((name) => sender(ref.home.root, OLD, name));
     await eventually("messages of all", async () => {
       const texts = (await history(before, LEAD_NAME, { all: true })).map(({ text }) => text[0]);
       return new Set(texts).size === senders.length;
