@@ -140,13 +140,19 @@ function move(from: TeamRef, to: TeamRef, held: readonly Held[]): boolean {
   try {
     isMoved = moveOntoFree(from.paths.dir, to.paths.dir);
   } finally {
-    if (!isMoved) removeTree(to.paths.tasks);
+    if (!isMoved) dropCopy(to);
   }
   if (!isMoved) return false;
   for (const path of [to.paths.inbox(LEAD_NAME), to.paths.config]) releaseMoved(path);
   removeRuntime(from);
   syncNames(dirname(to.paths.dir));
   return true;
+}
+
+/** Removes the copy, unless another process has created a team of this name at the same moment: its task list is there too. */
+function dropCopy(to: TeamRef): void {
+  if (teamExists(to)) removeFile(to.paths.taskCopy);
+  else removeTree(to.paths.tasks);
 }
 
 /** Copies the files of a task list, without its locks, and marks the copy as one. */

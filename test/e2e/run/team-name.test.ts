@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { readMetadata } from "../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
 import { type Line, played } from "../../support/model/scripted-team.ts";
@@ -114,6 +117,12 @@ it.each([
     });
     go("go2");
 
+    if (mode === "tmux") {
+      await eventually("the sidebar of the new name", () =>
+        t.tmux("list-panes", "-a", "-F", "#{@teams_sidebar}").trim().endsWith("/review-team"),
+      );
+    }
+
     await at("spawned");
     expect(JSON.parse(readFileSync(join(t.home, "own.json"), "utf8"))).toMatchObject({ team: "review-team" });
     expect((await teams(["status", "--json"])).json()).toMatchObject({
@@ -179,4 +188,30 @@ it("TeamCreate › sets only the display name when a team has the name, and leav
   writeFileSync(join(t.home, "go"), "");
   expect((await run).json()).toMatchObject({ team: own });
   expect(teamsOf(t)).toEqual(["taken"]);
+});
+
+it("run --resume › finds a renamed team by its former name when its lead was killed", async () => {
+  const t = privateTmux();
+  const lead = [
+    {
+      tools: [
+        uses("TaskCreate", { subject: "open", description: "d" }),
+        uses("TeamCreate", { team_name: "review" }),
+        waitsFor("named", "never"),
+      ],
+    },
+    { tools: [uses("TaskUpdate", { taskId: "1", status: "completed" })] },
+    { say: "Resumed." },
+  ];
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents: { [LEAD_NAME]: lead } }));
+  const mode = ["--permission-mode", "bypassPermissions", "--teammate-mode", "process", "--json"];
+  const killed = startTeams(["run", "Go.", "--playbook", "book.json", ...mode], t.env, t.home);
+  await eventually("the name", () => existsSync(join(t.home, "named")));
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const renamed = readTeam(teamRef(teamsHome(t.env), "review"));
+  const [first = ""] = readMetadata(renamed, "formerNames") ?? [];
+  const resumed = await teamsIn(t.env, t.home)(["run", "--resume", "--team", first, ...mode]);
+  expect([resumed.err, resumed.json()]).toMatchObject(["", { team: "review", result: "Resumed." }]);
+  await leaves(t, nothing());
 });
