@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { isSystemError } from "../errors.ts";
-import { pause, steadyNow, systemClock } from "../os/clock.ts";
+import { systemClock } from "../os/clock.ts";
 import { syncNames } from "../os/files/atomic-write.ts";
 import {
   entryOf,
@@ -26,9 +26,6 @@ import { ownerLiveness, ownerOf, ownerRecord } from "./owner-lock.ts";
 
 /** Milliseconds for which a posted change counts without a look at its process, which may have been killed. */
 const FRESH_MS = 1_000;
-/** Milliseconds within which a waiting process looks for its acknowledgement; it tries every few milliseconds. */
-const ACKNOWLEDGED_MS = 2_000;
-const POLL_MS = 5;
 /** Milliseconds after which a change counts as abandoned if its process cannot be judged from here: longer than any wait. */
 const ABANDONED_MS = 120_000;
 /** Characters of changes that one replacement takes: the others wait for the next one. */
@@ -153,7 +150,7 @@ export function takeWaiting(
 ): WaitingChange[] | undefined {
   const directory = directoryOf(path);
   if (entryOf(directory) === undefined) return own.withdraw() ? undefined : [];
-  for (const record of listDir(directory).filter((file) => file.startsWith(GROUP))) finishGroup(path, record);
+  finishGroups(path);
   if (own.withdraw()) return undefined;
   const changes: WaitingChange[] = [];
   let characters = 0;
@@ -169,20 +166,13 @@ export function takeWaiting(
 }
 
 /**
- * Waits until every process whose change another one has made knows it, as before the directory is renamed. Call it in a turn: no
- * process makes further changes then.
- * @returns false if one of them does not look, for example because it is stopped
+ * Finishes the groups of dead holders. Call it only in a turn.
+ * @returns whether a process that may live has not seen yet that its change is in the file
  */
-export async function awaitAcknowledged(path: string): Promise<boolean> {
-  const directory = directoryOf(path);
-  for (const record of listDir(directory).filter((file) => file.startsWith(GROUP))) finishGroup(path, record);
-  const isAwaited = (file: string): boolean =>
-    file.endsWith(DONE) && ownerLiveness(file.slice(0, -DONE.length)) !== "dead";
-  for (const deadline = steadyNow() + ACKNOWLEDGED_MS; listDir(directory).some(isAwaited); ) {
-    if (steadyNow() > deadline) return false;
-    await pause(POLL_MS);
-  }
-  return true;
+export function finishGroups(path: string): boolean {
+  const files = (): string[] => listDir(directoryOf(path));
+  for (const record of files().filter((file) => file.startsWith(GROUP))) finishGroup(path, record);
+  return files().some((file) => file.endsWith(DONE) && ownerLiveness(file.slice(0, -DONE.length)) !== "dead");
 }
 
 /** Returns the text of a posted change of a living process; removes what dead ones left. */

@@ -1,7 +1,6 @@
 import { messageOf, TeamError } from "../errors.ts";
 import { pause, steadyNow } from "../os/clock.ts";
-import { removeFile, removeTree } from "../os/files/fs.ts";
-import { type LockDirectory, lockDirectoryId, removeLockDirectory } from "../os/files/lock-directory.ts";
+import { type LockDirectory, lockDirectoryId } from "../os/files/lock-directory.ts";
 import { readRecordLink } from "../os/files/symlinks.ts";
 import { awaitLock, type LockWait, type OwnerLock, seekOwnerLock, takeOwnedDirectory } from "./owner-lock.ts";
 
@@ -99,17 +98,6 @@ export function inQueue<T>(
       }
     }
   });
-}
-
-/**
- * Releases the locks of a file whose directory this process has renamed while it held them. Also drops the changes that other
- * processes have posted: those processes find the file missing and report that nothing was changed.
- */
-export function releaseMoved(path: string): void {
-  removeTree(`${path}.waiting`);
-  removeFile(`${path}.lock.owner`);
-  removeLockDirectory(path);
-  removeFile(`${path}.q`);
 }
 
 const turns = new Map<string, Promise<unknown>>();

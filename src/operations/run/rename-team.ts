@@ -18,16 +18,12 @@ import {
   possibleTeamDir,
   type TeamDir,
 } from "../../schema/names.ts";
-import { awaitAcknowledged } from "../../store/group-commit.ts";
-import { type Held, releaseMoved } from "../../store/lock.ts";
+import type { Held } from "../../store/lock.ts";
+import { awaitSeenChanges, releaseMoved } from "../../store/moved-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { moveOntoFree, readConfigFile, teamExists, updateTeam } from "../../team/config/config.ts";
-import {
-  finishRemovals,
-  leftoversOf,
-  pathOfTaskCopy,
-  removeRuntime,
-} from "../../team/config/delete-files.ts";
+import { finishRemovals, leftoversOf, removeRuntime } from "../../team/config/delete-files.ts";
+import { pathOfTaskCopy, removeAbandonedCopies } from "../../team/config/task-copies.ts";
 import { updateTeamFile } from "../../team/config/team-lock.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
@@ -65,9 +61,10 @@ export async function renameTeam(ref: TeamRef, name: string): Promise<boolean> {
   const from = { ...ref };
   const to = teamRef(ref.home, team);
   finishRemovals(to);
+  removeAbandonedCopies(to);
   if (teamExists(to) || leftoversOf(to).length > 0) return false;
   const isRenamed = await underAllLocks(from, async (held) => {
-    if (!(await awaitAcknowledged(from.paths.inbox(LEAD_NAME))) || !move(from, to, held)) return false;
+    if (!(await awaitSeenChanges(from.paths.inbox(LEAD_NAME))) || !move(from, to, held)) return false;
     // In the same step: nothing in this process uses the old name from now on.
     ref.moveTo?.(team);
     return true;

@@ -2,16 +2,8 @@ import { dirname, join } from "node:path";
 import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { isOwnRuntime } from "../../os/files/app-directories.ts";
 import { makeDirBelow } from "../../os/files/atomic-write.ts";
-import {
-  entryOf,
-  isMissing,
-  listDir,
-  readText,
-  removeIfEmpty,
-  removeTree,
-  rename,
-} from "../../os/files/fs.ts";
-import { ownerLiveness, ownerRecord } from "../../store/owner-lock.ts";
+import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../../os/files/fs.ts";
+import { ownerRecord } from "../../store/owner-lock.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { TeamRef } from "../ref.ts";
 
@@ -63,7 +55,7 @@ export function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
   });
 }
 
-/** Removes what killed processes left under this name, after {@link moveTeamToTrash} or of a rename, before the name is used again. */
+/** Finishes removals of this name that killed processes left after {@link moveTeamToTrash}, before the name is used again. */
 export function finishRemovals(ref: TeamRef): void {
   const mark = trashName(ref, "");
   const places = [ref.paths.dir, ref.paths.tasks].map((path) => dirname(path));
@@ -74,25 +66,6 @@ export function finishRemovals(ref: TeamRef): void {
     if (isHalf && entryOf(ref.paths.config) === undefined) moveTasksToTrash(ref, trash.tasks);
     emptyTrash(ref, [trash.dir, trash.tasks]);
   }
-  removeAbandonedCopies(ref);
-}
-
-/** Returns the path of a copy of a task list while a team gets this name. */
-export function pathOfTaskCopy({ team, paths }: TeamRef, owner: string): string {
-  return join(dirname(paths.tasks), `.${team}.copy-${owner}`);
-}
-
-/** Removes the copies of task lists whose process was killed before its team got this name: that team still has its tasks. */
-function removeAbandonedCopies(ref: TeamRef): void {
-  const { paths } = ref;
-  const start = pathOfTaskCopy(ref, "");
-  const copies = listDir(dirname(paths.tasks)).map((name) => join(dirname(paths.tasks), name));
-  for (const copy of copies.filter((path) => path.startsWith(start))) {
-    if (ownerLiveness(copy.slice(start.length)) === "dead") removeTree(copy);
-  }
-  const owner = readText(paths.taskCopy);
-  if (owner === undefined || entryOf(paths.config) !== undefined) return;
-  if (ownerLiveness(owner) === "dead") removeTree(paths.tasks);
 }
 
 function trashOf(ref: TeamRef, word: string): { readonly dir: string; readonly tasks: string } {
