@@ -3,7 +3,7 @@ import { removeFile, removeTree } from "../os/files/fs.ts";
 import { removeLockDirectory } from "../os/files/lock-directory.ts";
 import { finishGroups } from "./group-commit.ts";
 
-// What a process does with a file whose directory it renames, while it holds the lock of that file.
+// Steps for a process that renames the directory of a file while it holds the lock of that file.
 
 /** Milliseconds within which a waiting process sees that its change was made; it looks every few milliseconds. */
 const SEEN_MS = 2_000;
