@@ -11,7 +11,7 @@ import type { PlaceRecord } from "../schema/status.ts";
 import { type AgentExit, launchScriptOf, toAgentExit } from "../team/members/judge-liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { Bell } from "../wakeup/bell.ts";
-import { teamBell } from "./follow-team.ts";
+import { moveAfterRename, teamBell } from "./follow-team.ts";
 import type { PeekRenderer } from "./peek-renderer.ts";
 
 /** Milliseconds between two polls: a pane does not report its changes, and each poll forks tmux once. */
@@ -37,6 +37,7 @@ export async function followScreen(
   let last: VisibleRows | undefined;
   try {
     for (let ended: ScreenEnd | undefined; ; ) {
+      moveAfterRename(ctx.ref);
       const { current, changes, end } = await readScreen();
       if (current !== undefined) {
         const shown = last === undefined ? { ...changes, rows: changes.rows.slice(-rows) } : changes;
@@ -46,7 +47,10 @@ export async function followScreen(
       if (last === undefined) return { kind: "nowhere" };
       if (ended !== undefined || end !== undefined)
         return { kind: "ended", exit: ended?.exit ?? end?.exit, last };
-      const currentEnd = (): ScreenEnd | undefined => findEnd(ctx, name, readPlace(ctx.ref, name));
+      const currentEnd = (): ScreenEnd | undefined => {
+        moveAfterRename(ctx.ref);
+        return findEnd(ctx, name, readPlace(ctx.ref, name));
+      };
       ended = await waitForNextPoll(bell, currentEnd, { isChanged: changes.rows.length > 0, signal });
       if (signal.aborted) return { kind: "interrupted" };
     }

@@ -7,7 +7,8 @@ import { changedMetadata } from "../schema/member-metadata.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { ProcessIdentity } from "../schema/process-identity.ts";
 import { createTeamFiles } from "../team/config/config.ts";
-import type { Home, TeamRef } from "../team/ref.ts";
+import { removeAbandonedCopies } from "../team/config/task-copies.ts";
+import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
 
 export interface CreateTeamInput {
   readonly name: string;
@@ -37,6 +38,7 @@ export async function createTeam(
   input: CreateTeamInput,
 ): Promise<{ readonly ref: TeamRef; readonly sessionId: string }> {
   const sessionId = input.sessionId ?? randomUUID();
+  removeAbandonedCopies(teamRef(home, input.name));
   const ref = await createTeamFiles(
     home,
     defined({

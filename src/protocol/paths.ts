@@ -46,6 +46,8 @@ export interface TeamPaths {
   readonly highWaterMark: string;
   /** *Ours*: the id below which no task is open; claims start there. */
   readonly claimCursor: string;
+  /** *Ours*: the process that copies the tasks of a team which gets this name. */
+  readonly taskCopy: string;
   /** *Ours*: the change of links that is in progress. */
   readonly linkChange: string;
   /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
@@ -100,6 +102,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     taskLock: join(tasks, ".lock"),
     highWaterMark: join(tasks, ".highwatermark"),
     claimCursor: join(tasks, ".open-from"),
+    taskCopy: join(tasks, ".copy-by"),
     linkChange: join(tasks, ".link-change"),
     runtime: runtimeDir,
     // Not joined: a list has thousands of tasks, and normalising the path takes as long as parsing the file.

@@ -5,7 +5,7 @@ import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
 import { listTeams, readTeam } from "../team/config/config.ts";
 import { findTeam, isCalled, teamsCalled } from "../team/config/find-team.ts";
 import { findMember } from "../team/members/members.ts";
-import { type Home, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
+import { type Home, movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
 import { operand, optionWords } from "../text/shell-quote.ts";
 
 /** The options of a command that select its team and actor. */
@@ -103,9 +103,21 @@ export interface OpenTeam {
 /** @throws TeamError TEAM_NOT_FOUND, NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT */
 export function openTeam(env: Env, selection: Selection, addressed?: string): OpenTeam {
   const home = teamsHome(env);
-  const ref = resolveTeam(home, env, selection, addressed);
-  const config = readTeam(ref);
+  const resolve = (): TeamRef => movableRef(resolveTeam(home, env, selection, addressed));
+  const { ref, config } = readNow(resolve(), resolve);
   return { home, ref, config, actor: resolveActor(ref, config, env, selection) };
+}
+
+/** Reads a team; searches once more if the team got another name between its search and this read. */
+function readNow(ref: TeamRef, resolve: () => TeamRef): Pick<OpenTeam, "ref" | "config"> {
+  try {
+    return { ref, config: readTeam(ref) };
+  } catch (error) {
+    if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
+    const again = resolve();
+    if (again.team === ref.team) throw error;
+    return { ref: again, config: readTeam(again) };
+  }
 }
 
 /** Opens the team of an address and finds its member. @throws TeamError as {@link openTeam}, AGENT_NOT_FOUND */

@@ -28,15 +28,19 @@ export async function openWorkerBell(
   agent: string,
   { problem, socketFd, others = [] }: WorkerBellOptions,
 ): Promise<Bell> {
-  const { bell, lifeline } = ref.paths.agent(agent);
   return anyBell([
     await openDurableBell({
-      bell,
-      lifeline,
+      // Getters: a lead's team may get another directory.
+      get bell() {
+        return ref.paths.agent(agent).bell;
+      },
+      get lifeline() {
+        return ref.paths.agent(agent).lifeline;
+      },
       make: () => createFifos(ref, agent),
       problem: exceptTeamNotFound(problem),
     }),
-    openFileBell(ref.paths.inbox(agent)),
+    openFileBell(() => ref.paths.inbox(agent)),
     timerBell(),
     ...(socketFd === undefined ? [] : [parentBell(ref, agent, socketFd)]),
     ...others,

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { budgetLimits, spentAmount } from "./budget.ts";
 import { permissionMode, type TeamMember } from "./config.ts";
 import { type Ending, ending } from "./ending.ts";
-import { SESSION_KEY, SESSION_PATTERN } from "./names.ts";
+import { FORMER_NAMES_KEY, SESSION_KEY, SESSION_PATTERN } from "./names.ts";
 import { processIdentity } from "./process-identity.ts";
 import { startClaim } from "./start-claim.ts";
 import { type WorktreeRecord, worktreeRecord } from "./worktree.ts";
@@ -70,6 +70,8 @@ const KEYS = {
   endings: ["_endings", endings],
   /** Team: a person led it before a run did. */
   ledByPerson: ["_byHand", z.literal(true)],
+  /** Team: the names of directories that it had before, which still name it. */
+  formerNames: [FORMER_NAMES_KEY, strings],
   /** Team: the session of the lead that a person replaced. */
   formerLeadSession: ["_leadSession", z.string()],
 } as const;

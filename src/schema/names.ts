@@ -43,6 +43,11 @@ export function possibleTeamDir(name: string): TeamDir | undefined {
   }
 }
 
+/** Returns whether a run has probably generated this name, because the user gave none. */
+export function isGeneratedTeamName(name: string): boolean {
+  return /^run-[0-9a-f]{4}$/.test(name);
+}
+
 /** Returns whether {@link teamDir} can produce this name. */
 export function isTeamDir(name: string): name is TeamDir {
   return /[a-z0-9]/.test(name) && name.length <= MAX_NAME && /^[a-z0-9-]+$/.test(name);
@@ -164,6 +169,8 @@ function cut(name: string, max: number): string {
 
 /** The key of a member's metadata that holds the session id of its conversation. Without a schema: a starting agent reads it. */
 export const SESSION_KEY = "_session";
+/** The key in a team's metadata that holds its former names. */
+export const FORMER_NAMES_KEY = "_formerNames";
 
 /** The ids that can be file names; a record of another program may contain anything. */
 export const SESSION_PATTERN = "[\\w-]{1,128}";

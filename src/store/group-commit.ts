@@ -150,7 +150,7 @@ export function takeWaiting(
 ): WaitingChange[] | undefined {
   const directory = directoryOf(path);
   if (entryOf(directory) === undefined) return own.withdraw() ? undefined : [];
-  for (const record of listDir(directory).filter((file) => file.startsWith(GROUP))) finishGroup(path, record);
+  finishGroups(path);
   if (own.withdraw()) return undefined;
   const changes: WaitingChange[] = [];
   let characters = 0;
@@ -163,6 +163,16 @@ export function takeWaiting(
   // Only killed processes leave something here without a change that waits.
   if (changes.length === 0) removeIfEmpty(directory);
   return changes;
+}
+
+/**
+ * Finishes the groups of dead holders. Call it only in a turn.
+ * @returns whether a process that may live has not seen yet that its change is in the file
+ */
+export function finishGroups(path: string): boolean {
+  const files = (): string[] => listDir(directoryOf(path));
+  for (const record of files().filter((file) => file.startsWith(GROUP))) finishGroup(path, record);
+  return files().some((file) => file.endsWith(DONE) && ownerLiveness(file.slice(0, -DONE.length)) !== "dead");
 }
 
 /** Returns the text of a posted change of a living process; removes what dead ones left. */

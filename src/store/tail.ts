@@ -9,30 +9,33 @@ export interface LineFeed<T> {
 
 interface FeedOptions {
   /** Path that the file is renamed to when a new one replaces it; its last lines are read there. */
-  readonly older?: string;
+  readonly older?: string | (() => string);
   /** Byte offset that the first poll reads from. */
   readonly from?: number;
 }
 
 /**
  * Follows a file of lines.
+ * @param path a function is called at each poll: the file may be moved
  * @param parse returns the values of a line; none to skip it
  */
 export function openLineFeed<T>(
-  path: string,
+  path: string | (() => string),
   parse: (text: string) => readonly T[],
   { older, from = 0 }: FeedOptions = {},
 ): LineFeed<T> {
-  let inode = from > 0 ? versionOf(path)?.inode : undefined;
+  const pathNow = (of: string | (() => string)): string => (typeof of === "string" ? of : of());
+  let inode = from > 0 ? versionOf(pathNow(path))?.inode : undefined;
   let offset = from;
   return {
     poll() {
-      const now = versionOf(path)?.inode;
+      const file = pathNow(path);
+      const now = versionOf(file)?.inode;
       const isOther = now !== inode;
-      const before = older === undefined || !isOther ? [] : restOf(older);
+      const before = older === undefined || !isOther ? [] : restOf(pathNow(older));
       if (isOther) offset = 0;
       inode = now;
-      const { texts, offset: end } = readTextLines(path, offset);
+      const { texts, offset: end } = readTextLines(file, offset);
       offset = end;
       return [...before, ...texts].flatMap(parse);
     },

@@ -145,7 +145,7 @@ function maxModeOf({ ctx, worker }: TeamToolContext): PermissionMode {
   return mode === "delegate" ? inheritedMode(readTeam(ctx.ref)) : mode;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND unless the name is the directory name or the display name of the lead's own team */
+/** @throws TeamError TEAM_NOT_FOUND unless the name is the present, a former or the display name of the lead's own team */
 function requireOwnTeam(name: string | undefined, { ref }: OperationContext): void {
   const config = readTeam(ref);
   if (name === undefined || isCalled(config, name)) return;

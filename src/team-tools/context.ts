@@ -9,6 +9,7 @@ import { taskGate } from "../operations/task-gate.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import type { TeamRef } from "../team/ref.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
 import type { Worker } from "../worker/worker.ts";
 
@@ -29,8 +30,8 @@ export interface TeamToolContext {
   readonly teamsOff?: boolean | undefined;
   /** Keeps the team's files even if the lead deletes the team. */
   readonly keepsTeam?: boolean | undefined;
-  /** Called when the lead has recreated its team, before the team is used. */
-  readonly onTeamRecreated?: (() => Promise<void>) | undefined;
+  /** Called when the lead has recreated or renamed its team, before the team is used; with the team that it was before. */
+  readonly onTeamMoved?: ((before: TeamRef) => Promise<void>) | undefined;
   /** Runs a subagent for one piece of work, during this agent's turn or in the background. */
   subagent(call: SubagentCall, signal: AbortSignal): Promise<SubagentResult>;
 }

@@ -2,6 +2,7 @@ import type { AnyTool } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
 import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run/recreate-team.ts";
+import { renameTeam } from "../operations/run/rename-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
 import { ownSecrets, redactText } from "../os/redact.ts";
 import type { TeamConfig } from "../schema/config.ts";
@@ -46,20 +47,36 @@ export class CurrentTeam {
 
   /** @throws TeamError ALREADY_LEADING, TEAM_EXISTS, and TEAM_NOT_FOUND if another process has deleted the team */
   async create(words: NewTeam): Promise<TeamConfig> {
-    const { ctx, worker, onTeamRecreated } = this.#own;
+    const { ctx, worker, onTeamMoved } = this.#own;
+    const before = { ...ctx.ref };
     if (this.#deleted !== undefined) {
-      await recreateTeam(ctx, this.#deleted);
+      await recreateTeam(ctx, this.#deleted, words.name);
       this.#deleted = undefined;
       worker.joinTeam();
-      await onTeamRecreated?.();
+      await onTeamMoved?.(before);
     } else if (this.#name !== undefined && teamExists(ctx.ref)) {
       throw new TeamError("ALREADY_LEADING", `You already lead ${this.#name}; no team was created.`, {
         hint: "A lead has one team at a time; use your current team.",
       });
+    } else if (this.#name === undefined && (await this.#rename(words.name))) {
+      await onTeamMoved?.(before);
     }
     const config = await updateTeam(ctx.ref, (current) => withName(current, words));
     this.#name = words.name;
     return config;
+  }
+
+  /** Gives the team's directory the name, if that is possible. @returns whether it did */
+  async #rename(name: string): Promise<boolean> {
+    const { ctx, worker } = this.#own;
+    if (ctx.ref.moveTo === undefined) return false;
+    // The worker may still look for the team under the old name, and must not end because of that.
+    worker.leaveTeam();
+    try {
+      return await renameTeam(ctx.ref, name);
+    } finally {
+      worker.joinTeam();
+    }
   }
 
   /**
@@ -85,9 +102,10 @@ export class CurrentTeam {
 }
 
 function withName(current: TeamConfig, { name, description, agentType }: NewTeam): TeamConfig {
+  const { displayName: _before, ...rest } = current;
   return {
-    ...current,
-    displayName: name,
+    ...rest,
+    ...(name === current.name ? {} : { displayName: name }),
     ...(description === undefined ? {} : { description: redactText(description, ownSecrets()) }),
     members: current.members.map((member) =>
       member.name === LEAD_NAME && agentType !== undefined ? { ...member, agentType } : member,

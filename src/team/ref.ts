@@ -28,6 +28,8 @@ export interface TeamRef {
   readonly livenessCache?: LivenessCache;
   /** Set in an agent, which continues with its last config while the file cannot be read; a command refuses instead. */
   readonly keptConfig?: KeptConfig;
+  /** Set in a process that continues with its team when the team's directory gets another name, see {@link movableRef}. */
+  readonly moveTo?: (team: TeamDir) => void;
 }
 
 /** The config that an agent read last. */
@@ -42,6 +44,28 @@ export interface KeptConfig {
 export function teamRef(home: Home, name: string): TeamRef {
   const team = teamDir(name);
   return { home, team, paths: teamPaths(home.root, home.runtime, team) };
+}
+
+/**
+ * Returns a ref that can be moved to another directory, with all its holders at once. Work that must stay with one directory
+ * takes a copy: `{ ...ref }`.
+ */
+export function movableRef(ref: TeamRef): TeamRef & Required<Pick<TeamRef, "moveTo">> {
+  const { home } = ref;
+  let { team, paths } = ref;
+  return {
+    ...ref,
+    get team() {
+      return team;
+    },
+    get paths() {
+      return paths;
+    },
+    moveTo: (next) => {
+      team = next;
+      paths = teamPaths(home.root, home.runtime, next);
+    },
+  };
 }
 
 /**

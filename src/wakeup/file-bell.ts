@@ -5,9 +5,11 @@ import { type Bell, ManualBell } from "./bell.ts";
 /**
  * Opens a bell that rings when a file changes, for writers that ring no bell. It watches the directory, because each change replaces
  * the file. While the directory is missing or cannot be watched, nothing rings; each wait tries to watch it again.
+ * @param file a function is called at each wait: the file may be moved
  */
-export function openFileBell(file: string): Bell {
-  const name = basename(file);
+export function openFileBell(file: string | (() => string)): Bell {
+  const pathNow = typeof file === "string" ? () => file : file;
+  let path = pathNow();
   let watching: DirectoryWatch | undefined;
   let closed = false;
   const stop = (): void => {
@@ -15,10 +17,11 @@ export function openFileBell(file: string): Bell {
     watching = undefined;
   };
   const watch = (): void => {
-    watching = watchDirectory(dirname(file), (changed) => {
+    path = pathNow();
+    watching = watchDirectory(dirname(path), (changed) => {
       // An event without a name may mean that the directory was removed; another one may replace it.
       if (changed === undefined) stop();
-      if (changed === undefined || changed === name) rings.ring();
+      if (changed === undefined || changed === basename(path)) rings.ring();
     });
   };
   const rings = new ManualBell(() => {
@@ -28,6 +31,7 @@ export function openFileBell(file: string): Bell {
   watch();
   return {
     wait: (options) => {
+      if (path !== pathNow()) stop();
       if (watching === undefined && !closed) {
         watch();
         // The file may have changed before: wake the reader.

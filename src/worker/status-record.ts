@@ -33,7 +33,7 @@ export interface StatusKeeper {
   readonly taskIds: readonly string[];
   /** Called when a task of this agent is started, completed, unassigned or assigned to another member. */
   setTaskHeld(taskId: string, isHeld: boolean): void;
-  /** Writes the record again after its team was restored. */
+  /** Writes the record again after its team was restored, perhaps in another directory. */
   teamRestored(): void;
   /** Sets which tmux servers this process watches. */
   setServerWatches(serverWatches: readonly ServerWatchRecord[]): void;
@@ -158,7 +158,8 @@ export function createStatusKeeper(
     },
     teamRestored() {
       teamGone = false;
-      write({});
+      const { bell, lifeline } = ref.paths.agent(agent);
+      write(record.bell === undefined ? {} : { bell, lifeline });
     },
     setServerWatches(serverWatches) {
       write({ serverWatches: [...serverWatches] });

@@ -3,13 +3,13 @@ import { belongsToPane } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
-import { escapeFormat } from "../../tmux/command.ts";
+import { escapeFormat, ifElse } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import type { PaneSize } from "./grid.ts";
 import { leaveSession } from "./leave-session.ts";
-import { newSession, ownerTag, sessionOptions } from "./pane-tags.ts";
+import { newSession, ownerTag, sessionOptions, TAG } from "./pane-tags.ts";
 import { DETACHED_SIZE, freeSessionName } from "./plan-panes.ts";
 import { explainServerEnd, refuseManualSize, WINDOW_SIZE } from "./server-options.ts";
 
@@ -76,6 +76,29 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
   }
   const attach = ["tmux", ...server.socketArgs, "attach-session", "-t", id];
   return { name, id, serverPid, pane, attach };
+}
+
+/**
+ * Makes the session of a pane that of its team's new name, if it is the session of the former name. The session keeps its own name,
+ * which the user has seen.
+ * @throws TmuxError
+ */
+export async function renameTeamSession(
+  server: TmuxServer,
+  request: {
+    readonly pane: string;
+    readonly serverPid: number | undefined;
+    readonly rootTag: string;
+    readonly from: string;
+    readonly to: string;
+  },
+): Promise<void> {
+  const pane = paneId(request.pane);
+  if (pane === undefined) return;
+  const tagOf = (team: string): string => `#{session_id}/${ownerTag({ ...request, team })}`;
+  const set = ["set-option", "-F", "-t", pane, TAG.session, tagOf(request.to)];
+  const isTeams = `#{==:#{${TAG.session}},${tagOf(request.from)}}`;
+  await attemptBatch(server, [ifElse(pane, isTeams, [set], [])], { serverPid: request.serverPid });
 }
 
 /**

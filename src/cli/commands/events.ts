@@ -29,8 +29,9 @@ export const command = defineCommand({
     const isWanted = ({ type, ts }: TeamEvent): boolean =>
       (options.type.length === 0 || options.type.some((one) => one === type)) &&
       (since === undefined || Date.parse(ts) >= since);
-    const { events } = ref.paths;
-    const feed = openLineFeed(events, parseJsonLine(teamEvent), { older: rotatedPath(events) });
+    const feed = openLineFeed(() => ref.paths.events, parseJsonLine(teamEvent), {
+      older: () => rotatedPath(ref.paths.events),
+    });
     if (!options.follow) {
       const found = feed.poll().filter(isWanted);
       out.answer({ events: found }, () =>

@@ -151,6 +151,7 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
   }
   const model = modelOf(call, undefined);
   requireGoal(call, typed, model);
+  // A name of this form may be changed by the lead, see isGeneratedTeamName.
   const team = options.team ?? `run-${randomBytes(2).toString("hex")}`;
   return { model, typed, team, goal: typed === "" && isScripted(model) ? "Play the playbook." : typed };
 }

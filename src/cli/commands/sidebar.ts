@@ -11,6 +11,7 @@ import { line, wantsColors } from "../../terminal/output.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
 import { focusFirstPane } from "../focus-member.ts";
+import { moveAfterRename } from "../follow-team.ts";
 import { SidebarFeed } from "../sidebar-feed.ts";
 import { readStuckAfterMs } from "../stuck-after.ts";
 
@@ -53,6 +54,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
     color: wantsColors(io.env, true),
     signal: io.interruption(),
   });
+  if (end === "team-gone" && moveAfterRename(open.ref)) return draw(call, open);
   if (end === "team-gone") call.out.note(line`Team ${open.ref.team} is gone.`);
   return EXIT.done;
 }

@@ -1,11 +1,14 @@
+import { TeamError } from "../../errors.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { changedMetadata, readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { createTeamFiles, readTeam, updateTeam } from "../../team/config/config.ts";
+import { createTeamFiles, type NewTeam, readTeam, updateTeam } from "../../team/config/config.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { OperationContext } from "../context.ts";
+import { mayBeRenamed } from "./rename-team.ts";
 
 /** The data that survives when a lead deletes its team: the lead itself, and the spent budget. */
 export interface DeletedTeam {
@@ -26,29 +29,26 @@ export function deletedTeamOf(ref: TeamRef): DeletedTeam {
 
 /**
  * Creates a team in place of the deleted one, with the same lead, session and process and with the remaining
- * budget.
+ * budget. The context moves to its directory.
+ * @param name the name of its directory, if the lead may choose it and no team has it; else that of the deleted team
  * @throws TeamError TEAM_EXISTS if another process has taken the name meanwhile
  */
 export async function recreateTeam(
-  { home, ref, clock, cwd }: OperationContext,
+  ctx: OperationContext,
   deleted: DeletedTeam,
+  name: string = ctx.ref.team,
 ): Promise<void> {
+  const { home, ref } = ctx;
   const { lead, config } = deleted;
-  const { leadSessionId, leadProcess, metadata } = config;
-  await createTeamFiles(
-    home,
-    defined({
-      name: ref.team,
-      leadSessionId,
-      leadProcess: leadProcess && ownIdentity(),
-      metadata,
-      leadCwd: lead?.cwd ?? cwd,
-      leadAgentType: lead?.agentType,
-      leadModel: lead?.model,
-      leadMode: lead?.mode,
-      now: clock.now(),
-    }),
-  );
+  const before = ref.team;
+  const create = (called: string): Promise<TeamRef> => createTeamFiles(home, newTeam(ctx, deleted, called));
+  const made = mayBeRenamed(ref, config)
+    ? await create(name).catch((error: unknown) => {
+        if (!isUnusable(error) || name === before) throw error;
+        return create(before);
+      })
+    : await create(before);
+  ref.moveTo?.(made.team);
   if (lead?.metadata === undefined) return;
   // For a lead in delegate mode, the metadata contains its mode from before.
   await updateTeam(ref, (current) => ({
@@ -57,4 +57,28 @@ export async function recreateTeam(
       one.name === LEAD_NAME ? { ...one, metadata: lead.metadata } : one,
     ),
   }));
+}
+
+function newTeam(
+  { ref, clock, cwd }: OperationContext,
+  { lead, config }: DeletedTeam,
+  name: string,
+): NewTeam {
+  const { leadSessionId, leadProcess, metadata } = config;
+  const former = new Set([...(readMetadata(config, "formerNames") ?? []), ref.team]);
+  return defined({
+    name,
+    leadSessionId,
+    leadProcess: leadProcess && ownIdentity(),
+    metadata: changedMetadata(metadata, { formerNames: [...former] }),
+    leadCwd: lead?.cwd ?? cwd,
+    leadAgentType: lead?.agentType,
+    leadModel: lead?.model,
+    leadMode: lead?.mode,
+    now: clock.now(),
+  });
+}
+
+function isUnusable(error: unknown): boolean {
+  return error instanceof TeamError && (error.code === "TEAM_EXISTS" || error.code === "INVALID_NAME");
 }

@@ -13,6 +13,7 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { closeRequestsOf } from "../ending/process-ending.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
+import { finishRename } from "./rename-team.ts";
 
 /**
  * Who leads the team: `taken`: the caller took over from a dead process; `yours`: the caller, as before; `process`: a running
@@ -41,6 +42,7 @@ export async function takeOverLead(ctx: OperationContext, force: boolean): Promi
   });
   // Another process took over first.
   if (!taken) return "yours";
+  await finishRename(ref);
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
@@ -73,6 +75,7 @@ export async function becomeLead(ctx: OperationContext): Promise<LeadSession> {
     const next = isManuallyLed(config) ? withMetadata(config, { ledByPerson: true }) : config;
     return { ...next, leadProcess, leadSessionId: session.sessionId };
   });
+  await finishRename(ref);
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);

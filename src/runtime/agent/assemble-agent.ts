@@ -43,7 +43,7 @@ interface AgentParts extends SharedParts, PromptParts {
   readonly addDirs?: readonly string[] | undefined;
   readonly snapshot: NonNullable<AgentOptions["snapshot"]>;
   readonly keepsTeam?: boolean;
-  readonly onTeamRecreated?: TeamToolContext["onTeamRecreated"];
+  readonly onTeamMoved?: TeamToolContext["onTeamMoved"];
 }
 
 /** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation. */
@@ -61,7 +61,10 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
   } = ctx.env;
   const env = {
     ...(parts.role === "lead" ? leadEnvironment(inherited) : inherited),
-    TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team),
+    // A getter: a lead's team may get another name.
+    get TEAMS_AGENT() {
+      return agentId(agentName(worker.name), ctx.ref.team);
+    },
     // Marks the processes that a killed lead leaves behind. A teammate has the marker of its start already.
     ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
   };
@@ -186,14 +189,11 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   });
   const { maxContinuations } = limits;
   const { name } = worker;
-  const { team } = ctx.ref;
-  const id = agentId(agentName(name), team);
   worker.idleHook = new IdleHook({
     hooks,
     role,
     name,
-    team,
-    agentId: id,
+    ref: ctx.ref,
     // A lead's type is that of the team's config: TeamCreate may change it.
     agentType: () => currentEventSubject(ctx.ref, name).agentType ?? agentType,
     transcript,

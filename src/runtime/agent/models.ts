@@ -9,6 +9,7 @@ import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
 import { withRecording } from "./recording.ts";
 import type { SharedParts } from "./subagents.ts";
@@ -61,7 +62,7 @@ interface ModelChoice {
   readonly model: string;
   /** Selects the turns of a playbook. */
   readonly agent: string;
-  readonly team: string;
+  readonly ref: TeamRef;
   readonly program: readonly string[];
   readonly cwd: string;
   readonly env: Env;
@@ -82,7 +83,7 @@ export function modelsOf(
 ): SharedParts["modelFor"] {
   const { models: names, prices } = teams;
   return async (agent, model = own) => {
-    const choice = { model, agent, team: ref.team, program, cwd, env, names, prices };
+    const choice = { model, agent, ref, program, cwd, env, names, prices };
     return withRecording(await createModel(choice), agent, choice);
   };
 }

@@ -10,6 +10,7 @@ import { redactValue, secretsOf } from "../../os/redact.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { type Playbook, type PlaybookTurn, playbook, turn } from "../../schema/playbook.ts";
 import { appendJsonLines, readJsonLines } from "../../store/jsonl.ts";
+import type { TeamRef } from "../../team/ref.ts";
 /** Names the directory into which each agent of a recorded run writes its turns. */
 export const RECORDING_VARIABLE = "TEAMS_RECORDING";
 
@@ -38,15 +39,23 @@ export function checkRecording(file: string, cwd: string): string {
 export async function withRecording(
   model: Model,
   agent: string,
-  { env, cwd, team }: Pick<RecordingContext, "cwd" | "team"> & { readonly env: Env },
+  context: Pick<RecordingContext, "cwd"> & { readonly env: Env; readonly ref: TeamRef },
 ): Promise<Model> {
+  const { env, cwd, ref } = context;
   const directory = env[RECORDING_VARIABLE];
   if (!directory) return model;
   const { recordingModel } = await import("../../agent/playbook/recorder.ts");
   const secrets = secretsOf(env);
   const file = join(directory, `${agentFileName(agent)}.jsonl`);
   return recordingModel(model, {
-    run: { cwd, team, secrets },
+    run: {
+      cwd,
+      // A getter: a lead's team may get another name.
+      get team() {
+        return ref.team;
+      },
+      secrets,
+    },
     record: (newTurn: PlaybookTurn) => {
       ensureDir(directory);
       appendJsonLines(file, [redactValue({ agent, turn: newTurn }, secrets)]);

@@ -14,8 +14,9 @@ import { runForeground } from "../../os/process/spawn.ts";
 import { rootTag } from "../../protocol/paths.ts";
 import { LEAD_NAME, teamDir } from "../../schema/names.ts";
 import { teamExists } from "../../team/config/config.ts";
+import { findTeam } from "../../team/config/find-team.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
+import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { Io } from "../../terminal/io.ts";
 import { line } from "../../terminal/output.ts";
@@ -89,7 +90,7 @@ export async function runLeadDetached(
       readReport(resultFile)?.kind !== "ended" &&
       !(await wasAttached(server, session))
     )
-      await stopUnshownTeam(server, session, teamRef(home, plan.team));
+      await stopUnshownTeam(server, session, findTeam(home, plan.team));
     const report = readReport(resultFile);
     keepsResult = report?.kind !== "ended";
     return printDetachedResult(call, report, { file: resultFile, attach });

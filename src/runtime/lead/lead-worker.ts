@@ -196,6 +196,6 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     isConversational: isConversational(lead),
     snapshot: ownSnapshot(ctx),
     keepsTeam: plan.keep,
-    onTeamRecreated: () => lead.teamMade(),
+    onTeamMoved: (before) => lead.teamMoved(before),
   });
 }

@@ -91,8 +91,10 @@ export interface Lead {
   exit: "keep" | "delete" | undefined;
   /** Prints who leads which team, once the width of the terminal is final. */
   readonly showHeader: () => void;
-  /** Called when the lead has recreated its deleted team. */
-  teamMade: () => Promise<void>;
+  /** Notes where teammates will run, unless the user sees it anyway. */
+  readonly notePlacement: () => void;
+  /** Called when the lead has recreated or renamed its team. */
+  teamMoved: (before: TeamRef) => Promise<void>;
   /** Called at the end of the lead to close what it has opened. */
   readonly ends: (() => Promise<void>)[];
 }

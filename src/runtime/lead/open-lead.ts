@@ -11,7 +11,7 @@ import { permittedMode } from "../../settings/settings.ts";
 import { readTeam, removeTeamFiles } from "../../team/config/config.ts";
 import { keptConfig } from "../../team/config/kept-config.ts";
 import { setMode } from "../../team/members/permission-mode.ts";
-import { type TeamRef, teamsHome } from "../../team/ref.ts";
+import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { typingRow } from "../../terminal/input-row.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane-view.ts";
@@ -93,7 +93,8 @@ async function openLead(
 ): Promise<Lead> {
   const { io } = call;
   const { sessionId, settings, mode } = opened;
-  const ref = { ...opened.ref, keptConfig: keptConfig((error) => view.error(messageOf(error))) };
+  const kept = keptConfig((error) => view.error(messageOf(error)));
+  const ref = movableRef({ ...opened.ref, keptConfig: kept });
   const children = new ManualBell(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
   const open = { home: ref.home, ref, config: readTeam(opened.ref), actor: LEAD_NAME };
@@ -140,6 +141,7 @@ async function openLead(
     call,
     withNotifications(logged, LEAD_NAME, async () => notifier),
   );
+  const noteOwnPlacement = (): void => notePlacement(call, ctx, view, place, screen !== undefined);
   const showHeader = (): void => {
     view.header({
       team: ref.team,
@@ -151,7 +153,7 @@ async function openLead(
         : "",
     });
     for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
-    notePlacement(call, ctx, view, place, screen !== undefined);
+    noteOwnPlacement();
   };
   return {
     call,
@@ -167,7 +169,8 @@ async function openLead(
     typing,
     exit: undefined,
     showHeader,
-    teamMade: async () => undefined,
+    notePlacement: noteOwnPlacement,
+    teamMoved: async () => undefined,
     ends: [async () => notifier.close()],
   };
 }

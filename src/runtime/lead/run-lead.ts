@@ -1,7 +1,11 @@
 import { leaveOwnSession } from "../../backend/tmux/leave-session.ts";
+import { callersServer } from "../../backend/tmux/server-for.ts";
+import { renameTeamSession } from "../../backend/tmux/team-session.ts";
 import { messageOf } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
+import { rootTag } from "../../protocol/paths.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import type { Worker } from "../../worker/worker.ts";
@@ -30,18 +34,21 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started", process: ownIdentity() });
   // A killed lead may have left its sidebar open.
-  const { problem, ...opened } = await tryOpenSidebar(lead, { replace: plan.resumes !== undefined });
+  const { problem, ...opened } = await tryOpenSidebar(lead, {
+    replace: plan.resumes === undefined ? undefined : lead.ctx.ref,
+  });
   let sidebar = opened.open;
   if (sidebar) await resized(call);
   lead.showHeader();
   if (problem !== undefined) lead.view.note(problem);
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
-  lead.teamMade = async () => {
+  lead.teamMoved = async (before) => {
     await watch.restart();
+    if (before.team !== lead.ctx.ref.team) await useNewName(lead, before);
     // The old sidebar has seen its team deleted, and may be about to close.
     if (!sidebar) return;
-    const again = await tryOpenSidebar(lead, { replace: true });
+    const again = await tryOpenSidebar(lead, { replace: before });
     sidebar = again.open;
     if (again.problem !== undefined) lead.view.note(again.problem);
   };
@@ -79,15 +86,30 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
   }
 }
 
-/** @param replace closes an open sidebar first */
+/** Tells the user the new name of the team, and makes the lead's tmux session that of the new name. */
+async function useNewName({ call: { io }, ctx, view, notePlacement }: Lead, before: TeamRef): Promise<void> {
+  const { ref, callerPane: pane, callerServer: serverPid } = ctx;
+  view.note(`the team is called ${ref.team} now; ${before.team} still works as its name`);
+  notePlacement();
+  if (pane === undefined) return;
+  const names = { rootTag: rootTag(ref.home.root), from: before.team, to: ref.team };
+  try {
+    await renameTeamSession(callersServer(io.env), { pane, serverPid, ...names });
+  } catch (error) {
+    // Only teammates of the new name then get a session of their own.
+    view.note(`the tmux session stays that of ${before.team}: ${messageOf(error)}`);
+  }
+}
+
+/** @param replace the team whose open sidebar is closed first */
 async function tryOpenSidebar(
   lead: Lead,
-  { replace }: { readonly replace: boolean },
+  { replace }: { readonly replace: TeamRef | undefined },
 ): Promise<{ readonly open: boolean; readonly problem?: string }> {
   const { call, plan, ctx } = lead;
   if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return { open: false };
   try {
-    if (replace) await closeOwnSidebar(lead);
+    if (replace !== undefined) await closeOwnSidebar(lead, replace);
     await openSidebar(call.io, ctx.ref, ctx.callerPane, LEAD_WIDTH);
     return { open: true };
   } catch (error) {
@@ -103,6 +125,6 @@ async function resized({ io }: AnyCall): Promise<void> {
   while (io.columns === before && systemClock.now() < deadline) await pause(RESIZE_POLL_MS);
 }
 
-async function closeOwnSidebar({ call, ctx }: Lead): Promise<void> {
-  if (ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
+async function closeOwnSidebar({ call, ctx }: Lead, ref: TeamRef = ctx.ref): Promise<void> {
+  if (ctx.callerPane !== undefined) await closeSidebar(call.io, ref, ctx.callerPane);
 }

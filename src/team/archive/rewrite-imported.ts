@@ -31,7 +31,7 @@ export function importedConfig(
   },
 ): TeamConfig {
   const { leadProcess: _process, hiddenPaneIds: _panes, displayName: _name, metadata, ...rest } = config;
-  const kept = changedMetadata(metadata, { endings: undefined });
+  const kept = changedMetadata(metadata, { endings: undefined, formerNames: undefined });
   const idOf = (name: string): string => `${name}@${copy.team}`;
   return {
     ...rest,

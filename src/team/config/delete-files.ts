@@ -17,10 +17,15 @@ export function moveTeamToTrash(ref: TeamRef): readonly string[] {
   // Another program's team may have no tasks; create the directory, so that the second name always exists.
   makeDirBelow(ref.home.root, ref.paths.tasks);
   // Under the lock: later it may belong to a new team.
-  if (isOwnRuntime(ref.paths.runtime, 2)) removeTree(ref.paths.runtime);
+  removeRuntime(ref);
   rename(ref.paths.dir, trash.dir);
   moveTasksToTrash(ref, trash.tasks);
   return [trash.dir, trash.tasks];
+}
+
+/** Removes the FIFOs of a team. */
+export function removeRuntime({ paths }: TeamRef): void {
+  if (isOwnRuntime(paths.runtime, 2)) removeTree(paths.runtime);
 }
 
 /**

@@ -1,12 +1,12 @@
 import { TeamError } from "../../errors.ts";
 import type { TeamConfig } from "../../schema/config.ts";
-import { possibleTeamDir, type TeamDir } from "../../schema/names.ts";
+import { FORMER_NAMES_KEY, possibleTeamDir, type TeamDir } from "../../schema/names.ts";
 import { type Home, type TeamRef, teamRef } from "../ref.ts";
 import { listTeams, type TeamEntry, teamExists } from "./config.ts";
 
 /**
- * Finds the team that a name means: the team with this directory, else the only team with this display name. Returns a team that
- * does not exist too; its first use throws TEAM_NOT_FOUND.
+ * Finds the team that a name means: the team with this directory, else the only team with this display name, else the only one with
+ * this former name. Returns a team that does not exist too; its first use throws TEAM_NOT_FOUND.
  * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams have this display name
  */
 export function findTeam(home: Home, name: string): TeamRef {
@@ -21,20 +21,32 @@ export function findTeam(home: Home, name: string): TeamRef {
   });
 }
 
-/** Returns the teams with this directory; otherwise those with this display name. */
+/** Returns the teams with this directory; otherwise those with this display name; otherwise those that were called so. */
 export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[] {
   const dir = possibleTeamDir(name);
   if (dir === undefined) return [];
-  const own = teams.filter(({ team }) => team === dir);
-  const found = own.length > 0 ? own : teams.filter(({ config }) => displayDir(config) === dir);
-  return found.map(({ team }) => team);
+  const found = [
+    teams.filter(({ team }) => team === dir),
+    teams.filter(({ config }) => displayDir(config) === dir),
+    teams.filter(({ config }) => config !== undefined && wasCalled(config, dir)),
+  ].find((some) => some.length > 0);
+  return (found ?? []).map(({ team }) => team);
 }
 
-/** Returns whether a team is called so: by its directory's or its display name. */
-export function isCalled(config: Pick<TeamConfig, "name" | "displayName">, name: string): boolean {
+/** Returns whether a team is called so: by its directory's name, its display name or a former name. */
+export function isCalled(
+  config: Pick<TeamConfig, "name" | "displayName" | "metadata">,
+  name: string,
+): boolean {
   const dir = possibleTeamDir(name);
   if (name === config.name) return true;
-  return dir !== undefined && (dir === possibleTeamDir(config.name) || dir === displayDir(config));
+  if (dir === undefined) return false;
+  return dir === possibleTeamDir(config.name) || dir === displayDir(config) || wasCalled(config, dir);
+}
+
+function wasCalled({ metadata }: Pick<TeamConfig, "metadata">, dir: TeamDir): boolean {
+  const former = metadata?.[FORMER_NAMES_KEY];
+  return Array.isArray(former) && former.includes(dir);
 }
 
 function displayDir(config: Pick<TeamConfig, "displayName"> | undefined): TeamDir | undefined {

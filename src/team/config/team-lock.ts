@@ -22,11 +22,13 @@ export interface LockedWork<T> {
  *   team; and what the update or the work throws
  */
 export function updateTeamFile<T>(
-  ref: TeamRef,
+  movable: TeamRef,
   path: string,
   update: Update<T> | LockedWork<T>,
   options: UpdateOptions<T> = {},
 ): Promise<T> {
+  // The path belongs to the team's directory of now, even if the team is renamed meanwhile.
+  const ref = { ...movable };
   if (typeof update === "function") {
     const guard = <A extends unknown[], R>(compute: (...args: A) => R) => {
       return (...args: A): R => {

@@ -1,13 +1,14 @@
 import type { Hooks } from "../../agent/hooks/hooks.ts";
 import type { HookEvent } from "../../agent/hooks/settings.ts";
+import { agentId, agentName } from "../../schema/names.ts";
+import type { TeamRef } from "../../team/ref.ts";
 
 interface IdleHookOptions {
   readonly hooks: Hooks;
   /** The lead has no `TeammateIdle` hook. */
   readonly role: "teammate" | "lead";
   readonly name: string;
-  readonly team: string;
-  readonly agentId: string;
+  readonly ref: TeamRef;
   agentType(): string;
   readonly transcript: string;
   /** How many times in a row hooks may make the agent continue. */
@@ -48,9 +49,10 @@ export class IdleHook {
   }
 
   #hookInputs(): readonly (readonly [HookEvent, Readonly<Record<string, unknown>>])[] {
-    const { role, name, team, agentId, agentType, transcript } = this.#options;
-    const stop = { agent_id: agentId, agent_type: agentType(), agent_transcript_path: transcript };
-    const idle = { teammate_name: name, team_name: team };
+    const { role, name, ref, agentType, transcript } = this.#options;
+    const id = agentId(agentName(name), ref.team);
+    const stop = { agent_id: id, agent_type: agentType(), agent_transcript_path: transcript };
+    const idle = { teammate_name: name, team_name: ref.team };
     return role === "lead"
       ? [["Stop", stop]]
       : [

@@ -1,4 +1,5 @@
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
+import { teamExists } from "../../team/config/config.ts";
 import { assertTeam } from "../../team/config/team-lock.ts";
 import { type InboxEntry, markAsRead, recordProgress, unreadMessages } from "../../team/mailbox/receive.ts";
 import type { WorkerContext } from "../context.ts";
@@ -35,7 +36,12 @@ export class InboxReader {
   async run(): Promise<void> {
     const { bell, signal } = this.#context;
     while (!signal.aborted) {
-      await this.#read().catch((error: unknown) => this.#reportProblem(error));
+      let isToRepeat = false;
+      await this.#read().catch((error: unknown) => {
+        isToRepeat = this.#wasRenamed(error);
+        this.#reportProblem(error);
+      });
+      if (isToRepeat) continue;
       this.#handlers.afterRead();
       if ((await bell.wait({ signal })) === "aborted") return;
     }
@@ -59,9 +65,15 @@ export class InboxReader {
 
   #reportProblem(error: unknown): void {
     const { lifecycle, view } = this.#context;
+    if (this.#wasRenamed(error)) return;
     if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") lifecycle.teamGone();
     else if (systemCode(error) === "ENOENT") lifecycle.teamGone();
     else view.error(messageOf(error));
+  }
+
+  /** Whether the team was missing only because it got another name meanwhile: the next read finds its inbox. */
+  #wasRenamed(error: unknown): boolean {
+    return error instanceof TeamError && error.code === "TEAM_NOT_FOUND" && teamExists(this.#context.ref);
   }
 
   async #read(): Promise<void> {

@@ -9,6 +9,8 @@ export class EventRecorder {
   readonly #ref: TeamRef;
   readonly #name: string;
   #subject: EventSubject | undefined;
+  /** The team's name when the subject was read: the ids in the subject contain it. */
+  #team: string | undefined;
 
   constructor(ref: TeamRef, name: string) {
     this.#ref = ref;
@@ -23,6 +25,8 @@ export class EventRecorder {
 
   /** @param other the subject, if it is not the agent itself */
   record(facts: EventFacts, other?: EventSubject): void {
+    if (this.#team !== this.#ref.team) this.#subject = undefined;
+    this.#team = this.#ref.team;
     this.#subject ??= currentEventSubject(this.#ref, this.#name);
     recordEvent(this.#ref, { ...(other ?? this.#subject), ...facts });
   }

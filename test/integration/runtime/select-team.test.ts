@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
 import { openAddress, openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
+import { withMetadata } from "../../../src/schema/member-metadata.ts";
 import { createTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
@@ -67,6 +68,25 @@ describe("a team's display name", () => {
     }
     expect(codeOf(() => openTeam(env, { team: "review" }))).toBe("TEAM_NOT_FOUND");
     expect(codeOf(() => openAddress(env, { team: "beta" }, "dev@review-team"))).toBe("INVALID_INPUT");
+  });
+
+  it("comes before a former name, which selects the team too", async () => {
+    const env = await homeWith({ alpha: [], beta: [], gamma: ["dev"] });
+    const wasCalled = (team: string, ...names: readonly string[]) =>
+      updateTeam(teamRef(teamsHome(env), team), (config) =>
+        withMetadata(config, { formerNames: [...names] }),
+      );
+    await wasCalled("gamma", "run-12ab", "old", "beta");
+    await rename(env, "alpha", "old");
+    expect(openTeam(env, { team: "old" }).ref.team).toBe("alpha");
+    expect(openTeam(env, { team: "beta" }).ref.team).toBe("beta");
+    expect(openAddress(env, {}, "dev@run-12ab")).toMatchObject({ ref: { team: "gamma" } });
+    // As in a command that the lead started before its team got another name.
+    expect(openTeam({ ...env, TEAMS_AGENT: "team-lead@run-12ab" }, {}).ref.team).toBe("gamma");
+    expect(resolveTarget(env, {}, "run-12ab")).toMatchObject({
+      kind: "team",
+      open: { ref: { team: "gamma" } },
+    });
   });
 
   it("never hides a directory of that name, and is refused if several teams have it", async () => {

@@ -234,7 +234,7 @@ describe("importing a copy of an existing team", () => {
       ...config,
       leadProcess: { ...process, claimedAt: 1 },
       hiddenPaneIds: ["%3"],
-      metadata: { kept: 1, _endings: [{ id: "x", name: "dev", process }] },
+      metadata: { kept: 1, _formerNames: ["run-12ab"], _endings: [{ id: "x", name: "dev", process }] },
     }));
     const { ref: copy } = await bring(ref, await exported(ref), { name: "second" });
     const config = readTeam(copy);
