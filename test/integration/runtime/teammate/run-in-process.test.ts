@@ -1,17 +1,20 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readPlace, readStatus } from "../../../../src/team/records/read-records.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { supervisedTeam } from "../../../support/team/supervised-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
 it("in-process teammate › does not write its status again after it was given up", async () => {
-  const command = "trap '' TERM; echo begun; while :; do sleep 0.05; done";
+  const begun = join(temporaryDirectory(), "begun");
+  const command = `trap '' TERM; touch '${begun}'; while :; do sleep 0.05; done`;
   const { ref, ctx, spawn, send } = await supervisedTeam("the lead's process", {
     ada: [{ tools: [{ name: "Bash", input: { command } }] }, { say: "done", repeat: true }],
   });
   await spawn("ada");
   await send("ada", "begin");
-  await eventually("its command", () => readStatus(ref, "ada")?.activity.includes("begun"));
+  await eventually("its command", () => existsSync(begun));
   const place = readPlace(ref, "ada");
   if (place === undefined) throw new Error("It has no place.");
   expect(await ctx.backends.of("in-process")?.end?.(place, 0)).toEqual([process.pid]);
