@@ -12,6 +12,7 @@ import {
   touchesOwnNotes,
   writesPlan,
 } from "./question.ts";
+import { pathsOfReadingLine } from "./reading-lines.ts";
 import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
 import { type WrittenPath, writtenPaths } from "./written-paths.ts";
 
@@ -85,15 +86,10 @@ function decidePart(question: PermissionQuestion): PartDecision {
     resolve: question.resolve ?? realPathOf,
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
-  const denied = refusingRule(rules.deny, subject);
-  if (denied !== undefined) return part(deny(`The rule ${denied} denies it.${malformedRuleNote(denied)}`));
-  const isTeams = access.kind === "team";
-  const refused = isTeams ? undefined : deniedByMode(question, resolved);
+  const reading = access.kind === "command" ? readsOnly(question) : undefined;
+  const refused = refusal(question, subject, resolved, reading !== undefined);
   if (refused !== undefined) return part(refused);
-  const asked = refusingRule(rules.ask, subject);
-  if (asked !== undefined)
-    return part(askGuarded(`The rule ${asked} asks first.${malformedRuleNote(asked)}`));
-  if (isTeams) return part(allow("It acts only on the team."));
+  if (access.kind === "team") return part(allow("It acts only on the team."));
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
   if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
   if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
@@ -102,13 +98,43 @@ function decidePart(question: PermissionQuestion): PartDecision {
     if (why !== undefined) return part(askGuarded(`${path} ${why}.`));
   }
   const allowed = allowance(rules.allow, subject);
-  if ("missing" in allowed) return part(allowedByMode(question, resolved, allowed.missing));
+  if ("missing" in allowed) {
+    const isReader = mode === "plan" || reading?.behavior === "allow";
+    return part((isReader ? reading : undefined) ?? allowedByMode(question, resolved, allowed.missing));
+  }
   const named = allowed.rules.length === 1 ? "The rule" : "The rules";
   const verb = allowed.rules.length === 1 ? "allows" : "allow";
   return {
     decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
     isWholeTool: allowed.whole,
   };
+}
+
+/** Returns the decision of deny rules, of a mode that no rule can widen, and of ask rules, in this order. */
+function refusal(
+  question: PermissionQuestion,
+  subject: RuleSubject,
+  resolved: Places,
+  readsOnly: boolean,
+): PermissionDecision | undefined {
+  const { rules, access } = question;
+  const denied = refusingRule(rules.deny, subject);
+  if (denied !== undefined) return deny(`The rule ${denied} denies it.${malformedRuleNote(denied)}`);
+  const refused = access.kind === "team" ? undefined : deniedByMode(question, resolved, readsOnly);
+  if (refused !== undefined) return refused;
+  const asked = refusingRule(rules.ask, subject);
+  return asked === undefined
+    ? undefined
+    : askGuarded(`The rule ${asked} asks first.${malformedRuleNote(asked)}`);
+}
+
+/** Decides a line whose commands only read like a read of their files; undefined for every other line. */
+function readsOnly(question: PermissionQuestion): PermissionDecision | undefined {
+  const paths = pathsOfReadingLine(question);
+  if (paths === undefined) return undefined;
+  const access = { kind: "read", paths } as const;
+  const { decision } = decidePart({ ...question, tool: "Read", access, line: undefined });
+  return decision.behavior === "allow" ? allow("It only reads, inside the working directories.") : decision;
 }
 
 /** Explains why a malformed rule covers more than its author may have meant. */
@@ -155,15 +181,21 @@ export function applyHook(
 const MAX_COMMAND_SHOWN = 80;
 
 /** Returns the denial of a mode that no rule can lift. */
-function deniedByMode(question: PermissionQuestion, resolved: Places): PermissionDecision | undefined {
+function deniedByMode(
+  question: PermissionQuestion,
+  resolved: Places,
+  readsOnly: boolean,
+): PermissionDecision | undefined {
   const { mode, access, coordinator = false } = question;
   if (mode === "delegate" && coordinator) {
     return deny("In delegate mode the lead only coordinates. Give this work to a teammate.");
   }
-  const reads = access.kind === "read" || access.kind === "host";
+  const reads = readsOnly || access.kind === "read" || access.kind === "host";
   if (mode !== "plan" || reads || writesPlan(question, resolved)) return undefined;
   return deny(
-    "In plan mode an agent only reads, and writes its plan file. Ask for approval of the plan first.",
+    access.kind === "command"
+      ? "In plan mode only commands run that read, such as git log and grep. Ask for approval of the plan first."
+      : "In plan mode an agent only reads, and writes its plan file. Ask for approval of the plan first.",
   );
 }
 

@@ -30,6 +30,8 @@ export interface PermissionQuestion {
   readonly coordinator?: boolean | undefined;
   /** Resolves the links of a path. */
   readonly resolve?: (path: string) => string;
+  /** Returns whether git runs no program of a repository's own files when it reads there. */
+  readonly isPlain?: (directory: string, what: "objects" | "worktree") => boolean;
 }
 
 export interface PermissionDecision {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -63,4 +64,22 @@ it("teams mode plan › restores the previous mode on approval, also after a res
   expect((await teams(["approve", id])).code).toBe(0);
   await eventually("its mode", async () => (await member())?.mode === "acceptEdits", 20_000);
   await teams(["kill", "crew", "--force"]);
+});
+
+it("plan mode › runs commands that only read, and refuses others", async () => {
+  const t = privateTmux();
+  const teams = teamsIn(t.env, t.home);
+  const saved = (command: string, as: string) => ({ ...bash(command), as });
+  const tools = [saved("git log --oneline | head", "log"), saved("touch ran", "touched")];
+  const agents = { "team-lead": [{ tools }, { say: "Log: {{log}} Touch: {{touched}}" }] };
+  writeFileSync(join(t.home, "read.json"), JSON.stringify({ version: 1, agents }));
+  const git = (...words: string[]) => execFileSync("git", words, { cwd: t.home, env: t.env });
+  git("init", "-q");
+  git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "first of all");
+  const run = ["run", "Look.", "--playbook", "read.json", "--permission-mode", "plan"];
+  const { out, err } = await teams(run);
+  const said = out + err;
+  expect(said).toContain("first of all");
+  expect(said).toContain("In plan mode only commands run that read");
+  expect(existsSync(join(t.home, "ran"))).toBe(false);
 });

@@ -310,7 +310,7 @@ test("Agent.run › runs at most 16 tool calls in parallel, and keeps their resu
 });
 
 describe("Agent.run, permissions", () => {
-  const turns = [{ tools: [bash("echo ran")] }, { say: "done" }];
+  const turns = [{ tools: [bash("touch x; echo ran")] }, { say: "done" }];
 
   test("asks for permission, and adds the note of the answer to the result (S61)", async () => {
     const asked: PermissionAsk[] = [];
@@ -320,7 +320,9 @@ describe("Agent.run, permissions", () => {
     };
     const ada = agent({ turns, allow: { mode: () => "default", ask } });
     await ada.run(input("x"), never);
-    expect(asked).toMatchObject([{ tool: "Bash", summary: "echo ran", input: { command: "echo ran" } }]);
+    expect(asked).toMatchObject([
+      { tool: "Bash", summary: "touch x; echo ran", input: { command: "touch x; echo ran" } },
+    ]);
     expect(resultsOf(ada.messages)[0]).toBe("ran\n\nNote with the permission: only this once");
     expect(kinds()).toEqual(expect.arrayContaining(["permission_asked", "permission_decided"]));
     const decided = { type: "permission_decided", tool: "Bash", allowed: true, asked: true };
@@ -558,7 +560,7 @@ describe("Agent.run, interrupts", () => {
         signal.addEventListener("abort", () => reject(signal.reason));
         controller.abort();
       });
-    const ada = agent({ turns: [{ tools: [bash("ls")] }], allow: { mode: () => "default", ask } });
+    const ada = agent({ turns: [{ tools: [bash("touch x")] }], allow: { mode: () => "default", ask } });
     expect((await ada.run(input("x"), controller.signal)).outcome).toBe("interrupted");
     expectValid(ada.messages);
   });

@@ -47,7 +47,7 @@ const asked = (tool: string, input: object, more: object = {}) =>
       ...more,
     }),
   ) as MessageOf<"permission_request">;
-const request = asked("Bash", { command: "ls" });
+const request = asked("Bash", { command: "touch a" });
 
 const rights = (given: Partial<LeadRights> & Partial<LeadRights["rules"]> = {}): LeadRights => {
   const { allow = [], ask = [], deny = [], ...more } = given;
@@ -55,7 +55,7 @@ const rights = (given: Partial<LeadRights> & Partial<LeadRights["rules"]> = {}):
 };
 
 const asOurs = (ref: TeamRef): void =>
-  openRequest(ref, { id: ID, kind: "permission", from: "dev", summary: "Bash(ls)", payload: {}, at: 1 });
+  openRequest(ref, { id: ID, kind: "permission", from: "dev", summary: "Bash(touch a)", payload: {}, at: 1 });
 const responses = async (ref: TeamRef) =>
   (await unreadMessages(ref, "dev")).flatMap(({ protocol }) =>
     protocol?.type === "permission_response" ? [protocol] : [],
@@ -93,18 +93,18 @@ describe("a permission request of a teammate", () => {
   it.each<Row>([
     [
       "an allow rule",
-      asked("Bash", { command: "git log && ls" }),
-      { allow: ["Bash(git:*)", "Bash(ls)"] },
+      asked("Bash", { command: "git pull && touch a" }),
+      { allow: ["Bash(git:*)", "Bash(touch a)"] },
       "success",
     ],
     [
       "a rule for only a part of the command",
-      asked("Bash", { command: "git log && rm x" }),
+      asked("Bash", { command: "git pull && rm x" }),
       { allow: ["Bash(git:*)"] },
       "person",
     ],
-    ["a deny rule", request, { mode: "bypassPermissions", deny: ["Bash(ls:*)"] }, "error"],
-    ["an ask rule", request, { allow: ["Bash"], ask: ["Bash(ls)"] }, "person"],
+    ["a deny rule", request, { mode: "bypassPermissions", deny: ["Bash(touch:*)"] }, "error"],
+    ["an ask rule", request, { allow: ["Bash"], ask: ["Bash(touch a)"] }, "person"],
     [
       "acceptEdits, inside",
       asked("Write", { file_path: "/site/a", content: "" }),
@@ -142,7 +142,7 @@ describe("a permission request of a teammate", () => {
       { allow: ["Bash"] },
       "person",
     ],
-    ["an input that does not fit the tool", asked("Bash", { cmd: 5 }), { allow: ["Bash(ls)"] }, "person"],
+    ["an input that does not fit the tool", asked("Bash", { cmd: 5 }), { allow: ["Bash(touch a)"] }, "person"],
   ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
     const ref = await testTeam();
     await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
@@ -156,7 +156,7 @@ describe("a permission request of a teammate", () => {
 
   it("reserved for the user is never allowed by the lead's mode or rules, but can be denied", async () => {
     const ref = await testTeam(["dev"]);
-    const guarded = asked("Bash", { command: "ls" }, { guarded: true });
+    const guarded = asked("Bash", { command: "touch a" }, { guarded: true });
     asOurs(ref);
     for (const given of [{ allow: ["Bash"] }, { mode: "bypassPermissions" as const }])
       expect(await decideByLeadRules(contextOf(ref), "dev", guarded, rights(given))).toBe("person");
@@ -189,7 +189,7 @@ describe("a permission request of a teammate", () => {
     asOurs(ref);
     const forged = { ...request, agent_id: "ada" };
     for (const from of ["ada", "Ada"])
-      expect(await decideByLeadRules(contextOf(ref), from, forged, rights({ allow: ["Bash(ls)"] }))).toBe(
+      expect(await decideByLeadRules(contextOf(ref), from, forged, rights({ allow: ["Bash(touch a)"] }))).toBe(
         "answered",
       );
     expect([await responses(ref), listApprovals(ref).map(({ id }) => id)]).toEqual([[], [ID]]);
@@ -198,7 +198,7 @@ describe("a permission request of a teammate", () => {
   it("of a former member cannot be answered", async () => {
     const ref = await testTeam(["dev"]);
     await retireMember(ref, "dev", "killed");
-    for (const given of [{}, { allow: ["Bash(ls)"] }])
+    for (const given of [{}, { allow: ["Bash(touch a)"] }])
       expect(await decideByLeadRules(contextOf(ref), "dev", request, rights(given))).toBe("answered");
     expect(listApprovals(ref)).toEqual([]);
   });
@@ -207,13 +207,13 @@ describe("a permission request of a teammate", () => {
     const ref = await testTeam(["dev"]);
     await decideByLeadRules(contextOf(ref), "dev", request, rights());
     expect(listApprovals(ref)).toMatchObject([
-      { id: ID, kind: "permission", from: "dev", summary: 'Bash({"command":"ls"})' },
+      { id: ID, kind: "permission", from: "dev", summary: 'Bash({"command":"touch a"})' },
     ]);
     await answerApproval(contextOf(ref), ID, { approve: true, note: "go" });
     expect(await responses(ref)).toMatchObject([
       {
         subtype: "success",
-        response: { updated_input: { command: "ls" }, permission_updates: [] },
+        response: { updated_input: { command: "touch a" }, permission_updates: [] },
         feedback: "go",
       },
     ]);

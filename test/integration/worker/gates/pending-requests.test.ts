@@ -94,7 +94,7 @@ describe("pending permission requests (S61)", () => {
   });
 
   it("restore the member's activity after the answer", async () => {
-    const until = "until [ -e go ]; do sleep 0.02; done";
+    const until = "until [ -e go ]; do env sleep 0.02; done";
     const { dev, status } = await asking({
       turns: [{ tools: [{ name: "Bash", input: { command: until } }] }, { say: "done" }],
     });

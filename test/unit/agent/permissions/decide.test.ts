@@ -83,7 +83,7 @@ const WITHOUT_A_RULE: Row[] = [
   ["a write of the own plan file", "Write", write(PLAN), answers("ask ask allow allow deny ask")],
   ["a read of the own plan file", "Read", read(PLAN), answers("allow allow allow allow allow allow")],
   ["a read of another plan", "Read", read(`${PLAN}.md`), answers("ask ask ask allow deny ask")],
-  ["a command", "Bash", command("ls"), answers("ask ask deny allow deny ask")],
+  ["a command", "Bash", command("touch a"), answers("ask ask deny allow deny ask")],
   ["an MCP tool", "mcp__files__read", { kind: "external" }, answers("ask ask deny allow deny ask")],
   ["a team tool", "SendMessage", { kind: "team" }, answers("allow allow allow allow allow allow")],
 ];
@@ -97,7 +97,7 @@ describe.each(WITHOUT_A_RULE)("%s without a rule", (_, tool, access, expected) =
   );
 });
 
-const LOG = command("git log --oneline");
+const PUSH = command("git push origin");
 const EXTERNAL: ToolAccess = { kind: "external" };
 const ALL = "allow allow allow allow allow allow";
 const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>][] = [
@@ -133,23 +133,23 @@ const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<Permissio
   ],
   [
     "an allowed command",
-    rules({ allow: ["Bash(git log:*)"] }),
+    rules({ allow: ["Bash(git push:*)"] }),
     "Bash",
-    LOG,
+    PUSH,
     answers("allow allow deny allow allow allow"),
   ],
   [
     "a denied command",
     rules({ deny: ["Bash(git:*)"], allow: ["Bash"] }),
     "Bash",
-    LOG,
+    PUSH,
     answers("deny deny deny deny deny deny"),
   ],
   [
     "a command with an ask rule and an allow rule",
     rules({ ask: ["Bash(git:*)"], allow: ["Bash"] }),
     "Bash",
-    LOG,
+    PUSH,
     answers("ask ask deny ask deny ask"),
   ],
   [
@@ -205,7 +205,7 @@ const KINDS: [kind: string, tool: string, access: ToolAccess, none: string, allo
   [
     "command",
     "Bash",
-    LOG,
+    PUSH,
     "ask ask deny allow deny ask",
     "allow allow deny allow allow allow",
     "ask ask deny ask deny ask",
@@ -254,7 +254,7 @@ describe("a lead that only coordinates (S53)", () => {
   test.each([
     ["Read", read(`${WORK}/a`), "deny"],
     ["Write", write(`${WORK}/a`), "deny"],
-    ["Bash", LOG, "deny"],
+    ["Bash", PUSH, "deny"],
     ["TaskCreate", { kind: "team" } as ToolAccess, "allow"],
   ])("may use team tools only, even with allow rules: %s", (tool, access, expected) => {
     const allowAll = rules({ allow: ["Read", "Write", "Bash"] });
@@ -596,8 +596,8 @@ describe("command patterns", () => {
     ["Bash(*)", "anything", true],
     ["Bash", "anything; at all", true],
     ["Ba*", "anything", true],
-    ["Bash(git", "git log", false],
-    ["Read(git:*)", "git log", false],
+    ["Bash(git", "git push", false],
+    ["Read(git:*)", "git push", false],
   ])("the rule %s against %j matches: %s", (rule, text, matches) => {
     const decided = ask("default", "Bash", command(text), { rules: rules({ allow: [rule] }) });
     expect(decided).toBe(matches ? "allow" : "ask");
@@ -698,7 +698,7 @@ describe("costly rules and commands", () => {
   test("a rule of blanks and a brace group of commas are decided in time", () => {
     const since = performance.now();
     for (const rule of [`mcp__${" ".repeat(2000)}(`, `Bash(x${" ".repeat(60_000)}y)`]) {
-      ask("bypassPermissions", "Bash", LOG, { rules: rules({ deny: [rule] }) });
+      ask("bypassPermissions", "Bash", PUSH, { rules: rules({ deny: [rule] }) });
     }
     const commas = command(`echo {${",".repeat(60_000)}`);
     expect(ask("bypassPermissions", "Bash", commas, { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
@@ -734,8 +734,8 @@ describe("tool names in rules", () => {
     ["Agent(tester)", "Agent", { kind: "team", what: "tester" }],
     ["Task(explore)", "Agent", { kind: "team", what: "Explore" }],
     ["TaskUpdate", "TaskUpdate", { kind: "team" }],
-    ["bash", "Bash", command("ls")],
-    ["BASH(ls:*)", "Bash", command("ls")],
+    ["bash", "Bash", command("touch a")],
+    ["BASH(touch:*)", "Bash", command("touch a")],
     ["read(.env)", "Read", read(`${WORK}/.env`)],
     ["edit(.env)", "Write", write(`${WORK}/.env`)],
     ["MCP__files", "mcp__files__read", EXTERNAL],
@@ -756,13 +756,13 @@ describe("tool names in rules", () => {
     },
   );
 
-  test.each(["Bash(ls:*", "Bash(ls:*))x", "Bash ls", "bash(touch"])(
+  test.each(["Bash(make:*", "Bash(make:*))x", "Bash make", "bash(touch"])(
     "the invalid rule %s denies every call of its tool and allows none",
     (rule) => {
-      expect(ask("bypassPermissions", "Bash", command("ls"), { rules: rules({ deny: [rule] }) })).toBe(
+      expect(ask("bypassPermissions", "Bash", command("make"), { rules: rules({ deny: [rule] }) })).toBe(
         "deny",
       );
-      expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
+      expect(ask("default", "Bash", command("make"), { rules: rules({ allow: [rule] }) })).toBe("ask");
       expect(ask("default", "Read", read(`${WORK}/a`), { rules: rules({ deny: [rule] }) })).toBe("allow");
     },
   );
@@ -782,15 +782,15 @@ describe("tool names in rules", () => {
 
   test("the reason says that an incomplete rule applies to every call", () => {
     const why = (given: Partial<PermissionRules>) =>
-      decideOn("default", "Bash", LOG, { rules: rules(given) }).reason;
+      decideOn("default", "Bash", PUSH, { rules: rules(given) }).reason;
     expect(why({ deny: ["Bash(rm:*"] })).toContain("malformed, so it covers every call");
     expect(why({ ask: ["Bash(rm:*"] })).toContain("malformed, so it covers every call");
     expect(why({ deny: ["Bash"] })).not.toContain("whole rule");
   });
 
   test("an allow rule needs the exact case of the name", () => {
-    for (const rule of ["bash", "BASH(ls)", "bash(ls:*)"])
-      expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
+    for (const rule of ["bash", "BASH(make)", "bash(make:*)"])
+      expect(ask("default", "Bash", command("make"), { rules: rules({ allow: [rule] }) })).toBe("ask");
   });
 });
 

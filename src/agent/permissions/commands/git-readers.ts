@@ -1,0 +1,147 @@
+import { options, type Reading, readOptions } from "./options.ts";
+
+/** Options of git before the subcommand that change neither the repository nor its configuration. */
+const GLOBAL: ReadonlySet<string> = new Set([
+  "--no-pager",
+  "-P",
+  "--no-optional-locks",
+  "--literal-pathspecs",
+  "--icase-pathspecs",
+]);
+
+/** Options of git's log and diff commands that run nothing and write nothing. */
+const LOG = `#abBcEFgimMPpqrsuwWzCD|nSGULl
+  all patch no-patch stat[=] shortstat numstat dirstat[=] name-only name-status summary compact-summary oneline graph
+  decorate[=] no-decorate format= pretty[=] abbrev[=] abbrev-commit no-abbrev no-abbrev-commit date= relative-date since=
+  until= after= before= author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp fixed-strings
+  perl-regexp max-count= skip= reverse first-parent merges no-merges min-parents= max-parents= follow topo-order date-order
+  author-date-order cached staged color[=] no-color word-diff[=] word-diff-regex= color-words[=] color-moved[=]
+  ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol unified= inter-hunk-context=
+  function-context diff-filter= find-renames[=] find-copies[=] find-copies-harder no-renames no-ext-diff no-textconv
+  exit-code quiet raw merge-base left-right left-only right-only cherry cherry-pick cherry-mark branches[=] tags[=]
+  remotes[=] glob= exclude= source full-history simplify-by-decoration simplify-merges ancestry-path[=] sparse dense
+  boundary children parents relative[=] no-relative text binary full-index patch-with-stat minimal patience histogram
+  diff-algorithm= ignore-submodules[=] no-prefix src-prefix= dst-prefix= pickaxe-all pickaxe-regex notes[=] no-notes
+  walk-reflogs no-walk[=] do-walk cc remerge-diff no-mailmap mailmap clear-decorations no-expand-tabs
+  count timestamp no-commit-header not summary numbered email group=`;
+
+interface Subcommand {
+  readonly options: ReturnType<typeof options>;
+  readonly git: "objects" | "worktree";
+  readonly contents: boolean;
+  /** Returns whether its operands keep it from writing. */
+  readonly accepts?: (operands: readonly string[], used: ReadonlySet<string>) => boolean;
+}
+
+const reads = (
+  row: string,
+  git: Subcommand["git"] = "objects",
+  contents = true,
+  accepts?: Subcommand["accepts"],
+): Subcommand => ({ options: options(row), git, contents, ...(accepts && { accepts }) });
+
+/** Options that make `git branch` and `git tag` list. `git branch -l x` creates a branch in git before 2.19. */
+const LISTS = ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"];
+const isList =
+  (...more: readonly string[]) =>
+  (operands: readonly string[], used: ReadonlySet<string>): boolean =>
+    operands.length === 0 || [...LISTS, ...more].some((option) => used.has(option));
+const isFirst =
+  (...names: readonly string[]) =>
+  (operands: readonly string[]): boolean =>
+    names.includes(operands[0] ?? "");
+
+/**
+ * Subcommands of git that only read. Source: git's manual pages. `--ext-diff`, `--textconv`, `--show-signature`, `--output`,
+ * `-O` and `--no-index` are not listed: they run programs, write, or leave the repository.
+ */
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  log: reads(LOG),
+  show: reads(LOG),
+  whatchanged: reads(LOG),
+  shortlog: reads(`ens${LOG}`),
+  diff: reads(LOG, "worktree"),
+  "diff-tree": reads(LOG),
+  reflog: reads(
+    LOG,
+    "objects",
+    true,
+    (operands) => !["expire", "delete", "drop", "write"].includes(operands[0] ?? ""),
+  ),
+  "rev-list": reads(LOG),
+  status: reads(
+    "bsvz|u short branch show-stash porcelain[=] long verbose untracked-files[=] ignore-submodules[=] ignored[=] column[=] no-column ahead-behind no-ahead-behind renames no-renames find-renames[=]",
+    "worktree",
+    false,
+  ),
+  blame: reads(
+    "bcefklnpstwMC|LS root show-stats reverse porcelain line-porcelain incremental date= minimal show-name show-number show-email abbrev= color-lines color-by-age ignore-rev=",
+    "worktree",
+  ),
+  "ls-files": reads(
+    "cdikmorstuvz|xX cached deleted modified others ignored stage unmerged killed exclude= exclude-standard full-name error-unmatch abbrev[=] eol deduplicate",
+    "worktree",
+    false,
+  ),
+  "ls-tree": reads("dlrtz long name-only name-status object-only full-name full-tree abbrev[=] format="),
+  "cat-file": reads("epst", "objects"),
+  "rev-parse": reads(
+    "q verify quiet short[=] abbrev-ref[=] symbolic symbolic-full-name all branches[=] tags[=] remotes[=] show-toplevel show-prefix show-cdup show-superproject-working-tree git-dir git-common-dir absolute-git-dir is-inside-work-tree is-inside-git-dir is-bare-repository is-shallow-repository",
+    "objects",
+    false,
+  ),
+  "merge-base": reads("a all is-ancestor fork-point octopus independent", "objects", false),
+  "name-rev": reads("tags refs= exclude= all name-only always", "objects", false),
+  describe: reads(
+    "all tags contains abbrev= candidates= exact-match long match= exclude= always first-parent",
+    "objects",
+    false,
+  ),
+  "for-each-ref": reads(
+    "- count= sort= format= points-at= merged[=] no-merged[=] contains[=] no-contains[=] ignore-case",
+    "objects",
+    false,
+  ),
+  "show-ref": reads(
+    "dhqs head heads tags branches dereference hash[=] verify abbrev[=] quiet",
+    "objects",
+    false,
+  ),
+  "count-objects": reads("vH verbose human-readable", "objects", false),
+  branch: reads(
+    "alrvq list all remotes verbose show-current contains[=] no-contains[=] merged[=] no-merged[=] sort= format= points-at= color[=] no-color column[=] no-column abbrev= no-abbrev ignore-case",
+    "objects",
+    false,
+    isList(),
+  ),
+  tag: reads(
+    "l|n list sort= format= contains[=] no-contains[=] merged[=] no-merged[=] points-at= column[=] no-column ignore-case color[=]",
+    "objects",
+    false,
+    isList("-l"),
+  ),
+  remote: reads(
+    "v verbose all push",
+    "objects",
+    false,
+    (operands) => operands.length === 0 || operands[0] === "get-url",
+  ),
+  stash: reads(LOG, "objects", true, isFirst("list", "show")),
+  worktree: reads("vz verbose porcelain", "objects", false, isFirst("list")),
+  "check-ignore": reads("vnz quiet verbose non-matching no-index", "objects", false),
+  version: reads("- build-options", "objects", false),
+};
+
+/** Returns what a git command reads if it does nothing else. @param args the words after `git` */
+export function readGit(args: readonly string[]): Reading | undefined {
+  const at = args.findIndex((word) => !GLOBAL.has(word));
+  const name = args[at] ?? "";
+  if (name === "--version") return { paths: [], contents: false };
+  const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
+  if (subcommand === undefined) return undefined;
+  const { operands, used, unknown } = readOptions(args.slice(at + 1), subcommand.options);
+  if (unknown.length > 0 || subcommand.accepts?.(operands, used) === false) return undefined;
+  const { git, contents } = subcommand;
+  // A revision is no path, but a word that leads outside may be one: git then compares two files.
+  return { paths: operands, contents, tree: contents, git };
+}

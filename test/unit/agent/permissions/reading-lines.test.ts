@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { decidePermission } from "../../../../src/agent/permissions/decide.ts";
+import type { PermissionQuestion } from "../../../../src/agent/permissions/question.ts";
+import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
+import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
+
+const WORK = "/home/ada/work";
+
+function decided(command: string, more: Partial<PermissionQuestion> = {}): string {
+  return decidePermission({
+    mode: "plan",
+    tool: "Bash",
+    access: { kind: "command", command },
+    line: readShellLine(command),
+    rules: NO_RULES,
+    workingDirs: [WORK],
+    home: "/home/ada",
+    resolve: (path) => path.replace(`${WORK}/link`, "/etc"),
+    isPlain: () => true,
+    ...more,
+  }).behavior;
+}
+
+const READS = String.raw`
+  ls | ls -la src | cat a.txt | head -5 a | head -n 5 a b | tail -n +2 a | wc -l a b | pwd | echo a b | printf '%s\n' a
+  | grep -rn foo src | grep -A3 foo a | rg foo | rg -n --glob '*.ts' foo src | find . -name '*.ts' -not -path './node_modules/*'
+  | find src -type f -maxdepth 2 -print | git log --oneline | git log -5 --stat -- src | git show HEAD~1:a | git diff --cached
+  | git diff main..dev | git status --short | git blame -L 1,5 a | git branch --list 'a*' | git branch -a | git ls-files
+  | git --no-pager log | git rev-parse --show-toplevel | git remote -v | git stash list | git tag -l | stat a | file a | du -sh .
+  | df -h | which node | tree -L 2 | sort -u a | uniq -c | cut -d: -f1 a | tr a b | jq .name package.json | diff -u a b
+  | date +%F | date | sha256sum a | test -f a | [ -d src ] | command -v git | true | ls *.ts | cd src && ls
+`;
+
+const OTHERS = `
+  touch x | rm x | ls > out | cat a >> b | git commit -m x | git branch new | git branch -D x | git tag v1 | git log --output=x
+  | git diff --ext-diff | git log --show-signature | git -c core.pager=x log | git -C /x log | git grep -O x | git remote add a b
+  | git stash | git worktree add x | find . -delete | find . -exec rm {} + | find . -fprint x | rg --pre x foo | rg -z foo | grep -R x .
+  | sort -o x a | sort --compress-program=x a | sort --outp=x a | uniq a b | tree -o x | date -s 1 | date 0101 | xargs ls | sudo ls
+  | env | printenv | jq env | jq '$ENV.A' | jq -f x | cat $HOME/x | cat $(ls) | cat *.txt | diff --to-file=x a | npm test | node a
+  | awk 1 a | sed p a | less a | man ls | file -C -m x | file -z a | ls; touch x | ls & rm x | command rm x | printf -v a b
+  | for i in a; do ls; done | cd - && ls | git status --ext | /tmp/ls | ./ls | A=b ls | git reflog expire --all
+`;
+
+const each = (text: string): string[] => text.split(/\s+\| /).map((line) => line.trim());
+
+describe("plan mode › a command line that only reads", () => {
+  test.each(each(READS))("runs: %s", (line) => expect(decided(line)).toBe("allow"));
+  test.each([
+    "git log --oneline | head",
+    "ls && cat a; pwd",
+    "cat < a",
+    "ls 2>/dev/null",
+    "ls src 2>&1 | wc -l",
+  ])("runs: %s", (line) => expect(decided(line)).toBe("allow"));
+
+  test.each(each(OTHERS))("is the only kind that runs: %s", (line) => expect(decided(line)).toBe("deny"));
+
+  test.each([
+    "cat /etc/passwd",
+    "cat ../x",
+    "cat ~/.ssh/id",
+    "ls /",
+    "cd .. && ls",
+    "cd .. && cat a",
+    "cat < /etc/passwd",
+    "head link/passwd",
+    "git diff /etc/passwd a",
+    "grep x a ../b",
+    "find .. -name a",
+    "test -f /etc/x",
+  ])("asks like Read if a file is outside: %s", (line) => expect(decided(line)).toBe("ask"));
+
+  test("is refused by rules for its command and its files", () => {
+    const deny = (rule: string, line: string) => decided(line, { rules: { ...NO_RULES, deny: [rule] } });
+    expect(deny("Bash(ls:*)", "ls")).toBe("deny");
+    expect(deny("Read(.env)", "cat .env")).toBe("deny");
+    expect(deny("Read(.env)", "cat < .env")).toBe("deny");
+    expect(deny("Read(.env)", "cat a")).toBe("allow");
+    // It would read the file together with others.
+    for (const line of ["grep -r x .", "rg x", "git log -p"]) expect(deny("Read(.env)", line)).toBe("deny");
+    expect(decided("ls", { rules: { ...NO_RULES, ask: ["Bash(ls)"] } })).toBe("ask");
+  });
+
+  test("is refused if the repository's own files name a program for git", () => {
+    const isPlain = () => false;
+    expect(decided("git log", { isPlain })).toBe("deny");
+    expect(decided("ls", { isPlain })).toBe("allow");
+    const seen: string[] = [];
+    const record = (directory: string, what: string) => seen.push(`${directory} ${what}`) > 0;
+    decided("cd sub && git status", { isPlain: record });
+    expect(seen).toEqual([`${WORK} worktree`, `${WORK}/sub worktree`]);
+  });
+});
+
+test("every mode runs a command line that only reads, and asks for one that also writes", () => {
+  for (const mode of ["default", "acceptEdits", "delegate", "dontAsk"] as const) {
+    expect(decided("git log --oneline | head", { mode })).toBe("allow");
+    expect(decided("ls; touch x", { mode })).toBe(mode === "dontAsk" ? "deny" : "ask");
+    expect(decided("cat /etc/passwd", { mode })).toBe(mode === "dontAsk" ? "deny" : "ask");
+  }
+});
