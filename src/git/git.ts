@@ -36,6 +36,34 @@ export function withoutRepository(env: Env): Env {
 }
 
 /**
+ * Returns an environment in which git runs no hook and no file system monitor of a repository, and reaches no other repository. For
+ * calls that a model may have caused: a fetch of missing objects runs commands of the repository's config. Filters stay, as
+ * a checkout is wrong without them. Pure.
+ */
+export function guardedGitEnv(env: Env): Env {
+  // An empty monitor, because git before 2.36 would run a program named false.
+  const guards = [
+    ["core.hooksPath", "/dev/null"],
+    ["core.fsmonitor", ""],
+  ] as const;
+  // Git reads these after the numbered ones, so they would win.
+  const { GIT_CONFIG_PARAMETERS: _, ...rest } = env;
+  const given = /^\d{1,6}$/.test(env.GIT_CONFIG_COUNT ?? "") ? Number(env.GIT_CONFIG_COUNT) : 0;
+  const numbered = guards.flatMap(([key, value], i) => [
+    [`GIT_CONFIG_KEY_${given + i}`, key],
+    [`GIT_CONFIG_VALUE_${given + i}`, value],
+  ]);
+  return {
+    ...rest,
+    ...Object.fromEntries(numbered),
+    GIT_CONFIG_COUNT: String(given + guards.length),
+    // The first one is known since git 2.45; before, fetching needs a protocol.
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "",
+  };
+}
+
+/**
  * Runs git in a directory, with an argument vector. Its messages are English in any locale.
  * @param extra further variables
  * @returns its stdout

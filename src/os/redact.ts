@@ -2,16 +2,30 @@ import { type Env, processEnv } from "./env.ts";
 
 /** Variables whose values must not reach a file that `teams` writes (protocol.md section 6). */
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
+/** Headers of the model's server, one a line, which often hold its credentials. */
+const HEADERS_NAME = /^ANTHROPIC_CUSTOM_HEADERS$/i;
+/** Names of headers whose value is a secret even if it looks like a word. */
+const SECRET_HEADER = /auth|key|token|secret|password|cookie|credential/i;
 /** Shorter values may occur in any text by chance. */
 const MIN_LENGTH = 8;
 export const REDACTED = "[secret]";
 
 /** Returns the secrets of an environment in every {@link formsOf form}, longest first, so that no part of one remains. */
 export function secretsOf(env: Env): string[] {
-  const values = Object.entries(env).flatMap(([name, value = ""]) =>
-    SECRET_NAME.test(name) ? formsOf(value) : [],
-  );
+  const values = Object.entries(env).flatMap(([name, value = ""]) => {
+    if (HEADERS_NAME.test(name)) return [value, ...headerSecrets(value)].flatMap(formsOf);
+    return SECRET_NAME.test(name) ? formsOf(value) : [];
+  });
   return longestFirst(values);
+}
+
+/** Returns the secret values of headers, with and without a scheme such as `Bearer`. A plain word such as `production` stays readable. */
+function headerSecrets(headers: string): string[] {
+  return headers.split("\n").flatMap((line) => {
+    const [, name = "", value = ""] = /^([^:]*):\s*(.*?)\s*$/.exec(line) ?? [];
+    const isSecret = SECRET_HEADER.test(name) || /\d/.test(value) || value.length >= 20;
+    return isSecret ? [value, value.replace(/^\w+\s+/, "")] : [];
+  });
 }
 
 /**

@@ -14,6 +14,7 @@ import { TeamError } from "../errors.ts";
 import { type OperationContext, requireNoNesting } from "../operations/context.ts";
 import { inheritedMode } from "../operations/permission-mode.ts";
 import { type SpawnInput, spawnMode, spawnType } from "../operations/spawn/draft-member.ts";
+import { requireProjectPlaybook } from "../operations/spawn/model-requests.ts";
 import { spawnTeammates } from "../operations/spawn/spawn.ts";
 import { permissionMode, teamTitle } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
@@ -212,6 +213,8 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
     });
   }
   const { prompt, description, model, allowedTools, disallowedTools } = call;
+  const self = readTeam(own.ctx.ref).members.find(({ name }) => sameName(name, own.ctx.actor));
+  requireProjectPlaybook(model, self?.model, own.ctx.cwd);
   const type = spawnType(call.subagent_type, typesOf(own));
   const { name: agentType } = type;
   const mode = subagentMode(call, type, own);

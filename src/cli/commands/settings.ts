@@ -1,4 +1,4 @@
-import { redactValue, secretsOf } from "../../os/redact.ts";
+import { REDACTED, redactValue, secretsOf } from "../../os/redact.ts";
 import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { existingProjectFiles, managedFile, userFile } from "../../settings/settings-files.ts";
@@ -7,6 +7,36 @@ import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
+
+/** Masks all of each server except its program, or its URL's host: the rest often holds credentials. */
+function maskedServers(servers: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, maskedServer(server)]));
+}
+
+function maskedServer(server: unknown): unknown {
+  if (typeof server !== "object" || server === null || Array.isArray(server)) return masked(server);
+  const shown = Object.entries(server).map(([key, value]) => {
+    if (typeof value === "string" && ["type", "command"].includes(key)) return [key, value];
+    return [key, key === "url" ? maskedUrl(value) : masked(value)];
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Keeps the keys and the number of items of a value, so that a missing one is noticed. */
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item)]));
+  return typeof value === "boolean" ? value : REDACTED;
+}
+
+function maskedUrl(value: unknown): unknown {
+  if (typeof value !== "string" || !URL.canParse(value)) return REDACTED;
+  const { protocol, host, pathname, search, hash, username, password } = new URL(value);
+  const hidden = (part: string): string => (part === "" ? "" : REDACTED);
+  const user = username + password === "" ? "" : `${REDACTED}@`;
+  return `${protocol}//${user}${host}/${hidden(pathname.slice(1) + search + hash)}`;
+}
 
 export const command = defineCommand({
   name: "settings",
@@ -37,7 +67,8 @@ export const command = defineCommand({
     const { root } = teamsHome(io.env);
     const { ignored, ...found } = loadSettings(root, io.cwd);
     // Redacted: users paste this output elsewhere.
-    const settings = redactValue(found, secretsOf({ ...io.env, ...found.env }));
+    const redacted = redactValue(found, secretsOf({ ...io.env, ...found.env }));
+    const settings = { ...redacted, mcpServers: maskedServers(redacted.mcpServers) };
     const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];
     out.answer({ files, ignored, settings }, () => {
       for (const entry of ignored) out.note(line`Not trusted, so ignored: ${entry}`);

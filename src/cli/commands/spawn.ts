@@ -7,6 +7,7 @@ import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { inheritedMode } from "../../operations/permission-mode.ts";
 import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
+import { requireProjectPlaybook } from "../../operations/spawn/model-requests.ts";
 import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
 import type { WorktreeOptions } from "../../operations/worktrees/create-worktree.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
@@ -27,6 +28,7 @@ import {
   worktreeSettings,
 } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
+import { trustDecision } from "../../settings/trust.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/output.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -95,9 +97,12 @@ export const command = defineCommand({
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     if (options.withChanges && options.worktree === undefined)
       throw usageError(command, "accepts --with-changes only with --worktree.");
-    const lead = await operationContext(call, open, settings);
-    const ctx = options.debug ? { ...lead, env: { ...lead.env, [DEBUG_VARIABLE]: "1" } } : lead;
+    const plain = await operationContext(call, open, settings);
+    const ctx = options.debug ? { ...plain, env: { ...plain.env, [DEBUG_VARIABLE]: "1" } } : plain;
     if (options.model !== undefined && isScripted(options.model)) {
+      const lead = open.config.members.find(({ name }) => name === LEAD_NAME);
+      if (deciderOf(io.env) === "model")
+        requireProjectPlaybook(options.model, lead?.model, resolve(io.cwd, options.cwd ?? "."));
       // Read here too, from the teammate's directory, so that a mistake in it is reported here and not in a pane.
       loadPlaybook(playbookFile(options.model, io.program, resolve(io.cwd, options.cwd ?? ".")));
     }
@@ -133,6 +138,7 @@ export const command = defineCommand({
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
       modelNames: settings.teams.models,
+      isTrusted: (directory) => trustDecision(open.home.root, directory) === true,
       isPriced: isPricedBy(settings),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), signal },

@@ -24,6 +24,7 @@ import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { exceedsMode, inheritedMode } from "../permission-mode.ts";
 import type { WorktreeOptions } from "../worktrees/create-worktree.ts";
+import { requireProjectPlaybook, requireWorktreeRights } from "./model-requests.ts";
 
 export interface SpawnInput {
   readonly name: string;
@@ -63,6 +64,8 @@ interface DraftOptions {
   readonly bypassForbidden?: string | undefined;
   /** Short names of models that the user's settings add. */
   readonly modelNames?: Readonly<Record<string, string>> | undefined;
+  /** Whether the user trusts a directory. */
+  readonly isTrusted?: ((directory: string) => boolean) | undefined;
 }
 
 /**
@@ -73,13 +76,15 @@ export function draftMember(
   ctx: OperationContext,
   config: TeamConfig,
   input: SpawnInput,
-  { types, bypassForbidden, modelNames }: DraftOptions = {},
+  { types, bypassForbidden, modelNames, isTrusted }: DraftOptions = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   const type = spawnType(input.agentType, types);
   const { plansFirst, ...rights } = startRights(ctx, input, type);
   const mode = spawnMode({ ...rights, bypassForbidden }, inheritedMode(config), rights.typeMode);
   const cwd = workingDirectory(ctx, input);
+  requireWorktreeRights(input, cwd, isTrusted);
+  if (input.maxMode !== undefined) requireProjectPlaybook(input.model, lead?.model, cwd);
   const invalidTool = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
   if (invalidTool !== undefined) {
     throw new TeamError(

@@ -41,6 +41,8 @@ export interface SpawnOptions {
   readonly bypassForbidden?: string | undefined;
   /** Short names of models that the user's settings add. */
   readonly modelNames?: Readonly<Record<string, string>>;
+  /** Whether the user trusts a directory; needed for worktrees that a model requests. */
+  readonly isTrusted?: (directory: string) => boolean;
   /** Whether the price of a model is known; needed for cost limits. */
   readonly isPriced?: IsPriced;
   /** Receives work that continues after the spawn (the shell snapshot); a command waits for it before it exits. */
@@ -86,8 +88,7 @@ export async function spawnTeammates(
   const drafts = await Promise.all(
     inputs.map(async (input) => {
       const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
-      const { bypassForbidden, modelNames } = options;
-      return draftMember(ctx, config, input, { types, bypassForbidden, modelNames });
+      return draftMember(ctx, config, input, { ...options, types });
     }),
   );
   requirePrices(config, drafts, options);
@@ -187,7 +188,8 @@ async function prepareWorktree(
 ): Promise<Prepared | Extract<SpawnOutcome, { ok: false }>> {
   if (input.worktree === undefined) return { ok: true, member, input };
   try {
-    return { ok: true, input, ...(await createWorktree(ctx, member, input.worktree, worktrees)) };
+    const request = { ...input.worktree, forModel: input.maxMode !== undefined };
+    return { ok: true, input, ...(await createWorktree(ctx, member, request, worktrees)) };
   } catch (error) {
     // A failed worktree fails only its own teammate.
     return { ok: false, name: member.name, error: error instanceof Error ? error : new Error(String(error)) };

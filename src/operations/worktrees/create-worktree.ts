@@ -1,5 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
-import { GitError, withoutRepository } from "../../git/git.ts";
+import { GitError, guardedGitEnv, withoutRepository } from "../../git/git.ts";
 import { addWorktree, rollBackWorktree, type Worktree } from "../../git/worktree.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
@@ -9,6 +9,7 @@ import { defined } from "../../schema/defined.ts";
 import { changedMetadata } from "../../schema/member-metadata.ts";
 import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { patchMember } from "../../team/members/members.ts";
+import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 
 /** The worktree that a spawn requests. */
@@ -17,6 +18,8 @@ export interface WorktreeOptions {
   readonly branch?: string | undefined;
   /** Copies the changed and untracked files of the current working tree. */
   readonly withChanges?: boolean;
+  /** True if a model caused the spawn: git then runs nothing that the repository names, except filters. */
+  readonly forModel?: boolean;
 }
 
 /** The user's settings for all worktrees. */
@@ -46,7 +49,8 @@ export async function createWorktree(
   request: WorktreeOptions,
   settings: WorktreeSettings,
 ): Promise<CreatedWorktree> {
-  const { env, ref } = ctx;
+  const { ref } = ctx;
+  const env = request.forModel ? guardedGitEnv(ctx.env) : ctx.env;
   const { name } = member;
   let started = member;
   const announce = async (worktree: Worktree): Promise<void> => {
@@ -59,7 +63,7 @@ export async function createWorktree(
       name: agentFileName(`${ref.team}-${name}`),
       branch: request.branch ?? `teams/${ref.team}/${agentFileName(name)}`,
       branchIsGiven: request.branch !== undefined,
-      directory: settings.directory?.replace(/^~(?=\/|$)/, () => env.HOME ?? "~"),
+      directory: settings.directory?.replace(/^~(?=\/|$)/, () => ctx.env.HOME ?? "~"),
       withChanges: request.withChanges ?? false,
       onPlanned: announce,
       env,
@@ -72,7 +76,7 @@ export async function createWorktree(
     }
     return { member: started, rollback };
   } catch (error) {
-    throw error instanceof GitError ? gitFailure(error) : error;
+    throw error instanceof GitError ? gitFailure(error, request, name) : error;
   }
 }
 
@@ -133,11 +137,15 @@ function withRemains(error: unknown, remains: readonly string[]): unknown {
   return new TeamError(code, [error.message, ...remains].join("\n"), { ...(hint && { hint }), cause });
 }
 
-function gitFailure(error: GitError): TeamError {
+function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string): TeamError {
+  const needsFetch =
+    forModel === true && /transport '[^']*' not allowed|lazy fetching disabled/.test(error.message);
   return new TeamError("SPAWN_FAILED", `git could not create its worktree: ${messageOf(error)}`, {
     hint: error.missing
       ? "Install git, or start it without a worktree."
-      : "Fix the problem that git reports, or start it without a worktree.",
+      : needsFetch
+        ? `git may not fetch missing objects for a model. A person can start it: teams spawn ${shellWord(name)} --worktree`
+        : "Fix the problem that git reports, or start it without a worktree.",
     cause: error,
   });
 }

@@ -1,5 +1,5 @@
 import { TeamError } from "../../errors.ts";
-import { GitError } from "../../git/git.ts";
+import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { commitsOnNoBranch } from "../../git/worktree.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { defined } from "../../schema/defined.ts";
@@ -43,7 +43,7 @@ async function requireCommitsOnBranch({ env }: OperationContext, { path }: Workt
   if (entryOf(path) === undefined) return;
   let commits: number;
   try {
-    commits = await commitsOnNoBranch(path, env);
+    commits = await commitsOnNoBranch(path, guardedGitEnv(env));
   } catch (error) {
     // The removal itself will report this error.
     if (error instanceof GitError) return;

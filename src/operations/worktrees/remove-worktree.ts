@@ -1,4 +1,4 @@
-import { GitError } from "../../git/git.ts";
+import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { pruneWorktree } from "../../git/prune-worktree.ts";
 import {
   changesInWorktree,
@@ -46,10 +46,15 @@ async function cleanUpUnlessInUse(
 ): Promise<WorktreeEnd> {
   const { path, branch } = worktree;
   if (entryOf(path) === undefined)
-    return { path, branch, kept: null, ...defined({ note: await forgetMissingWorktree(worktree, env) }) };
+    return {
+      path,
+      branch,
+      kept: null,
+      ...defined({ note: await forgetMissingWorktree(worktree, guardedGitEnv(env)) }),
+    };
   const other = memberWorkingIn(others, path);
   if (other !== undefined) return { path, branch, kept: `${other} works in it` };
-  return { path, branch, kept: (await tryToRemove(worktree, env)) ?? null };
+  return { path, branch, kept: (await tryToRemove(worktree, guardedGitEnv(env))) ?? null };
 }
 
 /** Makes git forget a worktree whose directory is gone. @returns a remark; undefined if git has no record of it */
@@ -129,7 +134,8 @@ export async function cleanUpAfterEnding(ctx: OperationContext, ending: Ending):
   if (worktree === undefined) return undefined;
   if (entryOf(worktree.path) === undefined) {
     // A kill reports it in its own output.
-    const note = ending.how === "killed" ? undefined : await forgetMissingWorktree(worktree, ctx.env);
+    const note =
+      ending.how === "killed" ? undefined : await forgetMissingWorktree(worktree, guardedGitEnv(ctx.env));
     return note && `Its worktree ${worktree.path}: ${note}.`;
   }
   const remaining = await endStartProcesses(ctx, { process, place, instance: place?.instance });
@@ -175,7 +181,7 @@ async function isBranchCheckedOut(
   { path, branch }: WorktreeRecord,
 ): Promise<boolean> {
   try {
-    return (await changesInWorktree(path, env)).branch === branch;
+    return (await changesInWorktree(path, guardedGitEnv(env))).branch === branch;
   } catch (error) {
     if (error instanceof GitError) return false;
     throw error;

@@ -1,4 +1,4 @@
-import { GitError } from "../../git/git.ts";
+import { GitError, guardedGitEnv } from "../../git/git.ts";
 import { aheadBehind } from "../../git/status.ts";
 import { changesInWorktree } from "../../git/worktree.ts";
 import type { Env } from "../../os/env.ts";
@@ -35,7 +35,7 @@ export async function readWorktreeStatuses(
   const found = new Map<string, WorktreeStatus>();
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      found.set(next.name, await readWorktreeStatus(next.worktree, ctx.env));
+      found.set(next.name, await readWorktreeStatus(next.worktree, guardedGitEnv(ctx.env)));
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
   return found;

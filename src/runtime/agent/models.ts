@@ -7,6 +7,7 @@ import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
+import { withoutModelCredentials } from "../../os/redact.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import type { TeamRef } from "../../team/ref.ts";
@@ -70,6 +71,8 @@ interface ModelChoice {
   readonly names: Readonly<Record<string, string>>;
   /** Facts about models from the user's settings. */
   readonly prices: Readonly<Record<string, OwnFacts>>;
+  /** Names of the model's secrets that commands may read. */
+  readonly passSecrets: readonly string[];
 }
 
 /**
@@ -81,20 +84,22 @@ export function modelsOf(
   { ref, program, cwd, env }: OperationContext,
   { teams }: Settings,
 ): SharedParts["modelFor"] {
-  const { models: names, prices } = teams;
+  const { models: names, prices, passSecrets } = teams;
   return async (agent, model = own) => {
-    const choice = { model, agent, ref, program, cwd, env, names, prices };
+    const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets };
     return withRecording(await createModel(choice), agent, choice);
   };
 }
 
 /** Loads only the implementation that is used. */
 async function createModel(choice: ModelChoice): Promise<Model> {
-  const { model, agent, program, cwd, env, names, prices } = choice;
+  const { model, agent, program, cwd, env, names, prices, passSecrets } = choice;
   if (isScripted(model)) {
     const { scriptedModel } = await import("../../agent/playbook/scripted-model.ts");
     const playbook = loadPlaybook(playbookFile(model, program, cwd));
-    return scriptedModel({ playbook, agent, cwd, env, speed: speedOf(env) });
+    // A playbook reads what its commands may read.
+    const readable = withoutModelCredentials(env, passSecrets);
+    return scriptedModel({ playbook, agent, cwd, env: readable, speed: speedOf(env) });
   }
   const { anthropicModel } = await import("../../agent/model/anthropic.ts");
   const id = resolveModelName(model, names);

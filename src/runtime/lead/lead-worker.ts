@@ -16,6 +16,7 @@ import { pause } from "../../os/clock.ts";
 import { planPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { bypassForbiddenBy, isPricedBy, worktreeSettings } from "../../settings/settings.ts";
+import { trustDecision } from "../../settings/trust.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { Worker } from "../../worker/worker.ts";
@@ -178,6 +179,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     settings: live,
     spawn: {
       ...plan.spawn,
+      isTrusted: (directory) => trustDecision(root, directory) === true,
       // Getters: settings are read at each spawn.
       get worktrees() {
         return worktreeSettings(live());

@@ -41,6 +41,37 @@ describe("teams settings", () => {
     expect((await cli(["settings", "--json"])).error()).toMatchObject({ code: "CORRUPT_FILE" });
   });
 
+  it("masks what servers may hold as credentials, and keeps their programs and hosts", async () => {
+    const cli = cliIn();
+    const mcpServers = {
+      local: {
+        command: "npx",
+        args: ["--key", "s-1"],
+        env: { A: "s-2" },
+        disabled: true,
+        note: { b: "s-3" },
+      },
+      web: { type: "http", url: "https://me:s-4@mcp.example.com:8443/s-5?t=s-6", headers: { Auth: "s-7" } },
+      odd: "s-8",
+    };
+    write(cli, "home/settings.json", { mcpServers });
+    const [shown, printed] = [await cli(["settings"]), await cli(["settings", "--json"])];
+    expect(shown.out + printed.out).not.toMatch(/s-\d/);
+    expect(printed.json()).toMatchObject({
+      settings: {
+        mcpServers: {
+          local: { command: "npx", args: ["[secret]", "[secret]"], env: { A: "[secret]" }, disabled: true },
+          web: {
+            type: "http",
+            url: "https://[secret]@mcp.example.com:8443/[secret]",
+            headers: { Auth: "[secret]" },
+          },
+          odd: "[secret]",
+        },
+      },
+    });
+  });
+
   it("prints the schema with a description of each teams key, and defaults as in the documentation", async () => {
     const { properties = {} } = (await cliIn()(["settings", "--schema", "--json"])).json<Schema>();
     const ours = properties.teams?.properties ?? {};

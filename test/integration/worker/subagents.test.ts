@@ -195,6 +195,7 @@ describe("subagent", () => {
       call({ prompt: "x", mode: "delegate" }),
       call({ prompt: "x", subagent_type: "wizard" }),
       call({ prompt: "x", name: "ada" }),
+      call({ prompt: "x", model: "scripted:/etc/passwd" }),
     ];
     const dev = await workerOfTest(ref, { mode: "default", turns: [{ tools: calls }, { say: "done" }] });
     await send(ref, "begin");
@@ -207,6 +208,7 @@ describe("subagent", () => {
       "INVALID_INPUT",
       "INVALID_TYPE",
       "NESTED_TEAM",
+      "PERMISSION_DENIED",
     ]);
   });
 

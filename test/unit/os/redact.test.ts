@@ -34,6 +34,15 @@ describe("masking secrets of an environment", () => {
     expect(redactText("short, /home/somebody", secrets)).toBe("short, /home/somebody");
   });
 
+  it("secretsOf finds the values of custom headers, with and without their scheme", () => {
+    const ANTHROPIC_CUSTOM_HEADERS = "X-Auth: Bearer sesame-sesame\nX-Stage: production\nX-Id: ab12cd34ef";
+    const hidden = secretsOf({ ANTHROPIC_CUSTOM_HEADERS });
+    expect(redactText("sesame-sesame, ab12cd34ef, production", hidden)).toBe(
+      "[secret], [secret], production",
+    );
+    expect(redactText(ANTHROPIC_CUSTOM_HEADERS, hidden)).toBe("[secret]");
+  });
+
   it("redactText hides the longer of two values with the same beginning", () => {
     const two = secretsOf({ A_TOKEN: "sesame-77", B_TOKEN: "sesame-77-and-more" });
     expect(redactText("sesame-77-and-more sesame-77", two)).toBe("[secret] [secret]");

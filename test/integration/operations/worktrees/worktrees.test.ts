@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
@@ -210,3 +210,70 @@ test("worktree › gets another path if git still knows a deleted worktree there
   expect(again.worktreePath).toBe(`${worktree.path}-2`);
   expect(existsSync(`${worktree.path}-2`)).toBe(true);
 });
+
+/** Makes git run a program of the repository at each checkout, status and missing object. @returns whether one has run */
+function withPrograms(repository: string): () => readonly string[] {
+  const seen = realpathSync(temporaryDirectory());
+  const script = (path: string, name: string): void =>
+    writeFileSync(path, `#!/bin/sh\ntouch '${join(seen, name)}'\n`, { mode: 0o755 });
+  const hooks = join(repository, "own-hooks");
+  mkdirSync(hooks);
+  for (const hook of ["post-checkout", "reference-transaction"]) script(join(hooks, hook), hook);
+  script(join(hooks, "monitor"), "monitor");
+  git(repository, "config", "core.hooksPath", hooks);
+  git(repository, "config", "core.fsmonitor", join(hooks, "monitor"));
+  return () => readdirSync(seen).sort();
+}
+
+test("worktree › runs the repository's hooks and monitor for a person, and none of them for a model", async () => {
+  const { ctx, ref, repository } = await withWorktree();
+  const ran = withPrograms(repository);
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: dev, rollback } = await createWorktree(ctx, member, { forModel: true }, {});
+  await cleanUpWorktree(ctx, worktreeOf(dev) ?? expect.fail("It has no worktree."));
+  await rollback();
+  expect(ran()).toEqual([]);
+  await createWorktree(ctx, member, {}, {});
+  expect(ran()).toEqual(expect.arrayContaining(["post-checkout", "reference-transaction"]));
+});
+
+test("worktree › fetches no missing object for a model, with any version of git", async () => {
+  const { ctx, ref, repository } = await withWorktree();
+  writeFileSync(join(repository, "file"), "text\n");
+  git(repository, "add", "--all");
+  git(repository, "commit", "--quiet", "--message", "file");
+  const blob = git(repository, "rev-parse", "HEAD:file");
+  rmSync(join(repository, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+  const marker = join(realpathSync(temporaryDirectory()), "ran");
+  const config = {
+    "core.repositoryFormatVersion": "1",
+    "extensions.partialClone": "origin",
+    "remote.origin.promisor": "true",
+    "remote.origin.url": `ext::sh -c touch% ${marker}`,
+    "protocol.ext.allow": "always",
+  };
+  for (const [key, value] of Object.entries(config)) git(repository, "config", key, value);
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const asked = createWorktree(ctx, member, { forModel: true }, {});
+  await expect(asked).rejects.toMatchObject({ hint: expect.stringContaining("teams spawn dev --worktree") });
+  expect(existsSync(marker)).toBe(false);
+  await expect(createWorktree(ctx, member, {}, {})).rejects.toThrow();
+  expect(existsSync(marker)).toBe(true);
+});
+
+test.each([
+  ["in plan mode", "plan", true],
+  ["in an untrusted directory", "acceptEdits", false],
+] as const)(
+  "worktree › is refused for a model %s, and nothing is started",
+  async (_where, maxMode, trusted) => {
+    const { ctx, ref, branches } = await withWorktree();
+    const before = branches();
+    const input = { name: "ada", worktree: {}, maxMode };
+    await expect(spawnTeammates(ctx, [input], { isTrusted: () => trusted })).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+    expect(branches()).toEqual(before);
+    expect(readTeam(ref).members.map(({ name }) => name)).not.toContain("ada");
+  },
+);

@@ -1,9 +1,61 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { builtinTools } from "../../../../src/agent/tools/builtin-tools.ts";
 import { BUILTIN_TOOL_NAMES } from "../../../../src/agent/tools/tool-names.ts";
+import { requireProjectPlaybook } from "../../../../src/operations/spawn/model-requests.ts";
+import { modelsOf } from "../../../../src/runtime/agent/models.ts";
+import { settingsSchema } from "../../../../src/settings/settings-schema.ts";
 import type { TeamToolContext } from "../../../../src/team-tools/context.ts";
 import { teamTools } from "../../../../src/team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../../../src/team-tools/tool-names.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+
+it.each([
+  [[], /env\.ANTHROPIC_API_KEY}} has no value/],
+  [["ANTHROPIC_API_KEY"], "it is key-of-the-model"],
+] as const)(
+  "playbook › reads of the model's secrets only those that commands may read: %j",
+  async (passSecrets, expected) => {
+    const ref = await testTeam(["dev"]);
+    const file = join(temporaryDirectory(), "play.json");
+    const turns = [{ say: "it is {{env.ANTHROPIC_API_KEY}}" }];
+    writeFileSync(file, JSON.stringify({ version: 1, agents: { dev: turns } }));
+    const ctx = contextOf(ref, "dev", {
+      env: { ANTHROPIC_API_KEY: "key-of-the-model", TEAMS_PLAYBOOK_SPEED: "99" },
+    });
+    const settings = settingsSchema.parse({ teams: { passSecrets } });
+    const model = await modelsOf(`scripted:${file}`, ctx, settings)("dev", undefined);
+    const said = async (): Promise<string> => {
+      let text = "";
+      const request = {
+        system: "",
+        tools: [],
+        messages: [{ role: "user", content: [{ type: "text", text: "go" }] }],
+      };
+      for await (const event of model.stream(request as never, new AbortController().signal))
+        if (event.type === "text") text += event.text;
+      return text;
+    };
+    if (typeof expected === "string") expect(await said()).toBe(expected);
+    else await expect(said()).rejects.toThrow(expected);
+  },
+);
+
+it("playbook › must be in the project if a model names it, links included, unless it is the model's own", () => {
+  const [cwd, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
+  mkdirSync(join(cwd, "plays"));
+  symlinkSync(elsewhere, join(cwd, "link"));
+  for (const model of [undefined, "opus", "scripted", "scripted:plays/a.json", `scripted:${cwd}/a.json`])
+    expect(() => requireProjectPlaybook(model, undefined, cwd)).not.toThrow();
+  expect(() => requireProjectPlaybook("scripted:/a.json", "scripted:/a.json", cwd)).not.toThrow();
+  for (const model of [`scripted:${elsewhere}/a.json`, "scripted:../a.json", "scripted:link/a.json"])
+    expect(() => requireProjectPlaybook(model, undefined, cwd)).toThrow(
+      expect.objectContaining({ code: "PERMISSION_DENIED" }),
+    );
+});
 
 it("tool names in playbook checks equal the names of the real tools", () => {
   expect([...BUILTIN_TOOL_NAMES]).toEqual(builtinTools().map(({ name }) => name));
