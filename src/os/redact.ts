@@ -2,6 +2,12 @@ import { type Env, processEnv } from "./env.ts";
 
 /** Variables whose values must not reach a file that `teams` writes (protocol.md section 6). */
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
+
+/** Returns whether a variable with this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 /** Shorter values may occur in any text by chance. */
 const MIN_LENGTH = 8;
 export const REDACTED = "[secret]";

@@ -35,7 +35,7 @@ export const command = defineCommand({
       return;
     }
     const { root } = teamsHome(io.env);
-    const { ignored, ...found } = loadSettings(root, io.cwd);
+    const { ignored, own: _own, ...found } = loadSettings(root, io.cwd);
     // Redacted: users paste this output elsewhere.
     const settings = redactValue(found, secretsOf({ ...io.env, ...found.env }));
     const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];

@@ -1,8 +1,6 @@
 import { type Agent, type AgentOptions, createAgent } from "../../agent/agent.ts";
 import { outputDirectory } from "../../agent/background/output-file.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
-import { type HookOptions, Hooks } from "../../agent/hooks/hooks.ts";
-import type { HookEvent, HooksSetting } from "../../agent/hooks/settings.ts";
 import type { Model } from "../../agent/model/model.ts";
 import { coversWholeTool } from "../../agent/permissions/rules.ts";
 import { type AgentType, agentTypeOrGeneral, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
@@ -19,20 +17,17 @@ import { TeamError } from "../../errors.ts";
 import { leadEnvironment } from "../../launch/agent-environment.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
-import type { Env } from "../../os/env.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { PromptOverrides } from "../../schema/member-metadata.ts";
 import { agentId, agentName } from "../../schema/names.ts";
-import { additionalDirectories, bypassForbiddenBy } from "../../settings/settings.ts";
+import { bypassForbiddenBy } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { currentEventSubject } from "../../team/members/members.ts";
 import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
-import { IdleHook } from "../../worker/gates/idle-hook.ts";
 import { TeamRoster } from "../../worker/prompts/roster.ts";
 import {
   COORDINATOR_PART,
@@ -42,6 +37,8 @@ import {
   teammateSection,
 } from "../../worker/prompts/team-sections.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
+import { agentHooks } from "./agent-hooks.ts";
+import { workingDirectories } from "./agent-sandbox.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import { RECORDING_VARIABLE } from "./recording.ts";
 import { nonTeamTools, resourceSections, type SharedParts, subagentRunner } from "./subagents.ts";
@@ -85,7 +82,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     // Marks the processes that a killed lead leaves behind. A teammate has the marker of its start already.
     ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
   };
-  const hooks = hooksOf(parts, env);
+  const hooks = agentHooks(parts, env);
   worker.planApproval.restrictModes((mode) =>
     mode === "bypassPermissions" ? bypassForbiddenBy(settings(), ctx.env) : undefined,
   );
@@ -100,7 +97,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       ask: settings().permissions.ask,
       deny: deny(),
     }),
-    workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...additionalDirectories(settings(), ctx)],
+    workingDirs: () => workingDirectories(parts),
     readDirs: [outputDirectory(ctx.cwd), ...(parts.resources?.readDirs ?? [])],
     planFile: worker.planApproval.planFile,
     protectedDirs: [ctx.home.root],
@@ -109,7 +106,11 @@ export function assembleAgent(parts: AgentParts): Agent {
     ask: (request, signal) => worker.askPermission(request, signal),
   };
   const { passSecrets } = settings().teams;
-  const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, snapshot }, type.tools);
+  const subagent = subagentRunner(
+    parts,
+    { env, passSecrets, hooks, permissions, snapshot, sandbox: parts.sandbox },
+    type.tools,
+  );
   const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, denials), denials);
   // Checked per call: settings may stop denying a tool.
   const offers = (tool: AnyTool): boolean =>
@@ -131,6 +132,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     env,
     passSecrets,
     snapshot,
+    sandbox: parts.sandbox,
     permissions,
     onEvent: (event) => {
       if (event.type === "compacted") roster.reset();
@@ -188,43 +190,6 @@ const PLANNING_TOOLS = [readTool, globTool, grepTool];
 
 function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
   return role === "lead" && worker.planApproval.mode === "delegate";
-}
-
-/** Creates the hooks of the settings, and the worker's idle hook with them. */
-function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentParts, env: Env): Hooks {
-  const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
-  const transcript = transcriptPath(ctx.home.root, sessionId);
-  const setting = (): HooksSetting => settings().hooks;
-  const { passSecrets, hooks: limits } = settings().teams;
-  const ran: HookOptions["onRan"] = (event, result, ms) =>
-    worker.onEvent({ type: "hook_ran", event, result, ms });
-  const hooks = new Hooks({
-    setting,
-    sessionId,
-    transcript,
-    cwd: ctx.cwd,
-    env,
-    passSecrets,
-    onNotice: notice,
-    onRan: ran,
-  });
-  const { maxContinuations } = limits;
-  const { name } = worker;
-  const { team } = ctx.ref;
-  const id = agentId(agentName(name), team);
-  worker.idleHook = new IdleHook({
-    hooks,
-    role,
-    name,
-    team,
-    agentId: id,
-    // A lead's type is that of the team's config: TeamCreate may change it.
-    agentType: () => currentEventSubject(ctx.ref, name).agentType ?? agentType,
-    transcript,
-    maxContinuations,
-    notice,
-  });
-  return hooks;
 }
 
 /** Returns the tools of its type, limited to its allowed ones, without those that a rule denies as a whole. */
