@@ -30,7 +30,15 @@ export function createPrivateDirectory(): PrivateDirectory {
   ensureOwnDirectory(path);
   for (const directory of [tmp, varTmp]) ensureDir(directory);
   createWhole(emptyFile, "");
-  return { tmp, varTmp, emptyFile, proxySocket: join(path, "proxy"), remove: () => removeTree(path) };
+  const remove = (): void => removeTree(path);
+  process.once("exit", remove);
+  return {
+    ...{ tmp, varTmp, emptyFile, proxySocket: join(path, "proxy") },
+    remove: () => {
+      process.off("exit", remove);
+      remove();
+    },
+  };
 }
 
 function removeOld(scratch: string): void {

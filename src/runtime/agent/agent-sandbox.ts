@@ -7,6 +7,7 @@ import { type OpenSandbox, openSandbox } from "../../agent/sandbox/open-sandbox.
 import { noSandboxError } from "../../agent/sandbox/require-sandbox.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
+import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { modeOfMember, type SandboxMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import { additionalDirectories, type LoadedSettings } from "../../settings/settings.ts";
@@ -62,6 +63,19 @@ export async function openAgentSandbox(
   if (mode === "required") throw noSandboxError(name, opened);
   note(`no sandbox: ${opened.reason}; its commands run as you. ${opened.remedy}`);
   return undefined;
+}
+
+/** Returns a sandbox for the rare program of a command that ends soon: it is opened when a program needs it. */
+export function lazySandbox(request: SandboxRequest, note: (line: string) => void): Sandbox | undefined {
+  if (modeOfMember(request.settings().teams.sandbox.mode, request.mode) === "off") return undefined;
+  let opened: Promise<Sandbox | undefined> | undefined;
+  return {
+    wrap: async (program, cwd) => {
+      opened ??= openAgentSandbox(request, note);
+      const sandbox = await opened;
+      return sandbox === undefined ? program : sandbox.wrap(program, cwd);
+    },
+  };
 }
 
 /** Returns whether a hook's command is in the user's or the administrator's settings. */
