@@ -40,7 +40,7 @@ export interface GitDirectories {
 
 /**
  * Returns git's directories for the repository of a directory, with every link resolved; undefined outside a repository.
- * Believes a `.git` file only if git's own files confirm it: anyone can write one that names another repository.
+ * Believes a `.git` file only if git's own files confirm it: anyone can write such a file, with the path of another repository.
  */
 export function gitDirectoriesOf(directory: string): GitDirectories | undefined {
   for (let top = realPathOf(directory); ; top = dirname(top)) {

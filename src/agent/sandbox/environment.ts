@@ -61,7 +61,7 @@ function gitVariables(env: Env): Env {
   return { ...Object.fromEntries(pairs), GIT_CONFIG_COUNT: String(start + GIT_SETTINGS.length) };
 }
 
-/** Both spellings: curl ignores HTTP_PROXY, other programs ignore http_proxy. Node's fetch needs a variable of its own. */
+/** Both spellings: curl ignores HTTP_PROXY, other programs ignore http_proxy. Node's fetch needs another variable. */
 function proxyVariables(url: string): Env {
   const values = { HTTP_PROXY: url, HTTPS_PROXY: url, ALL_PROXY: url, NO_PROXY };
   const lower = Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]);

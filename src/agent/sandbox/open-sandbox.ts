@@ -14,7 +14,7 @@ import { isInside } from "../permissions/protected-paths.ts";
 import { sandboxEnvironment, splitEnvironment } from "./environment.ts";
 import { type PlacesOptions, sandboxPlaces } from "./places.ts";
 import { createPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
-import { findProtected } from "./protected-places.ts";
+import { ProtectedFiles } from "./protected-places.ts";
 import type { SandboxSetting } from "./settings.ts";
 
 export interface SandboxOptions extends Pick<PlacesOptions, "roots" | "visible" | "home" | "env"> {
@@ -35,7 +35,7 @@ export interface OpenSandbox extends Sandbox {
   close(): Promise<void>;
 }
 
-/** Opens the sandbox of an agent. @returns why there is none on this machine */
+/** Opens the sandbox of an agent. @returns the reason if this machine has no sandbox */
 export async function openSandbox(options: SandboxOptions): Promise<OpenSandbox | NoSandbox> {
   const tool = await findSandbox(options.env);
   if ("reason" in tool) return tool;
@@ -86,6 +86,7 @@ interface Parts extends SandboxOptions {
 class AgentSandbox implements OpenSandbox {
   readonly #parts: Parts;
   readonly #shared: SharedNetwork | undefined;
+  readonly #protected: ProtectedFiles;
   #nested: Promise<readonly string[]>;
   #isSearching = false;
 
@@ -97,6 +98,7 @@ class AgentSandbox implements OpenSandbox {
       const proxySocket = proxy === undefined ? undefined : files.proxySocket;
       this.#shared = new SharedNetwork({ tool: { ...tool, nsenter }, env, proxySocket });
     }
+    this.#protected = new ProtectedFiles(parts.roots);
     this.#nested = this.#search();
   }
 
@@ -110,7 +112,7 @@ class AgentSandbox implements OpenSandbox {
         : "They may use the network.";
     return [
       "# Sandbox",
-      `Your commands run in a sandbox. They can write only below ${[...workingDirs(), ...write].join(", ")} and in /tmp, which only your commands see. Files that other programs run by themselves (git's config and hooks, .claude, editors' settings) are read-only there; keys and logins are hidden. ${reach} Processes that a command leaves behind end with it: use run_in_background.`,
+      `Your commands run in a sandbox. They can write only below ${[...workingDirs(), ...write].join(", ")} and in /tmp, which only your commands see. Files from which other programs run commands (git's config and hooks, .claude, editors' settings) are read-only there; keys and logins are hidden. ${reach} Processes that a command leaves behind end with it: use run_in_background.`,
       "If the sandbox prevents a command that the work needs, call Bash again with dangerouslyDisableSandbox: the user is asked. Do not look for a way around it.",
     ].join("\n");
   }
@@ -185,6 +187,7 @@ class AgentSandbox implements OpenSandbox {
       workingDirs,
       write: setting.write.map(fromHome),
       read: setting.read.map(fromHome),
+      protectedFiles: this.#protected,
       nested: await this.#nested,
       temporary,
     });
@@ -197,8 +200,8 @@ class AgentSandbox implements OpenSandbox {
   async #search(): Promise<readonly string[]> {
     this.#isSearching = true;
     try {
-      const { workingDirs, roots } = this.#parts;
-      const found = await Promise.all(workingDirs().map((directory) => findProtected(directory, roots)));
+      const directories = this.#parts.workingDirs();
+      const found = await Promise.all(directories.map((directory) => this.#protected.below(directory)));
       return found.flat();
     } finally {
       this.#isSearching = false;

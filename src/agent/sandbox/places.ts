@@ -6,7 +6,7 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import { inOrder, type SandboxPlace } from "../../os/sandbox/view.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import { gitPlaces } from "./git-places.ts";
-import { protectedEntries } from "./protected-places.ts";
+import type { ProtectedFiles } from "./protected-places.ts";
 import { SOCKET_VARIABLES, secretPlaces } from "./secrets.ts";
 
 export interface PlacesOptions {
@@ -19,6 +19,7 @@ export interface PlacesOptions {
   readonly roots: readonly string[];
   /** Places in hidden directories that commands read: shell snapshots, skills. */
   readonly visible: readonly string[];
+  readonly protectedFiles: ProtectedFiles;
   /** Protected entries below the working directories, from an earlier search. */
   readonly nested: readonly string[];
   readonly home: string;
@@ -47,7 +48,7 @@ export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
   const named = [...write, ...read].map(realPathOf);
   const isNamed = (path: string): boolean => named.includes(path);
   const readOnly = [
-    ...writable.flatMap((directory) => protectedEntries(directory, roots)),
+    ...writable.flatMap((directory) => options.protectedFiles.at(directory)),
     ...options.nested,
     ...git.flatMap((one) => one.readOnly),
   ];

@@ -11,27 +11,45 @@ const SKIPPED: ReadonlySet<string> = new Set([
 /** Directories that one search reads. */
 const MAX_DIRECTORIES = 2_000;
 
-/** Returns the protected entries at the top of a directory. */
-export function protectedEntries(directory: string, roots: readonly string[]): string[] {
-  if (!isDirectory(directory)) return [];
-  return listDir(directory)
-    .map((name) => join(directory, name))
-    .filter((path) => isProtected(path, entryOf(path)?.isDirectory() === true, roots));
-}
+/** The protected entries of some directories. */
+export class ProtectedFiles {
+  readonly #roots: readonly string[];
+  /** By directory: its names and modification time at the last look, and the protected entries then. */
+  readonly #known = new Map<string, { readonly state: string; readonly paths: readonly string[] }>();
 
-/** Returns the protected entries at any depth of a directory, as far as a bounded search finds them. */
-export function findProtected(directory: string, roots: readonly string[]): Promise<string[]> {
-  return findEntries(directory, {
-    isWanted: (path, isDirectoryThere) => isProtected(path, isDirectoryThere, roots),
-    skip: SKIPPED,
-    limit: MAX_DIRECTORIES,
-  });
+  /** @param roots directories of teams */
+  constructor(roots: readonly string[]) {
+    this.#roots = roots;
+  }
+
+  /** Returns the protected entries at the top of a directory. Fast if it has not changed since the last call. */
+  at(directory: string): readonly string[] {
+    if (!isDirectory(directory)) return [];
+    const names = listDir(directory);
+    const state = [entryOf(directory)?.mtimeMs, ...names].join("/");
+    const known = this.#known.get(directory);
+    if (known?.state === state) return known.paths;
+    const paths = names
+      .map((name) => join(directory, name))
+      .filter((path) => isProtected(path, entryOf(path)?.isDirectory() === true, this.#roots));
+    this.#known.set(directory, { state, paths });
+    return paths;
+  }
+
+  /** Returns the protected entries at any depth of a directory, as far as a bounded search finds them. */
+  below(directory: string): Promise<string[]> {
+    return findEntries(directory, {
+      isWanted: (path, isDirectoryThere) => isProtected(path, isDirectoryThere, this.#roots),
+      skip: SKIPPED,
+      limit: MAX_DIRECTORIES,
+    });
+  }
 }
 
 /** Name of an entry that no table names: only a directory that is protected as a whole protects it. */
 const ANY_ENTRY = "any-entry";
 
-/** A directory of git is no place of its own here: parts of it are writable. */
+/** A `.git` directory does not count as a whole: parts of it are writable. */
 function isProtected(path: string, isDirectoryThere: boolean, roots: readonly string[]): boolean {
   if (!isDirectoryThere) return protectedReason(path, roots) !== undefined;
   return basename(path) !== ".git" && protectedReason(join(path, ANY_ENTRY), roots) !== undefined;

@@ -30,7 +30,7 @@ export const sandboxSetting = z.looseObject({
     ),
   network: z
     ._default(z.union([z.enum(["none", "allow"]), z.array(host)]), "none")
-    .check(z.describe("What commands in the sandbox reach: none, allow (everything), or a list of hosts")),
+    .check(z.describe("Network of commands in the sandbox: none, allow (everything), or a list of hosts")),
   write: z
     ._default(z.array(path), [])
     .check(z.describe("Further places that commands may write: absolute, or from ~/")),

@@ -10,7 +10,7 @@ const WALLS = [
   ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
 ];
 
-/** The whole file system, read-only, with new device files and a process list of its own. */
+/** The whole file system, read-only, with new device files and a separate process list. */
 const BASE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
 const WRITABLE_BASE = ["--bind", ...BASE.slice(1)];
 

@@ -19,7 +19,7 @@ export interface SandboxTool {
 export interface NoSandbox {
   /** The end of a sentence: `bubblewrap is not installed`. */
   readonly reason: string;
-  /** What the user can do. */
+  /** The next step for the user. */
   readonly remedy: string;
 }
 

@@ -1,6 +1,6 @@
 import { sep } from "node:path";
 
-/** What a program may do with a place: everything, read it, or not even see its content. */
+/** Access of a program to a place: all, only reading, or none, so that its content is invisible. */
 type PlaceAccess = "write" | "read" | "none";
 
 /** One rule of a {@link SandboxView}. */
@@ -13,7 +13,7 @@ export interface SandboxPlace {
   readonly source?: string;
 }
 
-/** What a program in the sandbox sees. Everything that no place names is readable. */
+/** The view of a program in the sandbox. Everything that no place names is readable. */
 export interface SandboxView {
   /** In any order: the most specific place decides. */
   readonly places: readonly SandboxPlace[];
@@ -28,7 +28,7 @@ export interface SandboxView {
 
 const STRENGTH: readonly PlaceAccess[] = ["write", "read", "none"];
 
-/** Orders places so that the last one that covers a path decides: parents first, and for one path the stricter one last. */
+/** Orders places so that the last place around a path decides: parents first, and for one path the stricter one last. */
 export function inOrder(places: readonly SandboxPlace[]): readonly SandboxPlace[] {
   const depth = ({ path }: SandboxPlace): number => (path === "/" ? 1 : path.split(sep).length);
   return [...places].sort(

@@ -65,7 +65,7 @@ describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped:
     expect(readFileSync(join(home, ".npmrc"), "utf8")).toBe("registry=x");
   });
 
-  test("cannot change, replace or create what other programs run by themselves", async () => {
+  test("cannot change, replace or create the files from which other programs run commands", async () => {
     const guarded = [
       ".mcp.json",
       ".envrc",
