@@ -19,6 +19,7 @@ import { limits } from "./benches/limits.ts";
 import { lists } from "./benches/lists.ts";
 import { panes } from "./benches/panes.ts";
 import { program } from "./benches/program.ts";
+import { sandbox } from "./benches/sandbox.ts";
 import { sidebar } from "./benches/sidebar.ts";
 import type { Bench, Figure, Room } from "./figure.ts";
 import { plot } from "./plot.ts";
@@ -43,6 +44,7 @@ const BENCHES: readonly Bench[] = [
   panes,
   endings,
   idle,
+  sandbox,
   sidebar,
 ];
 

@@ -19,7 +19,7 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from "./model/model.ts";
-import type { AnyTool } from "./tool.ts";
+import type { AnyTool, CommandSandbox } from "./tool.ts";
 import { toolSpecs } from "./tools/tool-specs.ts";
 import type { AgentPermissions } from "./turn/permitted-call.ts";
 import { runTools, type ToolCallResults } from "./turn/tool-calls.ts";
@@ -45,6 +45,8 @@ export interface AgentOptions {
   readonly env: Env;
   /** Returns the path of the shell snapshot that Bash sources; undefined without one. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** The sandbox of its commands. */
+  readonly sandbox?: CommandSandbox | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;
   /** Names of secret variables that its commands may read. */
@@ -232,6 +234,7 @@ class ConversationAgent implements Agent {
         planFile: permissions.planFile,
         background: this.background,
         snapshot,
+        sandbox: this.options.sandbox,
       }),
     });
     this.conversation.addUserContent(model.readsData ? ran.results : ran.results.map(withoutData));

@@ -1,18 +1,25 @@
 import type * as z from "zod/mini";
 import type { Env } from "../os/env.ts";
+import type { Sandbox } from "../os/sandbox/sandbox.ts";
 import type { BackgroundTasks } from "./background/background-tasks.ts";
 
 /** The effect of a call that permission rules check. Paths are absolute. */
 export type ToolAccess =
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "write"; readonly paths: readonly string[] }
-  | { readonly kind: "command"; readonly command: string }
+  /** `outside`: asks to run outside the agent's sandbox. */
+  | { readonly kind: "command"; readonly command: string; readonly outside?: true }
   /** Reads from a host; the host is normalized as in rules. */
   | { readonly kind: "host"; readonly host: string }
   /** Acts only on the team: allowed in every mode. `what` is checked against a rule's pattern: the type of a new agent. */
   | { readonly kind: "team"; readonly what?: string }
   /** Runs on an external server with unknown effect: only a rule, a mode or a person allows it. */
   | { readonly kind: "external" };
+
+/** A sandbox whose protection of files is renewed after each command. */
+export interface CommandSandbox extends Sandbox {
+  refresh(): void;
+}
 
 /** A tool of an MCP server, with the names that the server knows. */
 export interface ServerTool {
@@ -41,6 +48,8 @@ export interface ToolContext {
   readonly mayConnect?: (address: string) => boolean;
   /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** The sandbox of the agent's commands; undefined if they run as their user. */
+  readonly sandbox?: CommandSandbox | undefined;
 }
 
 export interface ToolResult {

@@ -28,6 +28,44 @@ export function inMainWorktree(directory: string): string | undefined {
   }
 }
 
+/** The directories in which git keeps what it knows of a worktree. */
+export interface GitDirectories {
+  /** Top of the worktree. */
+  readonly top: string;
+  /** Of this worktree alone: HEAD, index. */
+  readonly own: string;
+  /** Of all worktrees: objects, refs, config, hooks. The same as `own` in the main worktree. */
+  readonly common: string;
+}
+
+/**
+ * Returns git's directories for the repository of a directory, with every link resolved; undefined outside a repository.
+ * Believes a `.git` file only if git's own files confirm it: anyone can write such a file, with the path of another repository.
+ */
+export function gitDirectoriesOf(directory: string): GitDirectories | undefined {
+  for (let top = realPathOf(directory); ; top = dirname(top)) {
+    const link = join(top, ".git");
+    if (isDirectory(link)) return { top, own: realPathOf(link), common: realPathOf(link) };
+    if (entryOf(link)?.isFile()) return linkedDirectories(top, link) ?? submoduleDirectories(top, link);
+    if (top === dirname(top)) return undefined;
+  }
+}
+
+function linkedDirectories(top: string, link: string): GitDirectories | undefined {
+  const named = adminOf(top, link);
+  return named && { top, own: realPathOf(named.admin), common: named.shared };
+}
+
+/** A submodule's directory is inside that of the repository around it. */
+function submoduleDirectories(top: string, link: string): GitDirectories | undefined {
+  const named = readLine(link)?.match(/^gitdir: (.+)$/)?.[1];
+  const around = top === dirname(top) ? undefined : gitDirectoriesOf(dirname(top));
+  if (named === undefined || around === undefined) return undefined;
+  const own = realPathOf(resolve(top, named));
+  const modules = join(around.common, "modules");
+  return own.startsWith(`${modules}/`) ? { top, own, common: own } : undefined;
+}
+
 /** The worktree that a directory is in. */
 interface Checkout {
   /** True for a linked worktree, false for the main one. */
@@ -55,6 +93,15 @@ function branchIn(admin: string): string | undefined {
 
 /** Returns the main worktree of a linked one; undefined for a submodule, which is a separate repository, and for a forged link. */
 function mainWorktreeOf(worktree: string, link: string): string | undefined {
+  const shared = adminOf(worktree, link)?.shared;
+  return shared !== undefined && basename(shared) === ".git" ? dirname(shared) : shared;
+}
+
+/** Returns git's own and shared directory of a linked worktree; undefined unless they confirm the link. */
+function adminOf(
+  worktree: string,
+  link: string,
+): { readonly admin: string; readonly shared: string } | undefined {
   const named = readLine(link)?.match(/^gitdir: (.+)$/)?.[1];
   if (named === undefined) return undefined;
   const admin = resolve(worktree, named);
@@ -64,7 +111,7 @@ function mainWorktreeOf(worktree: string, link: string): string | undefined {
   const shared = realPathOf(resolve(admin, common));
   // Only git writes to this directory, so a forged link cannot inherit the trust of another repository.
   if (dirname(realPathOf(admin)) !== join(shared, "worktrees")) return undefined;
-  return basename(shared) === ".git" ? dirname(shared) : shared;
+  return { admin, shared };
 }
 
 /** Reads a one-line file of git. */

@@ -4,7 +4,9 @@ import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import type { Ending } from "../schema/ending.ts";
 import { visibleMetadata } from "../schema/guards/visible-metadata.ts";
 import type { InboxMessage } from "../schema/inbox.ts";
+import { readMetadata } from "../schema/member-metadata.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import type { SandboxMode } from "../schema/permission-modes.ts";
 import type { AgentState, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { TokenCount } from "../schema/tokens.ts";
@@ -55,6 +57,8 @@ export interface MemberStatus {
   readonly model: string | null;
   /** The permission mode; null if none was set. */
   readonly mode: string | null;
+  /** The sandbox mode of its start; null if the settings decide. */
+  readonly sandbox: SandboxMode | null;
   readonly color: string | null;
   readonly backend: string | null;
   readonly state: AgentState;
@@ -224,6 +228,7 @@ function memberStatus(
     agentType: member.agentType ?? null,
     model: member.model ?? null,
     mode: currentMode(member) ?? null,
+    sandbox: readMetadata(member, "sandbox") ?? null,
     color: name === LEAD_NAME ? null : (member.color ?? null),
     backend: member.backendType ?? null,
     state,

@@ -6,6 +6,12 @@ const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
 const HEADERS_NAME = /^ANTHROPIC_CUSTOM_HEADERS$/i;
 /** Names of headers whose value is a secret even if it looks like a word. */
 const SECRET_HEADER = /auth|key|token|secret|password|cookie|credential/i;
+
+/** Returns whether a variable with this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 /** Shorter values may occur in any text by chance. */
 const MIN_LENGTH = 8;
 export const REDACTED = "[secret]";

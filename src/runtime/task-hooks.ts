@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { readMetadata } from "../schema/member-metadata.ts";
 import {
   managedFile,
   mayBeLinkedWorktree,
@@ -24,17 +25,32 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskHook
   const { home, ref, config, actor } = open;
   const files = [userFile(home.root), ...ownProjectFiles(home.root, io.cwd), managedFile()];
   if (!files.some(mentionsTaskEvents) && !mayBeLinkedWorktree(io.cwd)) return undefined;
-  const [{ loadSettings }, { Hooks }, { taskGate }] = await Promise.all([
+  const [{ loadSettings }, { Hooks }, { taskGate }, { isOwnHook, lazySandbox }] = await Promise.all([
     import("../settings/settings.ts"),
     import("../agent/hooks/hooks.ts"),
     import("../operations/task-gate.ts"),
+    import("./agent/agent-sandbox.ts"),
   ]);
   const settings = loadSettings(home.root, io.cwd);
+  const env = { ...io.env, ...settings.env };
+  const member = config.members.find(({ name }) => name === actor);
+  const sandbox = lazySandbox(
+    {
+      ctx: { home, ref, cwd: io.cwd, env },
+      name: actor,
+      settings: () => settings,
+      mode: member && readMetadata(member, "sandbox"),
+      addDirs: undefined,
+    },
+    (text) => out.note(line`${text}`),
+  );
   const hooks = new Hooks({
+    sandbox,
+    isOwn: (event, command) => isOwnHook(settings, event, command),
     setting: settings.hooks,
     sessionId: readStatus(ref, actor)?.sessionId ?? config.leadSessionId,
     cwd: io.cwd,
-    env: { ...io.env, ...settings.env },
+    env,
     passSecrets: settings.teams.passSecrets,
     onNotice: (event, text) => out.note(line`Hook ${event}: ${text}`),
     onRan: (event, result, ms) =>

@@ -3,6 +3,7 @@ import { budgetLimits, spentAmount } from "./budget.ts";
 import { permissionMode, type TeamMember } from "./config.ts";
 import { type Ending, ending } from "./ending.ts";
 import { FORMER_NAMES_KEY, SESSION_KEY, SESSION_PATTERN } from "./names.ts";
+import { SANDBOX_MODES } from "./permission-modes.ts";
 import { processIdentity } from "./process-identity.ts";
 import { startClaim } from "./start-claim.ts";
 import { type WorktreeRecord, worktreeRecord } from "./worktree.ts";
@@ -58,6 +59,8 @@ const KEYS = {
   worktree: ["_worktree", worktreeRecord],
   /** Member: the only tools that it has. */
   tools: ["_tools", z.array(z.string())],
+  /** Member: whether its commands run in the sandbox, as a person or its type set it. */
+  sandbox: ["_sandbox", z.enum(SANDBOX_MODES)],
   /** Member: additions to its system prompt. */
   promptOverrides: ["_systemPrompt", promptOverrides],
   /** Member: where its agent type was found, if it works in another directory. */

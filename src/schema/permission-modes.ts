@@ -8,3 +8,20 @@ export const PERMISSION_MODES = [
   "delegate",
 ] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** Whether an agent's commands run in the sandbox, from the weakest to the strictest. Without zod, as for permission modes. */
+export const SANDBOX_MODES = ["off", "auto", "required"] as const;
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+/** Returns the stricter one of two modes. */
+export function stricterMode(one: SandboxMode, other: SandboxMode): SandboxMode {
+  return SANDBOX_MODES.indexOf(one) < SANDBOX_MODES.indexOf(other) ? other : one;
+}
+
+/**
+ * Returns the mode of an agent: `required` in the settings always wins, because it is a rule; otherwise the member's own
+ * mode, which a person chose at its spawn, wins.
+ */
+export function modeOfMember(setting: SandboxMode, own: SandboxMode | undefined): SandboxMode {
+  return setting === "required" ? setting : (own ?? setting);
+}

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { hooksSetting } from "../agent/hooks/settings.ts";
+import { sandboxSetting } from "../agent/sandbox/settings.ts";
 import { permissionMode } from "../schema/config.ts";
 
 /** Describes a key, for `teams settings --schema`. */
@@ -92,7 +93,10 @@ const teamsSettings = z.looseObject({
   ),
   passSecrets: z
     ._default(z.array(z.string()), [])
-    .check(describe("Variables with secrets of the model that agents' commands may read")),
+    .check(describe("Variables with secrets that agents' commands may read")),
+  sandbox: z
+    .prefault(sandboxSetting, {})
+    .check(describe("Walls around agents' commands, a project's hooks and MCP servers")),
 });
 
 /** The keys of `settings.json` that teams uses; keys of other programs are kept. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { modelFacts } from "../agent/model/catalog.ts";
 import { isScripted, namesOfModel, resolveModelName } from "../agent/model/model-names.ts";
+import { narrowedSandbox } from "../agent/sandbox/settings.ts";
 import { absolutePath } from "../agent/tools/file-access.ts";
 import { TeamError } from "../errors.ts";
 import { areTeamsOff } from "../launch/agent-environment.ts";
@@ -22,6 +23,8 @@ import { type Settings, settingsSchema } from "./settings-schema.ts";
 import { trustDecision } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
+  /** The hooks and servers of the user's and the administrator's settings alone. Without it, all count as a project's. */
+  readonly own?: Pick<Settings, "hooks" | "mcpServers">;
   /** Parts of an untrusted project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
   readonly ignored: readonly string[];
 }
@@ -36,16 +39,16 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   const others = otherProjectFiles(root, cwd);
   const isTrusted = files.length + others.length > 0 && trustDecision(root, cwd) === true;
   const project = isTrusted ? files.map(readLayer) : files.map(readUntrusted);
-  const layers = [
-    readLayer(userFile(root)),
-    ...project.map((raw) => (isTrusted ? raw : restrictionsOf(raw))),
-    readLayer(managed),
-  ];
-  const merged = layers.reduce((below, above, i) => merge(below, above, i < layers.length - 1));
-  const settings = parseSettings(root, merged);
+  const [user, administrator] = [readLayer(userFile(root)), readLayer(managed)];
+  const withProject = project.reduce(
+    (below, raw) => merge(below, isTrusted ? raw : restrictionsOf(raw, below), true),
+    user,
+  );
+  const settings = parseSettings(root, merge(withProject, administrator, false));
   addSecrets(settings.env);
   return {
     ...settings,
+    own: parseSettings(root, merge(user, administrator, false)),
     ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredKeys(files[i] ?? "", raw)), ...others],
   };
 }
@@ -141,7 +144,9 @@ function merge(below: Raw, above: Raw, adds: boolean): Raw {
   };
   const inner = (key: string): Raw => ({ ...objectAt(below, key), ...objectAt(above, key) });
   const hooks = adds ? concatHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
-  const byKey = { env: inner("env"), mcpServers: inner("mcpServers"), teams: inner("teams") };
+  const sandbox = { ...sandboxOf(below), ...sandboxOf(above) };
+  const teams = { ...inner("teams"), ...(Object.keys(sandbox).length === 0 ? {} : { sandbox }) };
+  const byKey = { env: inner("env"), mcpServers: inner("mcpServers"), teams };
   return { ...below, ...above, permissions, hooks, ...byKey };
 }
 
@@ -166,13 +171,20 @@ function readUntrusted(file: string): Raw {
 /** Lists of `permissions` that can only take rights away. */
 const RESTRICTION_KEYS = ["deny", "ask"];
 
-function restrictionsOf(raw: Raw): Raw {
+function restrictionsOf(raw: Raw, below: Raw): Raw {
   const given = objectAt(raw, "permissions");
   const lists = RESTRICTION_KEYS.map((key) => [
     key,
     listAt(given, key).filter((rule) => typeof rule === "string"),
   ]);
-  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && BYPASS_FORBIDDEN) } };
+  return {
+    permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && BYPASS_FORBIDDEN) },
+    teams: { sandbox: narrowedSandbox(sandboxOf(below), sandboxOf(raw)) },
+  };
+}
+
+function sandboxOf(raw: Raw): Raw {
+  return objectAt(objectAt(raw, "teams"), "sandbox");
 }
 
 const BYPASS_FORBIDDEN = { disableBypassPermissionsMode: "disable" };
@@ -184,6 +196,7 @@ function forbidsBypass(permissions: Raw): boolean {
 function ignoredKeys(file: string, raw: Raw): string[] {
   const keys = Object.entries(raw).flatMap(([key, value]) => {
     if (key === "$schema") return [];
+    if (key === "teams" && isObject(value)) return ignoredTeamsKeys(value);
     if (key !== "permissions" || !isObject(value)) return [key];
     const applied = [...RESTRICTION_KEYS, ...(forbidsBypass(value) ? Object.keys(BYPASS_FORBIDDEN) : [])];
     return Object.entries(value).flatMap(([inner, rules]) => {
@@ -193,6 +206,15 @@ function ignoredKeys(file: string, raw: Raw): string[] {
     });
   });
   return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
+}
+
+/** Of `teams.sandbox`, a stricter mode and a smaller network apply. */
+function ignoredTeamsKeys(value: Raw): string[] {
+  return Object.keys(value).flatMap((key) => {
+    if (key !== "sandbox") return [`teams.${key}`];
+    const wider = Object.keys(objectAt(value, key)).filter((one) => one !== "mode" && one !== "network");
+    return wider.map((one) => `teams.sandbox.${one}`);
+  });
 }
 
 function isListOfTexts(value: unknown): boolean {

@@ -1,7 +1,9 @@
+import { messageOf } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import { runCommandGroup } from "../../os/process/command-group.ts";
+import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
 import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
+import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
 
@@ -15,6 +17,10 @@ export interface HookOptions {
   readonly env: Env;
   /** Names of secret variables that hooks may read. */
   readonly passSecrets?: readonly string[];
+  /** The sandbox for the commands that `isOwn` does not name; without one, all run as their user. */
+  readonly sandbox?: Sandbox | undefined;
+  /** Whether a command is from the user's or the administrator's settings, not from a project's. */
+  isOwn?(event: HookEvent, command: string): boolean;
   /** Called with one line for a person: a hook failed, or printed a message. */
   onNotice(event: HookEvent, text: string): void;
   /** Called when a command ended, with its duration in milliseconds. */
@@ -94,23 +100,35 @@ export class Hooks {
     input: string,
     signal: AbortSignal,
   ): Promise<HookResult> {
-    const { cwd, env, passSecrets, onRan } = this.#options;
+    const { cwd, onRan } = this.#options;
     const startedAt = steadyNow();
     const output = { stdout: new OutputHead(), stderr: new OutputHead() };
-    const end = await runCommandGroup("sh", ["-c", command], {
-      cwd,
-      env: { ...withoutModelCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
-      input,
-      timeoutMs,
-      signal,
-      onOutput: (stream, bytes) => output[stream].add(bytes),
-    });
+    const end = await this.#start(event, command).then(
+      ({ file, args, env }) =>
+        runCommandGroup(file, args, {
+          ...{ cwd, env, input, timeoutMs, signal },
+          onOutput: (stream, bytes) => output[stream].add(bytes),
+        }),
+      (error: unknown) => notStarted(messageOf(error)),
+    );
     const redacted = (head: OutputHead): string => redactText(head.text, this.#secrets);
     const { isTruncated } = output.stdout;
     const [stdout, stderr] = [redacted(output.stdout), redacted(output.stderr)];
     const result = hookResult({ ...end, stdout, stderr, isTruncated });
     onRan?.(event, result.kind, Math.round(steadyNow() - startedAt));
     return result;
+  }
+
+  /** Returns the program of a hook. A project's runs in the sandbox. */
+  async #start(event: HookEvent, command: string): Promise<Program> {
+    const { cwd, env, passSecrets, sandbox, isOwn } = this.#options;
+    const own = {
+      ...withoutModelCredentials(env, passSecrets),
+      CLAUDE_PROJECT_DIR: cwd,
+      [HOOK_VARIABLE]: event,
+    };
+    const program = { file: "sh", args: ["-c", command], env: own };
+    return sandbox === undefined || isOwn?.(event, command) ? program : sandbox.wrap(program, cwd);
   }
 
   #notify(event: HookEvent, command: string, result: HookResult): void {
@@ -122,6 +140,10 @@ export class Hooks {
       onNotice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
     } else onNotice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
   }
+}
+
+function notStarted(message: string): CommandEnd {
+  return { code: undefined, signal: undefined, failure: "not-started", message };
 }
 
 /** Keeps the first bytes of a stream. */

@@ -2,6 +2,7 @@ import type { Client, Tool as Described } from "@modelcontextprotocol/client";
 import { messageOf } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
+import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
 import type { McpServer } from "../../schema/mcp-server.ts";
 import type { AnyTool } from "../tool.ts";
 import { type ListedTools, listTools } from "./list-tools.ts";
@@ -41,6 +42,9 @@ export interface McpOptions {
   readonly env: Env;
   /** Values for `${NAME}` in the entries. Includes secrets, because the author of an entry asks for them by name. */
   readonly variables: Env;
+  /** The sandbox for programs of servers, except those that `isOutside` names. */
+  readonly sandbox?: Sandbox | undefined;
+  isOutside?(server: string): boolean;
   /** Called once for each unavailable server. */
   readonly onFailure: (server: string, reason: string) => void;
   /** Called for each unusable tool of an available server. `why` is the end of a sentence about the tool. */
@@ -180,7 +184,7 @@ class ServerConnection {
 
 /** Connects to a server. The library is loaded here, because an agent without servers does not need it. */
 async function connect(name: string, options: McpOptions, signal?: AbortSignal): Promise<Client> {
-  const { cwd, env, variables, startTimeoutMs: timeout = START_TIMEOUT } = options;
+  const { cwd, variables, startTimeoutMs: timeout = START_TIMEOUT } = options;
   const requestOptions = { timeout, ...(signal === undefined ? {} : { signal }) };
   const entry = options.servers[name];
   if (entry === undefined) throw new Error("it is not configured any more");
@@ -196,13 +200,14 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     await client.connect(transport, requestOptions);
     return client;
   }
+  const program = await programOf(name, server, options);
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-  const defined = Object.entries({ ...env, ...server.env }).flatMap(([key, value]) =>
+  const defined = Object.entries(program.env).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as const],
   );
   const transport = new StdioClientTransport({
-    command: server.command,
-    args: server.args,
+    command: program.file,
+    args: [...program.args],
     cwd,
     env: Object.fromEntries(defined),
     // Not into the pane: it becomes part of the error if the server fails.
@@ -220,4 +225,14 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     throw new Error(message, { cause: error });
   }
   return client;
+}
+
+/** Returns the program of a server, in the sandbox unless it is excepted. The variables of its entry are meant for it. */
+async function programOf(
+  name: string,
+  { command, args, env: own }: Extract<McpServer, { command: string }>,
+  { env, cwd, sandbox, isOutside }: McpOptions,
+): Promise<Program> {
+  const program = { file: command, args, env: { ...env, ...own }, keeps: Object.keys(own) };
+  return sandbox === undefined || isOutside?.(name) ? program : sandbox.wrap(program, cwd);
 }

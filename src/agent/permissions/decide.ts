@@ -1,6 +1,7 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { isPrivateHost } from "./host-rules.ts";
+import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
 import { protectedReason } from "./protected-paths.ts";
 import {
   areInside,
@@ -22,6 +23,12 @@ import { type WrittenPath, writtenPaths } from "./written-paths.ts";
  * files. Pure except for `resolve`.
  */
 export function decidePermission(question: PermissionQuestion): PermissionDecision {
+  return asksOutside(question.access)
+    ? outsideDecision(decideCall(outsideQuestion(question)))
+    : decideCall(question);
+}
+
+function decideCall(question: PermissionQuestion): PermissionDecision {
   const { decision, isWholeTool } = decidePart(question);
   const all = [decision, ...redirections(question, isWholeTool).map((file) => decidePart(file).decision)];
   const strictest =

@@ -28,6 +28,8 @@ export interface PermissionQuestion {
   readonly home?: string | undefined;
   /** Whether this agent only coordinates in delegate mode. True for the lead; a teammate asks instead. */
   readonly coordinator?: boolean | undefined;
+  /** The command runs in the agent's sandbox. */
+  readonly isSandboxed?: boolean | undefined;
   /** Resolves the links of a path. */
   readonly resolve?: (path: string) => string;
   /** Returns whether git runs no program of a repository's own files when it reads there. */
@@ -38,6 +40,8 @@ export interface PermissionDecision {
   readonly behavior: "allow" | "deny" | "ask";
   /** The question comes from a rule, a hook or a protected path: only a person can allow exactly this call, and no hook can. */
   readonly guarded?: true;
+  /** It asks only because the command is to run outside the sandbox: a rule that names that can allow it from now on. */
+  readonly isOutside?: true;
   /** One sentence for a person or a model. */
   readonly reason: string;
 }

@@ -3,6 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { COLORS, permissionMode } from "../../schema/config.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { SANDBOX_MODES, type SandboxMode } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";
 import { isScripted, resolveModelName } from "../model/model-names.ts";
 import { isInside } from "../permissions/protected-paths.ts";
@@ -73,6 +74,7 @@ function typeIn(path: string, inside: string | undefined): AgentType {
     disallowedTools: rulesIn("disallowedTools", matter.disallowedTools),
     model: modelIn(matter.model),
     permissionMode: modeIn(matter.permissionMode),
+    sandbox: sandboxIn(matter.sandbox),
     color: COLORS.find((color) => color === matter.color),
     memory: scopeIn(matter.memory),
     prompt: agentTypeOrGeneral(DEFAULT_AGENT_TYPE).prompt,
@@ -121,6 +123,14 @@ function modeIn(value: unknown): PermissionMode | undefined {
   const { data } = permissionMode.safeParse(value);
   if (data !== undefined && data !== "delegate") return data;
   throw new Error(`its permissionMode must be ${MODES}`);
+}
+
+function sandboxIn(value: unknown): SandboxMode | undefined {
+  if (value === undefined) return undefined;
+  // YAML 1.1 reads off as false.
+  const mode = SANDBOX_MODES.find((one) => one === (value === false ? "off" : value));
+  if (mode !== undefined) return mode;
+  throw new Error(`its sandbox must be ${SANDBOX_MODES.join(", ")}`);
 }
 
 function scopeIn(value: unknown): NotesScope | undefined {

@@ -1,4 +1,4 @@
-import type { PermissionMode } from "../../schema/permission-modes.ts";
+import type { PermissionMode, SandboxMode } from "../../schema/permission-modes.ts";
 
 /** The place where agents of a type keep notes between conversations. */
 export type NotesScope = "user" | "project" | "local";
@@ -14,6 +14,8 @@ export interface AgentType {
   readonly disallowedTools?: readonly string[] | undefined;
   readonly model?: string | undefined;
   readonly permissionMode?: PermissionMode | undefined;
+  /** Makes the sandbox of its commands stricter than the settings do. */
+  readonly sandbox?: SandboxMode | undefined;
   /** One of the team's eight colours. */
   readonly color?: string | undefined;
   readonly memory?: NotesScope | undefined;

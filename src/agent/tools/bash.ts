@@ -1,12 +1,15 @@
 import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod/mini";
+import { messageOf } from "../../errors.ts";
+import { findProgram } from "../../os/files/access.ts";
 import { pathStat } from "../../os/files/user-files.ts";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
 import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
 import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
-import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { sandboxHint } from "../sandbox/hint.ts";
+import type { CommandSandbox, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { CommandOutput } from "./bash-output.ts";
 import { failed, hasNoNul } from "./file-access.ts";
 
@@ -40,15 +43,25 @@ const input = z.object({
       z.describe("Start it and return at once: for commands that take long, or run until they are stopped"),
     ),
   description: z.optional(z.string()).check(z.describe("Purpose of the command, in five to ten words")),
+  dangerouslyDisableSandbox: z
+    .optional(z.boolean())
+    .check(
+      z.describe("Run it outside the sandbox, if you have one and it prevents the command; asks the user"),
+    ),
 });
 
 export const bashTool: Tool<z.infer<typeof input>> = {
   name: "Bash",
   description: `Runs a command in a shell and returns its output. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns an id at once: TaskOutput reads its output and can wait for its end, TaskStop stops it, and it is stopped when you end. Do not use & for that. Quote paths with spaces.`,
   input,
-  access: ({ command }) => ({ kind: "command", command }),
+  access: ({ command, dangerouslyDisableSandbox }) => ({
+    kind: "command",
+    command,
+    ...(dangerouslyDisableSandbox ? { outside: true } : {}),
+  }),
   summary: ({ command }) => oneLine(command),
-  async execute({ command, timeout, run_in_background = false }, context) {
+  async execute({ command, timeout, run_in_background = false, dangerouslyDisableSandbox }, given) {
+    const context = dangerouslyDisableSandbox ? { ...given, sandbox: undefined } : given;
     if (pathStat(context.cwd).kind !== "directory") {
       return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
@@ -58,7 +71,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
       timeoutMs: timeout ?? DEFAULT_TIMEOUT,
       onOutput: output.add,
     });
-    return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT);
+    return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT, context.sandbox !== undefined);
   },
 };
 
@@ -96,13 +109,38 @@ async function runInShell(
   context: ToolContext,
   how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
-  const { cwd, signal } = context;
+  const { cwd, signal, sandbox } = context;
   const options = { ...how, cwd, signal, env: withoutModelCredentials(context.env, context.passSecrets) };
   const shell = shellOf(await context.snapshot?.(signal));
+  if (sandbox !== undefined) return runInSandbox(command, shell, sandbox, options);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.
   if (end.failure !== "not-started" || end.systemCode === TOO_LONG) return end;
   return runCommandGroup("sh", ["-c", command], options);
+}
+
+/** Never runs the command outside: a sandbox that does not work any more is a failed command. */
+async function runInSandbox(
+  command: string,
+  shell: Shell,
+  sandbox: CommandSandbox,
+  options: CommandOptions,
+): Promise<CommandEnd> {
+  const { env, cwd } = options;
+  // Not every system has bash.
+  const isThere = findProgram(shell.file, env) !== undefined;
+  const program = isThere
+    ? { file: shell.file, args: shell.args(command) }
+    : { file: "sh", args: ["-c", command] };
+  try {
+    const { file, args, env: own } = await sandbox.wrap({ ...program, env }, cwd);
+    return await runCommandGroup(file, args, { ...options, env: own });
+  } catch (error) {
+    const message = `the sandbox does not work: ${messageOf(error)}`;
+    return { code: undefined, signal: undefined, failure: "not-started", message };
+  } finally {
+    sandbox.refresh();
+  }
 }
 
 interface Shell {
@@ -126,10 +164,16 @@ function shellOf(snapshot: string | undefined): Shell {
   return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
 }
 
-function resultOf(end: CommandEnd, output: CommandOutput, timeoutMs: number): ToolResult {
+function resultOf(
+  end: CommandEnd,
+  output: CommandOutput,
+  timeoutMs: number,
+  isInSandbox: boolean,
+): ToolResult {
   const printed = output.shown();
   const note = endNote(end, timeoutMs);
-  const parts = [...(note === undefined ? [] : [note]), ...(printed === "" ? [] : [printed])];
+  const hint = isInSandbox && note !== undefined ? sandboxHint(printed) : undefined;
+  const parts = [note, printed === "" ? undefined : printed, hint].filter((part) => part !== undefined);
   return {
     content: parts.length === 0 ? "(no output)" : parts.join("\n"),
     isError: note !== undefined,

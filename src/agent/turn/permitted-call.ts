@@ -6,6 +6,7 @@ import type { AgentEvent } from "../events.ts";
 import type { HookOutcome } from "../hooks/hooks.ts";
 import type { ToolUseBlock } from "../model/model.ts";
 import { applyHook, decidePermission, leadsTo } from "../permissions/decide.ts";
+import { asksOutside, UNSANDBOXED_BASH } from "../permissions/outside-sandbox.ts";
 import type { PermissionDecision, PermissionQuestion } from "../permissions/question.ts";
 import type { PermissionRules } from "../permissions/rules.ts";
 import { cachedResolver, isExcludedFromSearch, mayConnect } from "../permissions/search-filter.ts";
@@ -109,7 +110,7 @@ export async function permitAndExecute(
   const result =
     answer.input === undefined
       ? await execute(call, question)
-      : await executeChanged(call, answer.input, run.permissions);
+      : await executeChanged(call, answer.input, question, run.permissions);
   return note === undefined ? result : withNote(result, `Note with the permission: ${note}`);
 }
 
@@ -133,6 +134,7 @@ function execute({ tool, input, context }: PermittedCall, question: PermissionQu
 async function executeChanged(
   call: PermittedCall,
   changed: Readonly<Record<string, unknown>>,
+  shown: PermissionQuestion,
   permissions: AgentPermissions,
 ): Promise<ToolResult> {
   const { tool } = call;
@@ -141,6 +143,8 @@ async function executeChanged(
     return refusedResult(tool, "It was allowed with a changed input that the tool does not accept.");
   const other = { ...call, input: parsed.data };
   const question = await questionOf(other, permissions);
+  if (asksOutside(question.access) && !asksOutside(shown.access))
+    return refusedResult(tool, "Only the agent itself can ask to run a command outside the sandbox.");
   const { behavior, reason } = decidePermission(question);
   if (behavior === "deny") return refusedResult(tool, reason);
   const note = `The call was changed when it was allowed; it ran with ${JSON.stringify(changed)}`;
@@ -159,7 +163,7 @@ async function questionOf(
   { tool, input, context }: PermittedCall,
   permissions: AgentPermissions,
 ): Promise<PermissionQuestion> {
-  const access = tool.access(input, context);
+  const access = accessOf(tool.access(input, context), context);
   return {
     ...currentRights(permissions),
     tool: tool.name,
@@ -172,7 +176,15 @@ async function questionOf(
     notes: permissions.notes,
     home: context.env.HOME,
     coordinator: permissions.coordinator,
+    isSandboxed: access.kind === "command" && context.sandbox !== undefined && access.outside !== true,
   };
+}
+
+/** Without a sandbox, a command cannot ask to run outside it. */
+function accessOf(access: ToolAccess, { sandbox }: ToolContext): ToolAccess {
+  return access.kind === "command" && sandbox === undefined
+    ? { kind: "command", command: access.command }
+    : access;
 }
 
 interface PendingDecision {
@@ -224,9 +236,9 @@ async function requestPermission(
       summary,
       input: use.input as Readonly<Record<string, unknown>>,
       access: question.access,
-      reason: decision.reason,
+      reason: question.isSandboxed ? `${decision.reason} It runs in the sandbox.` : decision.reason,
       guarded: decision.guarded === true,
-      rules: decision.guarded ? [] : suggestRules(question),
+      rules: rulesFor(question, decision),
     },
     secretsOf(context.env),
   );
@@ -237,6 +249,15 @@ async function requestPermission(
   const { input: made, ...rest } = answer;
   // The shown input is redacted: an answer with exactly that input means the call's own.
   return made === undefined || isDeepStrictEqual(made, request.input) ? rest : answer;
+}
+
+/** Returns the rules that “always” creates; none if only exactly this call can be allowed. */
+function rulesFor(
+  question: PermissionQuestion,
+  { guarded, isOutside }: PermissionDecision,
+): readonly string[] {
+  if (isOutside) return suggestRules({ ...question, tool: UNSANDBOXED_BASH });
+  return guarded ? [] : suggestRules(question);
 }
 
 function decideWithHook(

@@ -1,5 +1,6 @@
 import { runChecks } from "../../doctor/doctor.ts";
-import type { Finding } from "../../doctor/finding.ts";
+import { attempt, type Finding } from "../../doctor/finding.ts";
+import { checkSandbox } from "../../doctor/sandbox.ts";
 import { settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.ts";
@@ -41,7 +42,13 @@ export const command = defineCommand({
       fix: options.fix,
       team,
     });
-    const checks = [...examined, ...settingsFindings(rootDirectory(io.env), io.cwd)];
+    const root = rootDirectory(io.env);
+    const sandbox = await attempt(
+      "sandbox",
+      () => checkSandbox(root, io.cwd, io.env),
+      "Run `bwrap --version`.",
+    );
+    const checks = [...examined, ...sandbox, ...settingsFindings(root, io.cwd)];
     const failed = checks.filter(({ level }) => level === "fail").length;
     out.answer({ ok: failed === 0, checks }, () => reportText(checks, out));
     return failed === 0 ? EXIT.done : EXIT.failed;

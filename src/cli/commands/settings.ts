@@ -65,7 +65,7 @@ export const command = defineCommand({
       return;
     }
     const { root } = teamsHome(io.env);
-    const { ignored, ...found } = loadSettings(root, io.cwd);
+    const { ignored, own: _own, ...found } = loadSettings(root, io.cwd);
     // Redacted: users paste this output elsewhere.
     const redacted = redactValue(found, secretsOf({ ...io.env, ...found.env }));
     const settings = { ...redacted, mcpServers: maskedServers(redacted.mcpServers) };

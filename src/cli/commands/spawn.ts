@@ -18,7 +18,7 @@ import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
+import { PERMISSION_MODES, SANDBOX_MODES } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-names.ts";
 import {
   additionalDirectories,
@@ -68,6 +68,7 @@ export const command = defineCommand({
       alias: "disallowedTools",
     },
     tools: { value: "names", summary: "the only tools it has", many: true },
+    sandbox: { value: "mode", summary: "whether its commands run in the sandbox", choices: SANDBOX_MODES },
     cwd: { value: "directory", summary: "where it works (default: this directory)" },
     worktree: {
       value: "branch",
@@ -122,6 +123,7 @@ export const command = defineCommand({
       disallowedTools: toolList(options.disallowedTools),
       tools: toolList(options.tools),
       cwd: options.cwd,
+      sandbox: options.sandbox,
       metadata: metadataOption(options.metadata),
       worktree: worktreeOption(options),
       maxMode: deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined,
@@ -139,6 +141,7 @@ export const command = defineCommand({
       mode,
       modelNames: settings.teams.models,
       isTrusted: (directory) => trustDecision(open.home.root, directory) === true,
+      sandbox: settings.teams.sandbox.mode,
       isPriced: isPricedBy(settings),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), signal },

@@ -19,6 +19,7 @@ import { defined } from "../../schema/defined.ts";
 import { changedMetadata, type PromptOverrides } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, newAgentName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { type SandboxMode, stricterMode } from "../../schema/permission-modes.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
@@ -50,6 +51,8 @@ export interface SpawnInput {
   readonly promptOverrides?: PromptOverrides;
   /** The limit for a spawner that is a lead's model: its own mode. */
   readonly maxMode?: PermissionMode;
+  /** Whether its commands run in the sandbox. */
+  readonly sandbox?: SandboxMode;
 }
 
 /** Returns the directory where a teammate is to work; it may not exist. */
@@ -66,6 +69,8 @@ interface DraftOptions {
   readonly modelNames?: Readonly<Record<string, string>> | undefined;
   /** Whether the user trusts a directory. */
   readonly isTrusted?: ((directory: string) => boolean) | undefined;
+  /** The sandbox mode of the settings. */
+  readonly sandbox?: SandboxMode | undefined;
 }
 
 /**
@@ -76,7 +81,7 @@ export function draftMember(
   ctx: OperationContext,
   config: TeamConfig,
   input: SpawnInput,
-  { types, bypassForbidden, modelNames, isTrusted }: DraftOptions = {},
+  { types, bypassForbidden, modelNames, isTrusted, sandbox = "off" }: DraftOptions = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   const type = spawnType(input.agentType, types);
@@ -120,7 +125,10 @@ export function draftMember(
     mode,
     allowedTools: unlessEmpty(input.allowedTools),
     disallowedTools: unlessEmpty(input.disallowedTools),
-    metadata: metadataOf(input, type.file === undefined ? undefined : cwd),
+    metadata: metadataOf(
+      { ...input, sandbox: spawnSandbox(input, sandbox, type.sandbox) },
+      type.file === undefined ? undefined : cwd,
+    ),
   });
 }
 
@@ -153,11 +161,19 @@ function isInvalidRule(rule: string): boolean {
 }
 
 function metadataOf(
-  { tools, worktree, metadata, budget = {}, promptOverrides = {} }: SpawnInput,
+  {
+    tools,
+    worktree,
+    metadata,
+    budget = {},
+    promptOverrides = {},
+    sandbox,
+  }: Omit<SpawnInput, "sandbox"> & { readonly sandbox: SandboxMode | undefined },
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(redactValue(metadata, ownSecrets()), {
     tools: unlessEmpty(tools),
+    sandbox,
     promptOverrides:
       Object.keys(promptOverrides).length > 0 ? redactValue(promptOverrides, ownSecrets()) : undefined,
     // The worktree contains only committed files, and its branch may have another version of the type.
@@ -208,6 +224,28 @@ export function spawnModel(
     requested === undefined || requested === "inherit" ? (leadModel ?? defaultModelName(env)) : requested;
   // A playbook's path may contain any character; every other name becomes part of a request.
   return isScripted(name) ? name : resolveModelName(name, names);
+}
+
+/**
+ * Selects the sandbox mode of a spawn that the settings do not give anyway: the requested one, else the type's, if that is
+ * stricter.
+ * @throws TeamError PERMISSION_DENIED for a weaker mode than `required` in the settings, or than a lead's model may choose
+ */
+function spawnSandbox(
+  { name, sandbox, maxMode }: SpawnInput,
+  setting: SandboxMode,
+  typeMode: SandboxMode = "off",
+): SandboxMode | undefined {
+  const isWeaker = sandbox !== undefined && stricterMode(sandbox, setting) !== sandbox;
+  if (isWeaker && (setting === "required" || maxMode !== undefined)) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `teams.sandbox.mode is ${setting}, so ${name} cannot have the sandbox ${sandbox}; it was not started.`,
+      { hint: "Leave out --sandbox, or change the setting." },
+    );
+  }
+  const mode = sandbox ?? stricterMode(setting, typeMode);
+  return mode === setting ? undefined : mode;
 }
 
 /** The rights that a spawn requests, and their limits. */

@@ -11,17 +11,18 @@ import { interruptedStart } from "../../launch/await-ready.ts";
 import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
+import type { SandboxMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { limitsOf } from "../../team/members/budget.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
 import { currentMode } from "../../team/members/permission-mode.ts";
 import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
-import { type IsPriced, requirePrice } from "../budget.ts";
+import type { IsPriced } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
 import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
 import { draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
+import { requirePrices, requireSandboxes } from "./requirements.ts";
 import {
   buildStart,
   deliverPrompt,
@@ -43,6 +44,8 @@ export interface SpawnOptions {
   readonly modelNames?: Readonly<Record<string, string>>;
   /** Whether the user trusts a directory; needed for worktrees that a model requests. */
   readonly isTrusted?: (directory: string) => boolean;
+  /** The sandbox mode of the settings. */
+  readonly sandbox?: SandboxMode;
   /** Whether the price of a model is known; needed for cost limits. */
   readonly isPriced?: IsPriced;
   /** Receives work that continues after the spawn (the shell snapshot); a command waits for it before it exits. */
@@ -91,7 +94,8 @@ export async function spawnTeammates(
       return draftMember(ctx, config, input, { ...options, types });
     }),
   );
-  requirePrices(config, drafts, options);
+  requirePrices(config, drafts, options.isPriced);
+  await requireSandboxes(drafts, options.sandbox, ctx.env);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Wait until the previous holder of each name is fully cleaned up.
   for (const { name } of drafts) await awaitEndingDone(ctx, name);
@@ -162,15 +166,6 @@ async function startDrafts(
   const spawned = starts.flatMap((start) => spawnedTeammate(ctx, start, outcomes, backend, why));
   if (failed.length > 0) throw spawnFailure(failed, spawned, remains, signal?.aborted === true);
   return spawned;
-}
-
-/** @throws TeamError INVALID_MODEL if a cost limit applies to a model without a known price */
-function requirePrices(config: TeamConfig, drafts: readonly NewMember[], { isPriced }: SpawnOptions): void {
-  if (isPriced === undefined) return;
-  for (const draft of drafts) {
-    const isLimited = [config, draft].some((one) => limitsOf(one)?.maxCostUsd !== undefined);
-    if (isLimited && draft.model !== undefined) requirePrice(draft.model, isPriced);
-  }
 }
 
 /** A member that is ready to start; its worktree, if requested, exists. */

@@ -7,7 +7,7 @@ import { ensureDir, entryOf } from "./fs.ts";
 /** Returns `$TEAMS_HOME`, else `$CLAUDE_CONFIG_DIR`, else `~/.claude` (protocol.md section 1). */
 export function rootDirectory(env: Env): string {
   const given = env.TEAMS_HOME || env.CLAUDE_CONFIG_DIR;
-  return given ? resolve(given) : join(env.HOME || homedir(), ".claude");
+  return given ? resolve(given) : join(homeDirectory(env), ".claude");
 }
 
 /**
@@ -20,6 +20,11 @@ export function withAbsoluteRoot(env: Env, cwd: () => string): Env {
   if (relative.length === 0) return env;
   const base = cwd();
   return { ...env, ...Object.fromEntries(relative.map((name) => [name, resolve(base, env[name] ?? "")])) };
+}
+
+/** Returns `$HOME`, else the home directory of the user's account. */
+export function homeDirectory(env: Env): string {
+  return env.HOME || homedir();
 }
 
 /** Returns `$XDG_RUNTIME_DIR/teams`, else `/tmp/teams-<uid>`. */

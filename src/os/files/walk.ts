@@ -27,6 +27,35 @@ export async function walkFiles(directory: string, options: WalkOptions): Promis
   return files.slice(0, options.limit);
 }
 
+interface FindOptions {
+  /** Wanted entries are returned, and not entered. */
+  isWanted(path: string, isDirectory: boolean): boolean;
+  /** Names of directories to skip. */
+  readonly skip: ReadonlySet<string>;
+  /** Maximum number of directories to read. */
+  readonly limit: number;
+}
+
+/** Returns the absolute paths of wanted entries below a directory, nearest first. Does not follow links. */
+export async function findEntries(directory: string, options: FindOptions): Promise<string[]> {
+  const found: string[] = [];
+  let open = [directory];
+  let read = 0;
+  while (open.length > 0 && read < options.limit) {
+    const below: string[] = [];
+    for (const at of open.slice(0, options.limit - read)) {
+      read += 1;
+      for (const entry of await entriesOf(at)) {
+        const path = join(at, entry.name);
+        if (options.isWanted(path, entry.isDirectory())) found.push(path);
+        else if (entry.isDirectory() && !options.skip.has(entry.name)) below.push(path);
+      }
+    }
+    open = below;
+  }
+  return found;
+}
+
 async function entriesOf(directory: string): Promise<import("node:fs").Dirent[]> {
   try {
     return await readdir(directory, { withFileTypes: true });

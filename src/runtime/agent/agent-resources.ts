@@ -6,10 +6,12 @@ import type { AnyTool } from "../../agent/tool.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { listDir } from "../../os/files/fs.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
+import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { mcpConfig } from "../../settings/mcp-servers.ts";
-import type { Settings } from "../../settings/settings-schema.ts";
+import type { LoadedSettings } from "../../settings/settings.ts";
 import { currentEventSubject } from "../../team/members/members.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
+import { isServerOutside } from "./agent-sandbox.ts";
 import { readDenialsOf } from "./read-denials.ts";
 
 /** The tools and prompt sections that the user and the project provide for every agent (protocol.md section 8). */
@@ -28,13 +30,15 @@ export interface AgentResources {
 /**
  * Reads the memory files and skills, and starts the MCP servers. Reads no file that a rule denies.
  * @param denials deny rules of the agent, in addition to those of its settings
+ * @param sandbox in which the servers' programs run
  * @param note reports each resource that is not available, one line with the reason
  */
 export async function openAgentResources(
   ctx: Pick<OperationContext, "home" | "ref" | "actor" | "cwd" | "env">,
-  settings: Settings,
+  settings: LoadedSettings,
   denials: readonly string[],
   note: (line: string) => void,
+  sandbox?: Sandbox | undefined,
 ): Promise<AgentResources> {
   const { root } = ctx.home;
   const isReadDenied = readDenialsOf(ctx, settings.permissions, denials);
@@ -48,7 +52,7 @@ export async function openAgentResources(
     size: memory.files.reduce((size, { text }) => size + text.length, 0),
     skills: count,
   });
-  const servers = await openServers(ctx, settings, note);
+  const servers = await openServers(ctx, settings, note, sandbox);
   return {
     tools: [...tools, ...servers.tools],
     memory: memorySection(memory.files),
@@ -82,8 +86,9 @@ async function openSkills(root: string, cwd: string, isReadDenied: IsReadDenied)
 
 async function openServers(
   { home, cwd, env }: Pick<OperationContext, "home" | "cwd" | "env">,
-  settings: Settings,
+  settings: LoadedSettings,
   note: (line: string) => void,
+  sandbox: Sandbox | undefined,
 ): Promise<Pick<AgentResources, "tools" | "close">> {
   const { servers, problems } = mcpConfig(home.root, cwd, settings);
   for (const problem of problems) note(`no tools from it: ${problem}`);
@@ -94,6 +99,8 @@ async function openServers(
     cwd,
     env: withoutModelCredentials(env, settings.teams.passSecrets),
     variables: env,
+    sandbox,
+    isOutside: (server) => isServerOutside(settings, server),
     onFailure: (server, reason) => note(`no tools from the MCP server ${server}: ${reason}`),
     onLeftOut: (server, tool, why) =>
       note(`the tool ${tool} of the MCP server ${server} is left out: ${why}`),

@@ -1,8 +1,6 @@
 import { type Agent, type AgentOptions, createAgent } from "../../agent/agent.ts";
 import { outputDirectory } from "../../agent/background/output-file.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
-import { type HookOptions, Hooks } from "../../agent/hooks/hooks.ts";
-import type { HookEvent, HooksSetting } from "../../agent/hooks/settings.ts";
 import type { Model } from "../../agent/model/model.ts";
 import { coversWholeTool } from "../../agent/permissions/rules.ts";
 import { type AgentType, agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
@@ -15,21 +13,20 @@ import { writeTool } from "../../agent/tools/write.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
 import { areTeamsOff, leadEnvironment } from "../../launch/agent-environment.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
-import type { Env } from "../../os/env.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import { agentId, agentName } from "../../schema/names.ts";
-import { additionalDirectories, bypassForbiddenBy } from "../../settings/settings.ts";
-import { currentEventSubject } from "../../team/members/members.ts";
+import { bypassForbiddenBy } from "../../settings/settings.ts";
 import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
-import { IdleHook } from "../../worker/gates/idle-hook.ts";
 import { TeamRoster } from "../../worker/prompts/roster.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
+import { agentHooks } from "./agent-hooks.ts";
 import { coordinates, memberNames, type PromptParts, systemPrompt } from "./agent-prompt.ts";
+import { workingDirectories } from "./agent-sandbox.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import { RECORDING_VARIABLE } from "./recording.ts";
 import { nonTeamTools, type SharedParts, subagentRunner } from "./subagents.ts";
@@ -68,7 +65,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
     // Marks the processes that a killed lead leaves behind. A teammate has the marker of its start already.
     ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
   };
-  const hooks = hooksOf(parts, env);
+  const hooks = agentHooks(parts, env);
   worker.planApproval.restrictModes((mode) =>
     mode === "bypassPermissions" ? bypassForbiddenBy(settings(), ctx.env) : undefined,
   );
@@ -83,7 +80,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
       ask: settings().permissions.ask,
       deny: deny(),
     }),
-    workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...additionalDirectories(settings(), ctx)],
+    workingDirs: () => workingDirectories(parts),
     readDirs: [outputDirectory(ctx.cwd), ...(parts.resources?.readDirs ?? [])],
     planFile: worker.planApproval.planFile,
     protectedDirs: [ctx.home.root],
@@ -92,7 +89,11 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
     ask: (request, signal) => worker.askPermission(request, signal),
   };
   const { passSecrets } = settings().teams;
-  const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, snapshot }, type.tools);
+  const subagent = subagentRunner(
+    parts,
+    { env, passSecrets, hooks, permissions, snapshot, sandbox: parts.sandbox },
+    type.tools,
+  );
   const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, denials), denials);
   // Checked per call: settings may stop denying a tool.
   const offers = (tool: AnyTool): boolean =>
@@ -114,6 +115,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
     env,
     passSecrets,
     snapshot,
+    sandbox: parts.sandbox,
     permissions,
     onEvent: (event) => {
       if (event.type === "compacted") roster.reset();
@@ -168,40 +170,6 @@ function withPlanTools(
 }
 
 const PLANNING_TOOLS = [readTool, globTool, grepTool];
-
-/** Creates the hooks of the settings, and the worker's idle hook with them. */
-function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentParts, env: Env): Hooks {
-  const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
-  const transcript = transcriptPath(ctx.home.root, sessionId);
-  const setting = (): HooksSetting => settings().hooks;
-  const { passSecrets, hooks: limits } = settings().teams;
-  const ran: HookOptions["onRan"] = (event, result, ms) =>
-    worker.onEvent({ type: "hook_ran", event, result, ms });
-  const hooks = new Hooks({
-    setting,
-    sessionId,
-    transcript,
-    cwd: ctx.cwd,
-    env,
-    passSecrets,
-    onNotice: notice,
-    onRan: ran,
-  });
-  const { maxContinuations } = limits;
-  const { name } = worker;
-  worker.idleHook = new IdleHook({
-    hooks,
-    role,
-    name,
-    ref: ctx.ref,
-    // A lead's type is that of the team's config: TeamCreate may change it.
-    agentType: () => currentEventSubject(ctx.ref, name).agentType ?? agentType,
-    transcript,
-    maxContinuations,
-    notice,
-  });
-  return hooks;
-}
 
 /** Returns the tools of its type, limited to its allowed ones, without those that a rule denies as a whole. */
 function toolsOf(

@@ -6,6 +6,7 @@ import type { PermissionRules } from "../../agent/permissions/rules.ts";
 import { type AgentType, agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import { composeSystem, SUBAGENT_SECTION } from "../../agent/prompts/system-prompt.ts";
 import { type Notes, openNotes } from "../../agent/prompts/type-notes.ts";
+import type { OpenSandbox } from "../../agent/sandbox/open-sandbox.ts";
 import { runSubagent, type SubagentResult } from "../../agent/subagent.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import { builtinTools } from "../../agent/tools/builtin-tools.ts";
@@ -34,6 +35,8 @@ export interface SharedParts {
   readonly settings: LiveSettings;
   /** Names of its only tools; all tools of its type if omitted. */
   readonly tools?: readonly string[] | undefined;
+  /** The sandbox of its commands, hooks and servers; undefined if they run as its user. */
+  readonly sandbox?: OpenSandbox | undefined;
   readonly resources?: Pick<AgentResources, "tools" | "memory" | "skills" | "readDirs">;
   /** The agent types; the built-in ones if omitted. */
   readonly types?: readonly AgentType[];
@@ -62,17 +65,18 @@ export function nonTeamTools(
   return chooseTools(base, { only: tools, without: deny });
 }
 
-/** Returns the prompt sections of the resources; the list of skills only if the agent has the tool to load them. */
+/** Returns the prompt sections of the resources and the sandbox; the list of skills only if the agent has the tool to load them. */
 export function resourceSections(
-  { resources }: Pick<SharedParts, "resources">,
+  { resources, sandbox }: Pick<SharedParts, "resources" | "sandbox">,
   tools: readonly string[],
 ): string[] {
   const { memory = "", skills = "" } = resources ?? {};
-  return [memory, tools.includes("Skill") ? skills : ""];
+  const walls = tools.includes("Bash") ? (sandbox?.description ?? "") : "";
+  return [memory, tools.includes("Skill") ? skills : "", walls];
 }
 
 /** The options that a subagent inherits from its agent. */
-type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "hooks" | "permissions">;
+type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "sandbox" | "hooks" | "permissions">;
 
 /**
  * Returns a function that runs subagents, with the agent's permissions and hooks, and their own model and conversation.

@@ -21,6 +21,7 @@ import { readStatus } from "../../team/records/read-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { Worker } from "../../worker/worker.ts";
 import { openAgentResources } from "../agent/agent-resources.ts";
+import { openAgentSandbox } from "../agent/agent-sandbox.ts";
 import { assembleAgent } from "../agent/assemble-agent.ts";
 import { openAgentType } from "../agent/load-agent-types.ts";
 import { modelsOf } from "../agent/models.ts";
@@ -163,7 +164,12 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const { permissions: rules } = settings;
   const type = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules };
   const { typeDenials, ...own } = await openAgentType(type, note);
-  const resources = await openAgentResources(ctx, settings, typeDenials, note);
+  const sandbox = await openAgentSandbox(
+    { ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined },
+    note,
+  );
+  if (sandbox !== undefined) lead.ends.push(sandbox.close);
+  const resources = await openAgentResources(ctx, settings, typeDenials, note, sandbox);
   lead.ends.push(resources.close);
   return assembleAgent({
     ctx,
@@ -172,6 +178,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     model: await modelFor(LEAD_NAME, undefined),
     modelFor,
     resources,
+    sandbox,
     agentType: DEFAULT_AGENT_TYPE,
     ...own,
     promptOverrides: plan.promptOverrides,
@@ -186,6 +193,9 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       },
       get modelNames() {
         return live().teams.models;
+      },
+      get sandbox() {
+        return live().teams.sandbox.mode;
       },
       get isPriced() {
         return isPricedBy(live());

@@ -1,3 +1,4 @@
+import { requireSandbox } from "../../agent/sandbox/require-sandbox.ts";
 import { type InProcessBackend, inProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { callersSocket } from "../../backend/tmux/server-for.ts";
 import { messageOf, TeamError } from "../../errors.ts";
@@ -34,6 +35,7 @@ export async function openRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   const settings = liveSettings(teamsHome(call.io.env).root, call.io.cwd, (problem) =>
     lead?.view.error(problem),
   );
+  if (settings().teams.sandbox.mode === "required") await requireSandbox("the lead", call.io.env);
   const open = plan.resumes === undefined ? createLedTeam : resumeRun;
   const opened = await open(call, plan, settings);
   lead = await removeTeamOnFailure({ plan, ctx: opened }, () =>

@@ -204,6 +204,7 @@ async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): P
     { operationContext },
     { modelsOf },
     { openAgentResources },
+    { openAgentSandbox },
     { openAgentType },
     { readMetadata, typesDirectory },
     { snapshotOf },
@@ -212,6 +213,7 @@ async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): P
     import("../operation-context.ts"),
     import("../agent/models.ts"),
     import("../agent/agent-resources.ts"),
+    import("../agent/agent-sandbox.ts"),
     import("../agent/load-agent-types.ts"),
     import("../../schema/member-metadata.ts"),
     import("../../launch/shell-snapshot.ts"),
@@ -232,7 +234,14 @@ async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): P
     },
     note,
   );
-  const resources = await openAgentResources(ctx, settings, [...typeDenials, ...(denied ?? [])], note);
+  const { addDirs } = flags;
+  const sandbox = await openAgentSandbox(
+    { ctx, name: member.name, settings: live, mode: readMetadata(member, "sandbox"), addDirs },
+    note,
+  );
+  if (sandbox !== undefined) self.ends.push(sandbox.close);
+  const denials = [...typeDenials, ...(denied ?? [])];
+  const resources = await openAgentResources(ctx, settings, denials, note, sandbox);
   self.ends.push(resources.close);
   return assembleAgent({
     ctx,
@@ -241,6 +250,7 @@ async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): P
     model: await modelFor(member.name, undefined),
     modelFor,
     resources,
+    sandbox,
     agentType: flags.agentType,
     ...own,
     promptOverrides: readMetadata(member, "promptOverrides") ?? {},
@@ -251,7 +261,7 @@ async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): P
     allowedTools: flags.allowedTools,
     disallowedTools: flags.disallowedTools,
     tools: flags.tools,
-    addDirs: flags.addDirs,
+    addDirs,
     snapshot: snapshotOf(io.env),
   });
 }

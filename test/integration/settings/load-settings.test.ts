@@ -281,3 +281,64 @@ describe("loadSettings", () => {
     expect(permittedMode("acceptEdits", load({}), off)).toBe("acceptEdits");
   });
 });
+
+describe("teams.sandbox", () => {
+  const sandbox = (files: Omit<Files, "user" | "project"> & { user?: object; project?: unknown }) =>
+    load({
+      ...files,
+      user: { teams: { sandbox: files.user } },
+      project: { teams: { sandbox: files.project } },
+    }).teams.sandbox;
+  const user = { mode: "auto", network: ["a.example", "b.example"], write: ["~/out"], read: ["~/.npmrc"] };
+
+  it("is off without a setting", () => {
+    expect(load({}).teams.sandbox).toEqual({ mode: "off", network: "none", write: [], read: [] });
+  });
+
+  it.each<[string, object, object]>([
+    ["a stricter mode", { mode: "required" }, { mode: "required" }],
+    ["no weaker mode", { mode: "off" }, {}],
+    ["fewer hosts", { network: ["b.example", "c.example"] }, { network: ["b.example"] }],
+    ["no network", { network: "none" }, { network: "none" }],
+    ["no larger network", { network: "allow" }, {}],
+    ["no places", { write: ["/"], read: ["~/.ssh"] }, {}],
+    ["nothing invalid", { mode: "on", network: 7 }, {}],
+  ])("takes %s from an untrusted project", (_, project, expected) => {
+    expect(sandbox({ user, project })).toEqual({ ...user, ...expected });
+  });
+
+  it("takes everything from a trusted project, and the administrator's keys over it", () => {
+    const managed = { teams: { sandbox: { mode: "required" } } };
+    expect(sandbox({ user, project: { mode: "off", network: "allow" }, trusted: true, managed })).toEqual({
+      ...user,
+      mode: "required",
+      network: "allow",
+    });
+  });
+
+  it("names the ignored parts of an untrusted project", () => {
+    const { ignored } = load({
+      project: { teams: { sandbox: { mode: "auto", write: ["/"] }, record: true } },
+    });
+    expect(ignored).toEqual([expect.stringMatching(/settings\.json: teams\.sandbox\.write, teams\.record$/)]);
+  });
+
+  it("tells the user's own hooks and servers from the project's", () => {
+    const hook = (command: string) => ({ Stop: [{ hooks: [{ type: "command", command }] }] });
+    const { own } = load({
+      trusted: true,
+      user: { hooks: hook("mine"), mcpServers: { a: { command: "a" } } },
+      project: { hooks: hook("theirs"), mcpServers: { b: { command: "b" } } },
+    });
+    expect(hookCommands(own?.hooks ?? {}, "Stop", [])).toMatchObject([{ command: "mine" }]);
+    expect(own?.mcpServers).toEqual({ a: { command: "a" } });
+  });
+
+  it.each<[object, RegExp]>([
+    [{ mode: "on" }, /settings\.json: teams\.sandbox\.mode: /],
+    [{ network: ["https://a.example/x"] }, /teams\.sandbox\.network.*: /],
+    [{ write: ["relative"] }, /teams\.sandbox\.write\[0\]: must be an absolute path, or begin with ~\//],
+  ])("is refused with its place if it is invalid: %j", (invalid, message) => {
+    expect(() => sandbox({ user: invalid })).toThrow(message);
+  });
+});

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { draftMember, type SpawnInput, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
 import { buildStart } from "../../../../src/operations/spawn/start-steps.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
+import { readMetadata } from "../../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
+import type { PermissionMode, SandboxMode } from "../../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import { currentMode, setMode } from "../../../../src/team/members/permission-mode.ts";
@@ -141,3 +142,44 @@ test("drafting a member › refuses bypassPermissions if a setting forbids it, a
     /forbidden by a setting; dev was not started/,
   );
 });
+
+test.each<[string, Parameters<typeof sandboxOf>[0], string | undefined]>([
+  ["no mode of its own if nothing names one", {}, undefined],
+  ["the requested mode", { requested: "auto" }, "auto"],
+  ["a person's weaker mode", { setting: "auto", requested: "off" }, "off"],
+  ["its type's stricter mode", { setting: "auto", type: "required" }, "required"],
+  ["no weaker mode of its type", { setting: "auto", type: "off" }, undefined],
+])("a new teammate › has %s as its sandbox", async (_, given, expected) => {
+  expect(await sandboxOf(given)).toBe(expected);
+});
+
+test.each<[string, Parameters<typeof sandboxOf>[0]]>([
+  ["a weaker sandbox than the settings require", { setting: "required", requested: "auto" }],
+  ["a weaker sandbox from a lead's model", { setting: "auto", requested: "off", maxMode: "default" }],
+])("a new teammate › cannot have %s", async (_, given) => {
+  await expect(sandboxOf(given)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+});
+
+/** Returns the sandbox mode in the metadata of a new teammate. */
+async function sandboxOf(given: {
+  readonly setting?: SandboxMode;
+  readonly requested?: SandboxMode;
+  readonly type?: SandboxMode;
+  readonly maxMode?: PermissionMode;
+}): Promise<SandboxMode | undefined> {
+  const ref = await testTeam();
+  const { setting, requested, type, maxMode } = given;
+  const typed = { ...spawnType(undefined), name: "typed", ...(type === undefined ? {} : { sandbox: type }) };
+  const draft = draftMember(
+    contextOf(ref),
+    readTeam(ref),
+    {
+      name: "dev",
+      agentType: "typed",
+      ...(requested === undefined ? {} : { sandbox: requested }),
+      ...(maxMode === undefined ? {} : { maxMode }),
+    },
+    { types: { types: [typed], problems: [], ignored: [] }, sandbox: setting },
+  );
+  return readMetadata(draft, "sandbox");
+}

@@ -1,0 +1,80 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
+import type { Env } from "../../../src/os/env.ts";
+import { runCommandGroup } from "../../../src/os/process/command-group.ts";
+import { atMost, type Bench, type Figure, type Room } from "../figure.ts";
+import { sample } from "../support/samples.ts";
+import { scratch } from "../support/scratch.ts";
+
+/** Milliseconds that a command may take longer in the sandbox. */
+const LIMIT = 10;
+
+/** The cost of the sandbox for one command, in a directory like that of a project. */
+export const sandbox: Bench = {
+  name: "sandbox",
+  title: "The sandbox",
+  short: false,
+  async run(room: Room): Promise<readonly Figure[]> {
+    const [place] = room.places;
+    if (place === undefined) return [];
+    const cwd = project(scratch(place));
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+    const started = performance.now();
+    const opened = await openSandbox({
+      setting: { network: "none", write: [], read: [] },
+      workingDirs: () => [cwd],
+      roots: [],
+      visible: [],
+      home: process.env.HOME ?? "/",
+      env,
+      passSecrets: [],
+    });
+    if ("reason" in opened) return [];
+    const start = performance.now() - started;
+    const times = room.amount(200, 50);
+    const program = { file: "sh", args: ["-c", ":"], env };
+    try {
+      const plain = await sample(times, () => runIn(cwd, program));
+      const inside = await sample(times, async () => runIn(cwd, await opened.wrap(program, cwd)));
+      const cost = inside.median - plain.median;
+      return [
+        {
+          what: "a command in the sandbox takes longer by, p50",
+          value: cost,
+          unit: "ms",
+          goal: atMost(LIMIT, "ms", cost),
+          references: [{ what: "the command outside", value: plain.median }],
+        },
+        { what: "opening the sandbox of an agent", value: start, unit: "ms" },
+      ];
+    } finally {
+      await opened.close();
+    }
+  },
+};
+
+/** Creates a project with 200 directories, some protected files and a repository. */
+function project(directory: string): string {
+  for (let i = 0; i < 200; i += 1) mkdirSync(join(directory, `package-${i}`, "src"), { recursive: true });
+  for (const path of [".git/hooks", ".git/objects", ".git/refs", ".claude", ".vscode", "package-1/.vscode"])
+    mkdirSync(join(directory, path), { recursive: true });
+  writeFileSync(join(directory, ".git/HEAD"), "ref: refs/heads/main\n");
+  for (const file of [".git/config", ".mcp.json", ".envrc"]) writeFileSync(join(directory, file), "");
+  return directory;
+}
+
+async function runIn(
+  cwd: string,
+  { file, args, env }: { readonly file: string; readonly args: readonly string[]; readonly env: Env },
+): Promise<void> {
+  const { signal } = new AbortController();
+  const end = await runCommandGroup(file, args, {
+    cwd,
+    env,
+    timeoutMs: 10_000,
+    signal,
+    onOutput: () => undefined,
+  });
+  if (end.code !== 0) throw new Error(`The command ended with ${end.code ?? end.failure}.`);
+}

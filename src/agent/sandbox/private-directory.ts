@@ -1,0 +1,52 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { systemClock } from "../../os/clock.ts";
+import { ensureOwnDirectory, scratchDirectory } from "../../os/files/app-directories.ts";
+import { createWhole } from "../../os/files/atomic-write.ts";
+import { ensureDir, entryOf, listDir, removeTree } from "../../os/files/fs.ts";
+import { identityOf, ownIdentity } from "../../os/process/identity.ts";
+
+/** The private files of one sandbox, in a directory that only this user can enter. */
+export interface PrivateDirectory {
+  readonly tmp: string;
+  readonly varTmp: string;
+  /** An empty file that appears in the place of hidden files. */
+  readonly emptyFile: string;
+  readonly proxySocket: string;
+  remove(): void;
+}
+
+const NAME = /^sandbox-(\d+)-[0-9a-f]{12}$/;
+/** Milliseconds after which the directory of a process that seems dead is removed: another container may share /tmp. */
+const RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
+
+/** Creates the directory, and removes old ones of killed agents. @throws TeamError PERMISSION_DENIED */
+export function createPrivateDirectory(): PrivateDirectory {
+  const scratch = scratchDirectory();
+  ensureOwnDirectory(scratch);
+  removeOld(scratch);
+  const path = join(scratch, `sandbox-${ownIdentity().pid}-${randomBytes(6).toString("hex")}`);
+  const [tmp, varTmp, emptyFile] = [join(path, "tmp"), join(path, "var-tmp"), join(path, "empty")];
+  ensureOwnDirectory(path);
+  for (const directory of [tmp, varTmp]) ensureDir(directory);
+  createWhole(emptyFile, "");
+  const remove = (): void => removeTree(path);
+  process.once("exit", remove);
+  return {
+    ...{ tmp, varTmp, emptyFile, proxySocket: join(path, "proxy") },
+    remove: () => {
+      process.off("exit", remove);
+      remove();
+    },
+  };
+}
+
+function removeOld(scratch: string): void {
+  for (const name of listDir(scratch)) {
+    const pid = Number(NAME.exec(name)?.[1]);
+    if (Number.isNaN(pid) || identityOf(pid) !== undefined) continue;
+    const path = join(scratch, name);
+    const age = systemClock.now() - Number(entryOf(path)?.mtimeMs ?? 0);
+    if (age > RETENTION_MS) removeTree(path);
+  }
+}

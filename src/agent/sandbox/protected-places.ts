@@ -1,0 +1,56 @@
+import { basename, join } from "node:path";
+import { entryOf, isDirectory, listDir } from "../../os/files/fs.ts";
+import { findEntries } from "../../os/files/walk.ts";
+import { protectedReason } from "../permissions/protected-paths.ts";
+
+/** Directories of generated or foreign files: their protected names have no effect there, and there are many. */
+const SKIPPED: ReadonlySet<string> = new Set([
+  ...[".git", "node_modules", "target", "dist", "build", "out", "vendor", "venv", ".venv", "__pycache__"],
+  ...[".cache", ".next", ".tox", "bower_components", "coverage"],
+]);
+/** Directories that one search reads. */
+const MAX_DIRECTORIES = 2_000;
+
+/** The protected entries of some directories. */
+export class ProtectedFiles {
+  readonly #roots: readonly string[];
+  /** By directory: its names and modification time at the last look, and the protected entries then. */
+  readonly #known = new Map<string, { readonly state: string; readonly paths: readonly string[] }>();
+
+  /** @param roots directories of teams */
+  constructor(roots: readonly string[]) {
+    this.#roots = roots;
+  }
+
+  /** Returns the protected entries at the top of a directory. Fast if it has not changed since the last call. */
+  at(directory: string): readonly string[] {
+    if (!isDirectory(directory)) return [];
+    const names = listDir(directory);
+    const state = [entryOf(directory)?.mtimeMs, ...names].join("/");
+    const known = this.#known.get(directory);
+    if (known?.state === state) return known.paths;
+    const paths = names
+      .map((name) => join(directory, name))
+      .filter((path) => isProtected(path, entryOf(path)?.isDirectory() === true, this.#roots));
+    this.#known.set(directory, { state, paths });
+    return paths;
+  }
+
+  /** Returns the protected entries at any depth of a directory, as far as a bounded search finds them. */
+  below(directory: string): Promise<string[]> {
+    return findEntries(directory, {
+      isWanted: (path, isDirectoryThere) => isProtected(path, isDirectoryThere, this.#roots),
+      skip: SKIPPED,
+      limit: MAX_DIRECTORIES,
+    });
+  }
+}
+
+/** Name of an entry that no table names: only a directory that is protected as a whole protects it. */
+const ANY_ENTRY = "any-entry";
+
+/** A `.git` directory does not count as a whole: parts of it are writable. */
+function isProtected(path: string, isDirectoryThere: boolean, roots: readonly string[]): boolean {
+  if (!isDirectoryThere) return protectedReason(path, roots) !== undefined;
+  return basename(path) !== ".git" && protectedReason(join(path, ANY_ENTRY), roots) !== undefined;
+}

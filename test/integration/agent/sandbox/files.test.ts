@@ -1,0 +1,130 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+
+const write = (path: string, text: string): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+};
+
+describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped: ${noSandboxHere})`, () => {
+  test("writes in the working directory and in its own /tmp, and nowhere else", async () => {
+    const { bash, home, project } = await sandboxedAgent({
+      also: [],
+      prepare: (at) => write(join(at, "other/a"), ""),
+    });
+    const result = await bash(
+      `echo in > made; echo t > /tmp/t; echo x > ${home}/other/b; echo x > /etc/teams-test`,
+    );
+    expect(result.isError).toBe(true);
+    expect(readFileSync(join(project, "made"), "utf8")).toBe("in\n");
+    expect(existsSync(join(home, "other/b"))).toBe(false);
+    expect(existsSync("/etc/teams-test")).toBe(false);
+    expect((await bash("cat /tmp/t")).content).toBe("t");
+    expect(existsSync("/tmp/t")).toBe(false);
+  });
+
+  test("sees no keys and logins, even in a working directory", async () => {
+    const secrets = [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".claude/.credentials.json"];
+    const { bash, home } = await sandboxedAgent({
+      also: [""],
+      prepare: (at) => {
+        for (const secret of secrets) write(join(at, secret), "TOP SECRET");
+        write(join(at, "plain"), "readable");
+      },
+    });
+    const result = await bash(
+      `cat ${home}/plain; for f in ${secrets.join(" ")}; do cat ${home}/$f; done; ls -A ${home}/.ssh`,
+    );
+    expect(result.content).toContain("readable");
+    expect(result.content).not.toContain("SECRET");
+    expect(result.content).not.toContain("id_ed25519\n");
+  });
+
+  test("reads a hidden file that a setting names", async () => {
+    const { bash, home } = await sandboxedAgent({
+      also: [""],
+      setting: { read: ["~/.npmrc"] },
+      prepare: (at) => {
+        write(join(at, ".npmrc"), "registry=x");
+        write(join(at, ".netrc"), "TOP SECRET");
+      },
+    });
+    expect((await bash(`cat ${home}/.npmrc ${home}/.netrc; echo x > ${home}/.npmrc`)).content).toContain(
+      "registry=x",
+    );
+    expect(readFileSync(join(home, ".npmrc"), "utf8")).toBe("registry=x");
+  });
+
+  test("cannot change, replace or create the files from which other programs run commands", async () => {
+    const guarded = [
+      ".mcp.json",
+      ".envrc",
+      ".vscode/tasks.json",
+      "sub/.vscode/tasks.json",
+      ".husky/pre-commit",
+    ];
+    const { bash, project } = await sandboxedAgent({
+      prepare: (_, at) => {
+        for (const file of guarded) write(join(at, file), "mine");
+      },
+    });
+    await bash(
+      `${guarded.map((file) => `echo x > ${file}; rm -f ${file}; echo x > n; mv n ${file}`).join("; ")}
+       mv .vscode v; mkdir -p .claude; echo '{}' > .claude/settings.json; mv .claude c`,
+    );
+    for (const file of guarded) expect(readFileSync(join(project, file), "utf8"), file).toBe("mine");
+    expect(readdirSync(join(project, ".claude"))).toEqual([]);
+  });
+
+  test("cannot change a protected file through a link", async () => {
+    const { bash, project } = await sandboxedAgent({
+      prepare: (_, at) => {
+        write(join(at, "shared/mcp.json"), "mine");
+        symlinkSync("shared/mcp.json", join(at, ".mcp.json"));
+      },
+    });
+    await bash("echo x > .mcp.json; echo x > shared/mcp.json");
+    expect(readFileSync(join(project, "shared/mcp.json"), "utf8")).toBe("mine");
+  });
+
+  test("protects a file that appeared after the sandbox was opened", async () => {
+    const { bash, project } = await sandboxedAgent();
+    write(join(project, ".envrc"), "mine");
+    await bash("echo x > .envrc");
+    expect(readFileSync(join(project, ".envrc"), "utf8")).toBe("mine");
+  });
+
+  test("has no secret variable, no socket of the session and no terminal of its starter", async () => {
+    const { bash } = await sandboxedAgent({
+      env: {
+        GITHUB_TOKEN: "abcdefgh",
+        SSH_AUTH_SOCK: "/run/x",
+        TMUX: "/tmp/tmux-0/default,1,0",
+        PLAIN: "kept",
+      },
+    });
+    const { content } = await bash("env; ls /run/user 2>&1; ls /tmp");
+    expect(content).toContain("PLAIN=kept");
+    expect(content).not.toMatch(/GITHUB_TOKEN|SSH_AUTH_SOCK|^TMUX=/m);
+    expect(content).not.toContain("tmux-");
+  });
+
+  test("leaves no file behind when its sandbox is closed", async () => {
+    const agent = await sandboxedAgent();
+    const { args } = await agent.sandbox.wrap({ file: "true", args: [], env: agent.env }, agent.project);
+    const own = dirname(args[args.indexOf("/tmp") - 1] ?? "");
+    expect(statSync(own).mode & 0o77).toBe(0);
+    await agent.sandbox.close();
+    expect(existsSync(own)).toBe(false);
+  });
+});

@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
+import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+
+function repository(directory: string): void {
+  git(directory, "init", "-q", "-b", "main");
+  writeFileSync(join(directory, "a"), "1\n");
+  git(directory, "add", "a");
+  git(directory, "commit", "-qm", "first");
+}
+
+const COMMIT = 'git add -A && git commit -qm "from the sandbox" && git log --format=%s -1';
+
+describe.skipIf(noSandboxHere !== undefined)(`git in the sandbox (skipped: ${noSandboxHere})`, () => {
+  test("commits, branches, merges, rebases and stashes", async () => {
+    const { bash, project } = await sandboxedAgent({ env: GIT_IDENTITY, prepare: (_, at) => repository(at) });
+    const result = await bash(
+      `set -e; echo 2 > b; ${COMMIT}; git checkout -q -b topic; echo 3 > c; ${COMMIT}; git checkout -q main;
+       echo 4 > d; ${COMMIT}; git rebase -q main topic; git checkout -q main; git merge -q --no-ff -m merged topic;
+       echo 5 > a; git stash -q; git stash pop -q; git tag v1; git gc -q; git status --short`,
+    );
+    expect(result).toMatchObject({ isError: false, content: expect.stringContaining("from the sandbox") });
+    expect(git(project, "log", "--format=%s", "-1")).toBe("merged");
+  });
+
+  test("commits in a linked worktree, and creates another one in the working directory", async () => {
+    const { context, home, bash, project } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (at, main) => {
+        repository(main);
+        git(main, "worktree", "add", "-q", "-b", "side", join(at, "side"));
+      },
+      also: ["side"],
+    });
+    const side = join(home, "side");
+    const there = { ...context, cwd: side };
+    const { bashTool } = await import("../../../../src/agent/tools/bash.ts");
+    const result = await bashTool.execute({ command: `echo 2 > b; ${COMMIT}` }, there);
+    expect(result).toMatchObject({ isError: false });
+    expect(git(project, "log", "--format=%s", "-1", "side")).toBe("from the sandbox");
+    expect(
+      await bash("git worktree add -q -b more .worktrees/more && git -C .worktrees/more status --short"),
+    ).toMatchObject({
+      isError: false,
+    });
+  });
+
+  test("commits below the top of the repository", async () => {
+    const { context, project } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (_, at) => {
+        repository(at);
+        mkdirSync(join(at, "sub"));
+      },
+    });
+    const { bashTool } = await import("../../../../src/agent/tools/bash.ts");
+    const result = await bashTool.execute(
+      { command: `echo 2 > b; ${COMMIT}` },
+      { ...context, cwd: join(project, "sub") },
+    );
+    expect(result).toMatchObject({ isError: false });
+  });
+
+  test("cannot change what makes git run commands", async () => {
+    const { bash, project } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (at, main) => {
+        repository(main);
+        mkdirSync(join(main, "own-hooks"));
+        git(main, "config", "core.hooksPath", "own-hooks");
+        git(main, "worktree", "add", "-q", "-b", "side", join(at, "side"));
+      },
+      also: ["side"],
+    });
+    const config = readFileSync(join(project, ".git/config"), "utf8");
+    await bash(`
+      git config core.fsmonitor evil; git config --worktree core.fsmonitor evil
+      echo evil > .git/hooks/pre-commit; mv .git/hooks .git/h; mv .git .g; rm -rf .git/hooks
+      echo evil > .git/config; rm -f .git/config; mv a .git/config
+      echo evil > own-hooks/pre-commit; mv own-hooks o
+      echo evil > ../side/.git; rm -f ../side/.git; echo /evil > .git/worktrees/side/commondir
+      echo evil > .git/worktrees/side/config.worktree`);
+    expect(readFileSync(join(project, ".git/config"), "utf8")).toBe(config);
+    for (const path of [".git/hooks/pre-commit", "own-hooks/pre-commit", ".g", ".git/h", "o"])
+      expect(existsSync(join(project, path)), path).toBe(false);
+    expect(readFileSync(join(project, ".git/worktrees/side/commondir"), "utf8").trim()).toBe("../..");
+    expect(git(join(project, "../side"), "status", "--short")).toBe("");
+  });
+
+  test("creates no hooks where a repository has none", async () => {
+    const { bash, project } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (_, at) => {
+        git(at, "init", "-q", "-b", "main", "--template=");
+      },
+    });
+    await bash("mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit");
+    expect(existsSync(join(project, ".git/hooks/pre-commit"))).toBe(false);
+  });
+
+  test("does not open another repository that a forged .git file names", async () => {
+    const { bash, home } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (at, project) => {
+        mkdirSync(join(at, "victim"));
+        repository(join(at, "victim"));
+        writeFileSync(join(project, ".git"), `gitdir: ${join(at, "victim/.git")}\n`);
+      },
+    });
+    await bash("git commit -q --allow-empty -m forged");
+    expect(git(join(home, "victim"), "log", "--format=%s")).toBe("first");
+  });
+});

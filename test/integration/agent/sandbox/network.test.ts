@@ -1,0 +1,100 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openConnectProxy } from "../../../../src/os/net/connect-proxy.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+
+/** Starts a server on loopback that answers with a text. @returns its port */
+async function server(text: string): Promise<number> {
+  const made = createServer((_, response) => response.end(text));
+  await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void made.close());
+  return (made.address() as AddressInfo).port;
+}
+
+/** A program that asks the proxy of the environment: with CONNECT, and with a plain request. */
+const THROUGH_PROXY = `
+const http = require("node:http");
+const proxy = new URL(process.env.HTTP_PROXY);
+const [, host, port] = process.argv;
+const options = { host: proxy.hostname, port: proxy.port };
+http.request({ ...options, method: "CONNECT", path: host + ":" + port }).on("connect", (answer, socket) => {
+  console.log("connect", answer.statusCode);
+  socket.end();
+}).on("error", (error) => console.log("connect", error.code)).end();
+http.get({ ...options, path: "http://" + host + ":" + port + "/", headers: { host } }, (answer) => {
+  answer.setEncoding("utf8").on("data", (text) => console.log("get", answer.statusCode, text.trim()));
+}).on("error", (error) => console.log("get", error.code));`;
+
+const ask = (host: string, port: number): string => `node -e '${THROUGH_PROXY}' ${host} ${port} | sort`;
+
+describe.skipIf(noSandboxHere !== undefined)(`the network of a sandbox (skipped: ${noSandboxHere})`, () => {
+  test("reaches the hosts of a list through the proxy, and no other host", async () => {
+    const port = await server("hello");
+    const { bash } = await sandboxedAgent({ setting: { network: ["127.0.0.1"] } });
+    expect((await bash(ask("127.0.0.1", port))).content).toBe("connect 200\nget 200 hello");
+    expect((await bash(ask("example.org", 443))).content).toBe(
+      "connect 403\nget 403 teams.sandbox.network does not name example.org.",
+    );
+    const direct = `node -e 'require("net").connect(${port}, "127.0.0.1").on("error", (e) => console.log(e.code))'`;
+    expect((await bash(direct)).content).toBe("ECONNREFUSED");
+  });
+
+  test("reaches no private address that the list does not name", async () => {
+    const port = await server("hello");
+    const { bash } = await sandboxedAgent({ setting: { network: ["*.example.org"] } });
+    expect((await bash(ask("127.0.0.1", port))).content).toContain("connect 403");
+    expect((await bash(ask("localhost", port))).content).toContain("connect 403");
+  });
+
+  test("is this machine's if everything is allowed", async () => {
+    const port = await server("hello");
+    const { bash } = await sandboxedAgent({ setting: { network: "allow" } });
+    const get = `node -e 'require("http").get("http://127.0.0.1:${port}", (r) => r.pipe(process.stdout))'`;
+    expect((await bash(get)).content).toBe("hello");
+  });
+});
+
+describe("openConnectProxy", () => {
+  test("refuses a name that leads to an address which is not allowed", async () => {
+    const port = await server("hello");
+    const path = join(temporaryDirectory(), "proxy");
+    const proxy = await openConnectProxy({ listen: { path }, mayReach: () => true, mayConnect: () => false });
+    onTestFinished(() => proxy.close());
+    expect(
+      await answerOf(connect({ path }), `CONNECT localhost:${port} HTTP/1.1\r\nHost: x\r\n\r\n`),
+    ).toMatch(/^HTTP\/1.1 502 [\s\S]*localhost leads to/);
+  });
+
+  test("answers on loopback only to a client with its token", async () => {
+    const port = await server("hello");
+    const proxy = await openConnectProxy({
+      listen: "loopback",
+      token: "t0ken",
+      mayReach: () => true,
+      mayConnect: () => true,
+    });
+    onTestFinished(() => proxy.close());
+    const request = (token: string) =>
+      `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nProxy-Authorization: Basic ${Buffer.from(`teams:${token}`).toString("base64")}\r\n\r\n`;
+    const to = () => connect({ host: "127.0.0.1", port: proxy.port ?? 0 });
+    expect(await answerOf(to(), request("wrong"))).toMatch(/^HTTP\/1.1 403 /);
+    expect(await answerOf(to(), request("t0ken"))).toMatch(/^HTTP\/1.1 200 [\s\S]*hello/);
+  });
+});
+
+function answerOf(socket: ReturnType<typeof connect>, request: string): Promise<string> {
+  onTestFinished(() => void socket.destroy());
+  return new Promise((resolve, reject) => {
+    let text = "";
+    socket.on("error", reject);
+    socket.on("data", (bytes) => {
+      text += bytes.toString();
+    });
+    socket.on("end", () => resolve(text));
+    socket.write(request);
+  });
+}

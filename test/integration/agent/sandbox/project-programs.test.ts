@@ -1,0 +1,105 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Hooks } from "../../../../src/agent/hooks/hooks.ts";
+import { hooksSetting } from "../../../../src/agent/hooks/settings.ts";
+import { connectServers } from "../../../../src/agent/mcp/servers.ts";
+import { scriptFile } from "../../../support/processes/script-process.ts";
+import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+
+const server = scriptFile("mcp/server");
+
+/** Copies the server's script to where the sandbox shows it: /tmp is private inside. */
+function inProject(project: string): string {
+  const file = join(project, "server.mjs");
+  copyFileSync(server(), file);
+  return file;
+}
+
+describe.skipIf(noSandboxHere !== undefined)(`programs of a project (skipped: ${noSandboxHere})`, () => {
+  test("hooks run in the sandbox, and the user's own hooks outside", async () => {
+    const { sandbox, project, home, env } = await sandboxedAgent({ env: { A_TOKEN: "abcdefgh" } });
+    const command = (name: string) => `echo "$A_TOKEN" > ${name}; echo x > ${home}/by-${name}; exit 0`;
+    const notices: string[] = [];
+    const hooks = new Hooks({
+      setting: hooksSetting.parse({
+        Stop: [{ hooks: ["project", "user"].map((name) => ({ type: "command", command: command(name) })) }],
+      }),
+      sessionId: "s",
+      cwd: project,
+      env,
+      sandbox,
+      isOwn: (_, text) => text === command("user"),
+      onNotice: (_, text) => notices.push(text),
+    });
+    await hooks.run("Stop", {}, new AbortController().signal);
+    expect(notices).toEqual([]);
+    expect(readFileSync(join(project, "project"), "utf8")).toBe("\n");
+    expect(readFileSync(join(project, "user"), "utf8")).toBe("abcdefgh\n");
+    expect(existsSync(join(home, "by-project"))).toBe(false);
+    expect(existsSync(join(home, "by-user"))).toBe(true);
+  });
+
+  test("a hook that the sandbox cannot start is a failed hook", async () => {
+    const { project, env } = await sandboxedAgent();
+    const notices: string[] = [];
+    const hooks = new Hooks({
+      setting: hooksSetting.parse({ Stop: [{ hooks: [{ type: "command", command: "echo x > ran" }] }] }),
+      sessionId: "s",
+      cwd: project,
+      env,
+      sandbox: { wrap: () => Promise.reject(new Error("no room")) },
+      onNotice: (_, text) => notices.push(text),
+    });
+    await hooks.run("Stop", {}, new AbortController().signal);
+    expect(notices.join()).toContain("no room");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test.each([true, false])(
+    "a stdio server runs in the sandbox unless it is excepted (%s)",
+    async (isExcepted) => {
+      const { sandbox, project, home, env } = await sandboxedAgent({
+        prepare: (at) => {
+          mkdirSync(join(at, "logs"));
+          writeFileSync(join(at, "logs/log"), "");
+        },
+      });
+      const log = join(home, "logs/log");
+      const failures: string[] = [];
+      const { tools, close } = await connectServers({
+        servers: {
+          local: { command: process.execPath, args: [inProject(project), log], env: { OWN_TOKEN: "given" } },
+        },
+        cwd: project,
+        env,
+        variables: env,
+        sandbox,
+        isOutside: () => isExcepted,
+        onFailure: (_, reason) => failures.push(reason),
+        onLeftOut: () => undefined,
+      });
+      onTestFinished(close);
+      // It writes its log outside of the working directory, which fails its start in the sandbox.
+      expect(tools.length > 0).toBe(isExcepted);
+      expect(failures.join()).toMatch(isExcepted ? /^$/ : /EROFS|ENOENT|read-only/i);
+    },
+  );
+
+  test("a stdio server answers from the sandbox", async () => {
+    const { sandbox, project, env } = await sandboxedAgent();
+    const { tools, close } = await connectServers({
+      servers: {
+        local: { command: process.execPath, args: [inProject(project), join(project, "log")], env: {} },
+      },
+      cwd: project,
+      env,
+      variables: env,
+      sandbox,
+      onFailure: (_, reason) => expect.fail(reason),
+      onLeftOut: () => undefined,
+    });
+    onTestFinished(close);
+    expect(tools.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
+import { type OpenSandbox, openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
+import type { SandboxSetting } from "../../../src/agent/sandbox/settings.ts";
+import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
+import { bashTool } from "../../../src/agent/tools/bash.ts";
+import { findSandbox } from "../../../src/os/sandbox/find-sandbox.ts";
+import { temporaryDirectory } from "../files/temporary-directory.ts";
+
+const found = await findSandbox(process.env);
+/** Why tests with a real sandbox are skipped here; undefined if they run. */
+export const noSandboxHere = "reason" in found ? found.reason : undefined;
+
+export interface SandboxedAgent {
+  /** Home directory; it holds the project. */
+  readonly home: string;
+  readonly project: string;
+  readonly env: Record<string, string | undefined>;
+  readonly sandbox: OpenSandbox;
+  readonly context: ToolContext;
+  bash(command: string, input?: Readonly<Record<string, unknown>>): Promise<ToolResult>;
+}
+
+interface Options {
+  readonly setting?: Partial<SandboxSetting>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Working directories besides the project, by their names in the home directory; "" is the home directory. */
+  readonly also?: readonly string[];
+  /** Prepares files before the sandbox is opened. */
+  prepare?(home: string, project: string): void;
+}
+
+/** Opens the sandbox of an agent that works in `~/project`, with a private home directory. */
+export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAgent> {
+  const home = realpathSync(temporaryDirectory());
+  const project = join(home, "project");
+  const root = join(home, ".claude");
+  for (const path of [project, root]) mkdirSync(path);
+  options.prepare?.(home, project);
+  const env = { PATH: process.env.PATH, HOME: home, ...options.env };
+  const workingDirs = [project, ...(options.also ?? []).map((name) => join(home, name))];
+  const opened = await openSandbox({
+    setting: { network: "none", write: [], read: [], ...options.setting },
+    workingDirs: () => workingDirs,
+    roots: [root],
+    visible: [],
+    home,
+    env,
+    passSecrets: [],
+  });
+  if ("reason" in opened) throw new Error(opened.reason);
+  const background = new BackgroundTasks({ cwd: project, secrets: [] });
+  onTestFinished(async () => {
+    await background.endAll();
+    await opened.close();
+  });
+  const context: ToolContext = {
+    cwd: project,
+    env,
+    signal: new AbortController().signal,
+    toolUseId: "toolu_1",
+    seenFiles: new Map(),
+    background,
+    sandbox: opened,
+  };
+  const bash = (command: string, input = {}) => bashTool.execute({ command, ...input }, context);
+  return { home, project, env, sandbox: opened, context, bash };
+}

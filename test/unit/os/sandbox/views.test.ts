@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { bubblewrapArgs } from "../../../../src/os/sandbox/bubblewrap.ts";
+import { bubblewrapProblem, findSandbox } from "../../../../src/os/sandbox/find-sandbox.ts";
+import { seatbeltArgs, seatbeltProfile } from "../../../../src/os/sandbox/seatbelt.ts";
+import type { SandboxPlace, SandboxView } from "../../../../src/os/sandbox/view.ts";
+
+const directory = (path: string, access: SandboxPlace["access"], source?: string): SandboxPlace => ({
+  path,
+  access,
+  isDirectory: true,
+  ...(source === undefined ? {} : { source }),
+});
+
+const VIEW: SandboxView = {
+  places: [
+    directory("/home/a/w/.git/hooks", "read"),
+    { path: "/home/a/.netrc", access: "none", isDirectory: false },
+    directory("/home/a/w", "write"),
+    directory("/home/a/.ssh", "none"),
+    directory("/home/a/.ssh", "read"),
+    directory("/tmp", "write", "/private/tmp"),
+  ],
+  emptyFile: "/private/empty",
+  network: "own",
+};
+
+describe("bubblewrapArgs", () => {
+  test("mounts parents first, and the stricter one of two rules for one place last", () => {
+    const args = bubblewrapArgs(VIEW, { cwd: "/home/a/w", words: ["sh", "-c", "a b"] }).join(" ");
+    expect(args.slice(args.indexOf("--bind-try"))).toBe(
+      [
+        "--bind-try /private/tmp /tmp --bind-try /home/a/w /home/a/w",
+        "--ro-bind-try /home/a/.ssh /home/a/.ssh --ro-bind /private/empty /home/a/.netrc --tmpfs /home/a/.ssh",
+        "--ro-bind-try /home/a/w/.git/hooks /home/a/w/.git/hooks --chdir /home/a/w -- sh -c a b",
+      ].join(" "),
+    );
+  });
+
+  test("keeps every word as it is, and variables of the loader away from bwrap", () => {
+    const words = ["echo", "$(id)", "a\nb", "--bind"];
+    const args = bubblewrapArgs(VIEW, { cwd: "/", env: { LD_PRELOAD: "./x.so" }, words });
+    expect(args.slice(-5)).toEqual(["--", ...words]);
+    expect(args.join(" ")).toContain("--setenv LD_PRELOAD ./x.so");
+  });
+
+  test("has a network only if it is allowed", () => {
+    const args = (network: SandboxView["network"]) =>
+      bubblewrapArgs({ ...VIEW, network }, { cwd: "/", words: ["true"] });
+    expect(args("own")).toContain("--unshare-net");
+    for (const network of ["all", "joined"] as const) expect(args(network)).not.toContain("--unshare-net");
+  });
+});
+
+describe("seatbeltProfile", () => {
+  test("quotes paths, and gives the most specific place the last word", () => {
+    const profile = seatbeltProfile({
+      ...VIEW,
+      places: [directory('/a "b"\\c/.git', "read"), directory('/a "b"\\c', "write")],
+    });
+    const [writable, readOnly] = [
+      '(allow file-read* file-write* (subpath "/a \\"b\\"\\\\c"))',
+      '(deny file-write* (subpath "/a \\"b\\"\\\\c/.git"))',
+    ];
+    expect(profile.indexOf(writable)).toBeGreaterThan(profile.indexOf("(deny file-write*)\n"));
+    expect(profile.indexOf(readOnly)).toBeGreaterThan(profile.indexOf(writable));
+    expect(profile.split("(").length).toBe(profile.split(")").length);
+  });
+
+  test("hides a file and a directory, and denies the network except the proxy", () => {
+    const profile = seatbeltProfile({ ...VIEW, network: { proxyPort: 4711 } });
+    expect(profile).toContain('(deny file-read* file-write* (literal "/home/a/.netrc"))');
+    expect(profile).toContain('(deny file-read* file-write* (subpath "/home/a/.ssh"))');
+    expect(profile).toContain('(deny network*)\n(allow network-outbound (remote ip "localhost:4711"))');
+    expect(seatbeltProfile({ ...VIEW, network: "all" })).not.toContain("network");
+    expect(seatbeltArgs(VIEW, ["sh", "-c", "x"]).slice(2)).toEqual(["--", "sh", "-c", "x"]);
+  });
+});
+
+describe("findSandbox", () => {
+  test("says what to install if bubblewrap is not there", async () => {
+    expect(await findSandbox({ PATH: "/nowhere" }, "linux")).toEqual({
+      reason: "bubblewrap is not installed",
+      remedy: expect.stringContaining("apt install bubblewrap"),
+    });
+  });
+
+  test("does not believe a bwrap outside the system's directories", async () => {
+    const path = `${import.meta.dirname}/node_modules/.bin`;
+    expect(await findSandbox({ PATH: path }, "linux")).toMatchObject({
+      reason: "bubblewrap is not installed",
+    });
+  });
+
+  test.each([
+    ["bwrap: No permissions to create new namespace, likely because …", false, /user namespaces are off/],
+    ["bwrap: setting up uid map: Permission denied", false, /user namespaces are off/],
+    ["bwrap: No permissions to create new namespace", true, /this container does not allow/],
+    [
+      "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
+      true,
+      /this container does not allow/,
+    ],
+    ["bwrap: Unknown option --x", false, /bubblewrap does not work/],
+    ["", false, /no message/],
+  ])("explains %j (in a container: %s)", (stderr, isContainer, reason) => {
+    expect(bubblewrapProblem(stderr, isContainer).reason).toMatch(reason);
+  });
+
+  test("names a system that has none", async () => {
+    expect(await findSandbox({}, "freebsd")).toMatchObject({ reason: expect.stringContaining("freebsd") });
+  });
+});
