@@ -22,11 +22,11 @@ export const program: Bench = {
     // Its schemas of tools and records are made at its start.
     const work = loadedWith(named("schemas", files), loadedWith(named("work", ready), ready));
     return [
-      figure("any command, at least", start, 85_000),
-      figure("a command that reads a team, at least", files, 191_000),
-      figure("teams send", send, 212_000),
-      figure("a teammate, until it is ready", ready, 110_000),
-      figure("a teammate, until it waits for its first turn", work, 534_000),
+      figure("any command, at least", start, 86_000),
+      figure("a command that reads a team, at least", files, 193_000),
+      figure("teams send", send, 214_000),
+      figure("a teammate, until it is ready", ready, 112_000),
+      figure("a teammate, until it waits for its first turn", work, 536_000),
     ];
   },
 };
