@@ -2,7 +2,7 @@ import { EXIT, TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
 import { processEnv } from "../os/env.ts";
 import { withAbsoluteRoot } from "../os/files/app-directories.ts";
-import { isPlainOutput, writeNow } from "../os/files/fs.ts";
+import { isDirectoryInput, isPlainOutput, writeNow } from "../os/files/standard-streams.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { signalProcess } from "../os/process/process-table.ts";
 import type { Io } from "./io.ts";
@@ -193,7 +193,12 @@ async function readLine(): Promise<string | undefined> {
   }
 }
 
+/** @throws TeamError INVALID_INPUT for a directory, which Node reads as an empty file */
 async function readStdin(): Promise<string> {
+  if (isDirectoryInput(0))
+    throw new TeamError("INVALID_INPUT", "stdin is a directory; nothing was done.", {
+      hint: "Pass the text by a pipe or from a file.",
+    });
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
   return Buffer.concat(chunks).toString("utf8");

@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { systemCode } from "../../errors.ts";
 import { ownSecrets, redactText } from "../redact.ts";
-import { isMissing, PRIVATE_FILE, removeFile, writeNow } from "./fs.ts";
+import { isMissing, PRIVATE_FILE, removeFile } from "./fs.ts";
+import { writeNow } from "./standard-streams.ts";
 
 interface LogBounds {
   /** Size in bytes above which a log is cut. */

@@ -1,8 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   symlinkSync,
@@ -283,4 +284,17 @@ describe("impossible model input", () => {
     await refused(2, "INVALID_NAME", "run", "--team", "検査", "--model", "claude-fake", "goal");
     await leaves(t, nothing());
   });
+});
+
+it("stdin › is refused if it is a directory", async () => {
+  const { t, teams } = world();
+  expect((await teams(["create", "crew"])).code).toBe(0);
+  const send = ["send", "team-lead", "-"];
+  const { status, stderr } = spawnSync(process.execPath, ["dist/teams.cjs", ...send], {
+    env: t.env,
+    encoding: "utf8",
+    stdio: [openSync(t.home, "r"), "pipe", "pipe"],
+  });
+  expect(stderr).toContain("stdin is a directory; nothing was done.");
+  expect(status).toBe(2);
 });

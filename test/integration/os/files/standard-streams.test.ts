@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { isPlainOutput, writeNow } from "../../../../src/os/files/fs.ts";
+import { isPlainOutput, writeNow } from "../../../../src/os/files/standard-streams.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 
 const open: number[] = [];
