@@ -22,7 +22,7 @@ export const program: Bench = {
     // Its schemas of tools and records are made at its start.
     const work = loadedWith(named("schemas", files), loadedWith(named("work", ready), ready));
     return [
-      figure("any command, at least", start, 86_000),
+      figure("any command, at least", start, 87_000),
       figure("a command that reads a team, at least", files, 193_000),
       figure("teams send", send, 214_000),
       figure("a teammate, until it is ready", ready, 112_000),
