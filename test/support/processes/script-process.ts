@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { leanLockfile } from "../../../scripts/lib/lean-lockfile.mjs";
 
 const SCRIPTS = fileURLToPath(new URL("../../fixtures/scripts/", import.meta.url));
 
@@ -30,11 +31,16 @@ export function scriptFile(name: string): () => string {
   const file = (): string => join(directory, `${basename(name)}.mjs`);
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "tt-scripts-"));
+    const input = join(SCRIPTS, `${name}.ts`);
+    // A script that uses the package itself is a foreign writer, and needs all of the package.
+    const isForeign = readFileSync(input, "utf8").includes('from "proper-lockfile"');
     await build({
-      input: join(SCRIPTS, `${name}.ts`),
+      input,
       platform: "node",
       // As in the build of the product: the CommonJS form of jsonc-parser hides its requires.
       resolve: { mainFields: ["module", "main"] },
+      // The whole package would listen to signals, such as SIGXFSZ, and end the process with them.
+      plugins: isForeign ? [] : [leanLockfile()],
       logLevel: "silent",
       output: { file: file(), format: "es", codeSplitting: false },
     });
