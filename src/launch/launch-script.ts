@@ -67,19 +67,20 @@ is_own_start "$PPID" || refuse_start
 
 # Rings without waiting: with nonblock, dd fails at once if no process reads the FIFO, or if it is full and thus has rung already.
 # The dd of macOS lacks that flag: there a background process writes, and only that one waits for the reader of a full FIFO, for two
-# seconds. It survives the terminal, which may end before it has written.
+# seconds. It survives the terminal, which may end before it has run its first command: so it inherits that HUP is ignored.
 ring() {
   [ -p "$1" ] || return 0
   [ -n "$nonblock" ] || nonblock=$(dd if=/dev/null of=/dev/null oflag=nonblock && echo yes || echo no)
   if [ "$nonblock" = yes ]; then
     printf . 8>&- 9<&- | dd of="$1" oflag=nonblock conv=nocreat,notrunc 8>&- 9<&-
   else
+    trap '' HUP
     (
-      trap '' HUP
       printf . 1<>"$1" &
       sleep 2
       kill "$!"
     ) </dev/null >/dev/null 8>&- 9<&- &
+    trap "$on_hangup" HUP
   fi
 }
 
@@ -220,6 +221,7 @@ nonblock=
 unset_server_variables
 [ -p "$lifeline" ] && exec 9<>"$lifeline"
 
+on_hangup=:
 while :; do
   trap : HUP INT QUIT TERM
   trap - TTOU TTIN

@@ -1,5 +1,5 @@
 /**
- * Functions of the launch script that record how its program ended. They use `$instance`, `$run` and `ring_all`. POSIX sh.
+ * Functions of the launch script that record how its program ended. They use `$instance`, `$run` and `ring_all`, and set `$on_hangup`. POSIX sh.
  */
 export const RECORD_EXIT = String.raw`# Milliseconds since the epoch; whole seconds if date does not support %3N.
 now() {
@@ -50,6 +50,7 @@ record_waiting() {
   retry=
   record_exit "$1" "$2" && return
   (
+    on_hangup=-
     trap - HUP INT QUIT TERM TTOU TTIN
     while sleep 1 && kill -0 "$$" && [ -d "${"$"}{run%/run/*}" ]; do
       record_exit "$1" "$2" && ring_all && break

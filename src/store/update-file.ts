@@ -117,8 +117,7 @@ async function updateInTurn<T>(path: string, turn: LockTurn, work: Work<T>): Pro
   const updated =
     (await appendInTurn(path, turn, work, waiting)) ?? (await replaceInTurn(path, turn, work, waiting));
   if (updated.group === undefined) return updated;
-  updated.staged?.settle();
-  updated.group.confirm();
+  finish(updated);
   return { ...updated, isSettled: true };
 }
 
@@ -138,10 +137,23 @@ async function replaceInTurn<T>(
     );
     if (updated !== undefined) return updated;
   }
-  const updated = await turn.holdShared((held) =>
-    replace(path, update(readText(path), true, texts), waiting, (commit) => commit(held)),
-  );
-  return updated as Updated<T>;
+  let updated: Updated<T> | undefined;
+  try {
+    await turn.holdShared(async (held) => {
+      updated = await replace(path, update(readText(path), true, texts), waiting, (commit) => commit(held));
+    });
+  } catch (error) {
+    // The lock could not be released, and the change is made.
+    if (updated !== undefined) finish(updated);
+    throw error;
+  }
+  return updated as unknown as Updated<T>;
+}
+
+/** Syncs the new name, and tells the processes of the group that their changes are in the file. */
+function finish({ staged, group }: Pick<Updated<unknown>, "staged" | "group">): void {
+  staged?.settle();
+  group?.confirm();
 }
 
 /** Updates a large file by its end alone. @returns undefined if that is impossible, or the file has changed meanwhile */
@@ -186,28 +198,37 @@ async function replace<T>(
   if (content === undefined) return { value };
   const staged = stageFile(path, content);
   let group: Group | undefined;
-  let isDone = false;
+  let isRenamed = false;
+  let failure: { readonly error: unknown } | undefined;
   try {
     group = waiting.length > 0 ? recordGroup(path, staged.temporary, waiting) : undefined;
-    isDone = await committed((held) => commit(staged, group, held), staged);
+    await committed((held) => {
+      commit(staged, group, held);
+      isRenamed = true;
+      return true;
+    }, staged);
+  } catch (error) {
+    if (!isRenamed) throw error;
+    // The lock could not be released. The change is made: its group must hear that, or each of it would make it again.
+    failure = { error };
   } finally {
-    if (!isDone) {
+    if (!isRenamed) {
       group?.drop();
       staged.discard();
     }
   }
-  if (!isDone) return undefined;
+  if (!isRenamed) return undefined;
   try {
     written?.();
+    if (failure !== undefined) throw failure.error;
   } catch (error) {
-    staged.settle();
-    group?.confirm();
+    finish({ staged, group });
     throw error;
   }
   return { value, staged, group };
 }
 
-function commit(staged: StagedFile, group: Group | undefined, held: Held): true {
+function commit(staged: StagedFile, group: Group | undefined, held: Held): void {
   held.assertOwned();
   if (group?.isWhole() === false) throw new LockLost("A process of the group has given up waiting.");
   try {
@@ -216,5 +237,4 @@ function commit(staged: StagedFile, group: Group | undefined, held: Held): true 
     if (group === undefined || !isMissing(error)) throw error;
     throw new LockLost("Another process has voided the group.");
   }
-  return true;
 }

@@ -37,8 +37,14 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
   });
 
   test("rings with a dd that cannot open without waiting, as on macOS", async () => {
-    const noFlag = ({ home }: PrivateTmux) =>
+    const noFlag = ({ home, paths }: PrivateTmux) => {
       writeFileSync(join(home, "bin", "dd"), "#!/bin/sh\nexit 1\n", { mode: 0o700 });
+      // As on a busy machine: the terminal ends before the background process has run its first command.
+      const { launchScript } = paths("audit").agent("rev");
+      const late = readFileSync(launchScript, "utf8").replace(/^ {4}\($/m, "$&\nsleep 0.3");
+      expect(late).toContain("(\nsleep");
+      writeFileSync(launchScript, late);
+    };
     const run = await launched(shell, { before: noFlag });
     run.type("exit 0");
     expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");

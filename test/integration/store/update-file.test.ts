@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
+import { PostedChange } from "../../../src/store/group-commit.ts";
 import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
@@ -113,3 +116,48 @@ test("updateFile appends to a large file, unless it changed meanwhile: then it u
     expect(readdirSync(join(path, ".."))).toEqual(["f"]);
   }
 });
+
+test.each([false, true])(
+  "updateFile tells a waiting process that its change is made, although the lock cannot be released (updated under it: %s)",
+  async (isUnderLock) => {
+    // Reading it takes milliseconds, so that the lock is held for long enough.
+    const path = fileWith("x".repeat(16 * 1024 * 1024));
+    const change = new PostedChange(path);
+    change.post("theirs");
+    const stray = new Worker(STRAY, { eval: true, workerData: `${path}.lock` });
+    await once(stray, "online");
+    let journalled = 0;
+    const updated = updateFile(
+      path,
+      (text, isLocked, waiting) => {
+        if (isUnderLock && !isLocked) throw new Error("only under the lock");
+        const written = () => {
+          journalled += 1;
+        };
+        return { value: undefined, content: `${text?.length} ours ${waiting}`, written };
+      },
+      { ...SHORT, offer: { text: () => undefined, accepts: () => true, made: () => undefined } },
+    );
+    await expect(updated).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: expect.stringContaining("was updated"),
+    });
+    // Otherwise it would make its change once more.
+    expect(change.isMade()).toBe(true);
+    expect([readFileSync(path, "utf8"), journalled]).toEqual(["16777216 ours theirs", 1]);
+  },
+);
+
+/** A thread that puts a file into a lock directory as soon as there is one: the directory cannot be removed then. */
+const STRAY = `
+const { chmodSync, writeFileSync } = require("node:fs");
+const directory = require("node:worker_threads").workerData;
+for (let isDone = false; !isDone; ) {
+  try {
+    chmodSync(directory, 0o700);
+    writeFileSync(directory + "/stray", "");
+    isDone = true;
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+  }
+}`;

@@ -32,15 +32,15 @@ export function scriptFile(name: string): () => string {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "tt-scripts-"));
     const input = join(SCRIPTS, `${name}.ts`);
-    // A foreign writer uses the package as it is.
+    // A script that uses the package itself is a foreign writer, and needs all of the package.
     const isForeign = readFileSync(input, "utf8").includes('from "proper-lockfile"');
     await build({
       input,
       platform: "node",
-      // As in the build of the product: otherwise a signal such as SIGXFSZ ends the process.
-      plugins: isForeign ? [] : [leanLockfile()],
       // As in the build of the product: the CommonJS form of jsonc-parser hides its requires.
       resolve: { mainFields: ["module", "main"] },
+      // The whole package would listen to signals, such as SIGXFSZ, and end the process with them.
+      plugins: isForeign ? [] : [leanLockfile()],
       logLevel: "silent",
       output: { file: file(), format: "es", codeSplitting: false },
     });

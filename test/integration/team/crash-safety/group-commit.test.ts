@@ -17,8 +17,8 @@ const killedSender = script("team/killed-sender");
 /** Starts one sender for each name while the queue of a's inbox is held. @returns them, once all have posted their messages */
 async function waitingSenders(ref: TeamRef, names: readonly string[], whenPosted: (all: Script[]) => void) {
   const path = ref.paths.inbox("a");
-  return await inQueue(path, async () => {
-    // Only now: on a busy machine, the first sender sends while the second one starts.
+  return inQueue(path, async () => {
+    // In the turn: a sender that starts before it may take the queue itself, and then never waits.
     const senders = names.map((from) => sendMany(ref.home.root, ref.team, from, "a", "1"));
     const posted = () => listDir(`${path}.waiting`).map((name) => fileSize(join(`${path}.waiting`, name)));
     // A posted message is written with one call.
