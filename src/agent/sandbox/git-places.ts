@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { type GitDirectories, gitDirectoriesOf } from "../../git/repository.ts";
 import { ensureDir, entryOf, isDirectory, listDir, readText } from "../../os/files/fs.ts";
+import { isShortFile } from "../../os/files/user-files.ts";
 
 /** The parts of a repository that git's commands need, and those that make git run commands. Absolute paths. */
 export interface GitPlaces {
@@ -67,7 +68,7 @@ function modulesIn(directory: string, depth: number): string[] {
 /** Returns the directory of hooks and the further files that the repository's config names: `core.hooksPath`, `include.path`. */
 function namedByConfig({ top, own, common }: GitDirectories, home: string): string[] {
   return [join(common, "config"), join(own, "config.worktree")].flatMap((file) => {
-    const lines = (isDirectory(file) ? undefined : readText(file))?.matchAll(
+    const lines = (isShortFile(file) ? readText(file) : undefined)?.matchAll(
       /^\s*(hooksPath|path)\s*=\s*"?([^"\n;#]+)/gim,
     );
     return [...(lines ?? [])].map(([, key = "", value = ""]) => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
 import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { type ConnectProxy, openConnectProxy } from "../../os/net/connect-proxy.ts";
 import { bubblewrapArgs } from "../../os/sandbox/bubblewrap.ts";
 import { findSandbox, type NoSandbox, type SandboxTool } from "../../os/sandbox/find-sandbox.ts";
@@ -87,6 +88,8 @@ class AgentSandbox implements OpenSandbox {
   readonly #parts: Parts;
   readonly #shared: SharedNetwork | undefined;
   readonly #protected: ProtectedFiles;
+  /** By writable directory: its real path when it was first used. */
+  readonly #firstPlaces = new Map<string, string>();
   #nested: Promise<readonly string[]>;
   #isSearching = false;
 
@@ -119,12 +122,15 @@ class AgentSandbox implements OpenSandbox {
 
   /** @throws Error if a program cannot run inside */
   async check(): Promise<void> {
+    await this.#places();
     await this.#shared?.entry();
   }
 
-  async wrap({ file, args, env, keeps = [] }: Program, cwd: string): Promise<Program> {
+  async wrap({ file, args, env, keeps = [] }: Program, directory: string): Promise<Program> {
     const { tool, files, passSecrets, setting } = this.#parts;
     const places = await this.#places();
+    // A link in /tmp is not there inside.
+    const cwd = realPathOf(directory);
     const inner = sandboxEnvironment(env, {
       temporary: tool.kind === "bubblewrap" ? "/tmp" : files.tmp,
       proxy: this.#proxyUrl(),
@@ -178,14 +184,14 @@ class AgentSandbox implements OpenSandbox {
 
   async #places(): Promise<readonly SandboxPlace[]> {
     const { tool, files, setting, home } = this.#parts;
-    const workingDirs = this.#parts.workingDirs();
+    const workingDirs = this.#parts.workingDirs().map((directory) => this.#pinned(directory));
     for (const directory of workingDirs) reserveSettings(directory);
     const temporary = tool.kind === "bubblewrap" ? files : undefined;
     const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, home);
     const places = sandboxPlaces({
       ...this.#parts,
       workingDirs,
-      write: setting.write.map(fromHome),
+      write: setting.write.map((path) => this.#pinned(fromHome(path))),
       read: setting.read.map(fromHome),
       protectedFiles: this.#protected,
       nested: await this.#nested,
@@ -195,6 +201,18 @@ class AgentSandbox implements OpenSandbox {
     return temporary === undefined
       ? [...places, { path: files.tmp, access: "write", isDirectory: true }]
       : places;
+  }
+
+  /**
+   * Returns where a writable directory led at first. A command of another agent could replace it by a link to anywhere.
+   * @throws Error if it leads elsewhere now
+   */
+  #pinned(directory: string): string {
+    const real = realPathOf(directory);
+    const first = this.#firstPlaces.get(directory) ?? real;
+    this.#firstPlaces.set(directory, first);
+    if (first === real) return real;
+    throw new Error(`${directory} leads to ${real} now, and led to ${first} when the agent began`);
   }
 
   async #search(): Promise<readonly string[]> {

@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { isSystemError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { runtimeDirectory } from "../../os/files/app-directories.ts";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
@@ -88,10 +89,20 @@ function hiddenPlaces(env: Env, home: string, roots: readonly string[]): string[
 
 /** Keeps existing places, with their links resolved, once each. */
 function existing(paths: readonly string[], access: SandboxPlace["access"]): SandboxPlace[] {
-  const real = paths.filter((path) => entryOf(path) !== undefined).map(realPathOf);
+  const real = paths.flatMap((path) => (entryOf(path) === undefined ? [] : (resolved(path) ?? [])));
   return [...new Set(real)].flatMap((path) =>
     entryOf(path) === undefined ? [] : [{ path, access, isDirectory: isDirectory(path) }],
   );
+}
+
+/** A loop of links leads nowhere; it must not prevent every further command. */
+function resolved(path: string): string | undefined {
+  try {
+    return realPathOf(path);
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
 }
 
 /**

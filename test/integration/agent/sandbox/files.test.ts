@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -102,6 +103,15 @@ describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped:
     write(join(project, ".envrc"), "mine");
     await bash("echo x > .envrc");
     expect(readFileSync(join(project, ".envrc"), "utf8")).toBe("mine");
+  });
+
+  test("does not run once its directory was replaced by a link", async () => {
+    const { bash, project, home } = await sandboxedAgent();
+    mkdirSync(join(home, "other"));
+    renameSync(project, join(home, "moved"));
+    symlinkSync(join(home, "other"), project);
+    expect((await bash("echo x > made")).content).toContain("the sandbox does not work");
+    expect(readdirSync(join(home, "other"))).toEqual([]);
   });
 
   test("has no secret variable, no socket of the session and no terminal of its starter", async () => {
