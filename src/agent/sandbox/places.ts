@@ -89,16 +89,15 @@ function hiddenPlaces(env: Env, home: string, roots: readonly string[]): string[
 
 /** Keeps existing places, with their links resolved, once each. */
 function existing(paths: readonly string[], access: SandboxPlace["access"]): SandboxPlace[] {
-  const real = paths.flatMap((path) => (entryOf(path) === undefined ? [] : (resolved(path) ?? [])));
-  return [...new Set(real)].flatMap((path) =>
-    entryOf(path) === undefined ? [] : [{ path, access, isDirectory: isDirectory(path) }],
-  );
+  const real = new Set(paths.flatMap((path) => resolved(path) ?? []));
+  return [...real].map((path) => ({ path, access, isDirectory: isDirectory(path) }));
 }
 
-/** A loop of links leads nowhere; it must not prevent every further command. */
+/** Returns where an existing path leads. A loop of links, or a closed directory, must not prevent every further command. */
 function resolved(path: string): string | undefined {
   try {
-    return realPathOf(path);
+    const real = entryOf(path) === undefined ? undefined : realPathOf(path);
+    return real === undefined || entryOf(real) === undefined ? undefined : real;
   } catch (error) {
     if (isSystemError(error)) return undefined;
     throw error;
