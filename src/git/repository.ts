@@ -1,6 +1,7 @@
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { entryOf, isDirectory, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
+import { isShortFile } from "../os/files/user-files.ts";
 
 /**
  * Returns one directory for all worktrees of the repository of a directory: the main worktree, or the repository itself if it is
@@ -45,8 +46,10 @@ export interface GitDirectories {
 export function gitDirectoriesOf(directory: string): GitDirectories | undefined {
   for (let top = realPathOf(directory); ; top = dirname(top)) {
     const link = join(top, ".git");
-    if (isDirectory(link)) return { top, own: realPathOf(link), common: realPathOf(link) };
-    if (entryOf(link)?.isFile()) return linkedDirectories(top, link) ?? submoduleDirectories(top, link);
+    const entry = entryOf(link);
+    // A symbolic link could lead to another repository, and nothing there confirms it.
+    if (entry?.isDirectory()) return { top, own: link, common: link };
+    if (entry?.isFile()) return linkedDirectories(top, link) ?? submoduleDirectories(top, link);
     if (top === dirname(top)) return undefined;
   }
 }
@@ -114,7 +117,7 @@ function adminOf(
   return { admin, shared };
 }
 
-/** Reads a one-line file of git. */
+/** Reads a one-line file of git. Reading anything else could block, and the files can be from an untrusted repository. */
 function readLine(path: string): string | undefined {
-  return isDirectory(path) ? undefined : readText(path)?.replace(/\r?\n$/, "");
+  return isShortFile(path) ? readText(path)?.replace(/\r?\n$/, "") : undefined;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
 import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import { type ConnectProxy, openConnectProxy } from "../../os/net/connect-proxy.ts";
 import { bubblewrapArgs } from "../../os/sandbox/bubblewrap.ts";
 import { findSandbox, type NoSandbox, type SandboxTool } from "../../os/sandbox/find-sandbox.ts";
@@ -12,6 +13,7 @@ import type { SandboxPlace, SandboxView } from "../../os/sandbox/view.ts";
 import { hostMatches, isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import { sandboxEnvironment, splitEnvironment } from "./environment.ts";
+import { commandFiles } from "./git-places.ts";
 import { type PlacesOptions, sandboxPlaces } from "./places.ts";
 import { createPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
 import { ProtectedFiles } from "./protected-places.ts";
@@ -23,6 +25,8 @@ export interface SandboxOptions extends Pick<PlacesOptions, "roots" | "visible" 
   readonly workingDirs: () => readonly string[];
   /** Names of secret variables that commands may have. */
   readonly passSecrets: readonly string[];
+  /** Called with new files from which other programs run commands: a command could create them, but not change others. */
+  readonly onNewFiles?: (paths: readonly string[]) => void;
 }
 
 /** The sandbox of one agent, in which its commands share a temporary directory and a network. */
@@ -87,8 +91,14 @@ class AgentSandbox implements OpenSandbox {
   readonly #parts: Parts;
   readonly #shared: SharedNetwork | undefined;
   readonly #protected: ProtectedFiles;
+  /** Files that were there before the first command, or that were reported. */
+  readonly #reported = new Set<string>();
+  /** By writable directory: its real path when it was first used. */
+  readonly #firstPlaces = new Map<string, string>();
   #nested: Promise<readonly string[]>;
   #isSearching = false;
+  /** A command has ended since the search began. */
+  #isStale = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -100,6 +110,13 @@ class AgentSandbox implements OpenSandbox {
     }
     this.#protected = new ProtectedFiles(parts.roots);
     this.#nested = this.#search();
+    this.#nested.then(
+      (found) => {
+        for (const path of found) this.#reported.add(path);
+      },
+      // A command that needs the result gets the error.
+      () => undefined,
+    );
   }
 
   get description(): string {
@@ -119,12 +136,15 @@ class AgentSandbox implements OpenSandbox {
 
   /** @throws Error if a program cannot run inside */
   async check(): Promise<void> {
+    await this.#places();
     await this.#shared?.entry();
   }
 
-  async wrap({ file, args, env, keeps = [] }: Program, cwd: string): Promise<Program> {
+  async wrap({ file, args, env, keeps = [] }: Program, directory: string): Promise<Program> {
     const { tool, files, passSecrets, setting } = this.#parts;
     const places = await this.#places();
+    // A link in /tmp is not there inside.
+    const cwd = realPathOf(directory);
     const inner = sandboxEnvironment(env, {
       temporary: tool.kind === "bubblewrap" ? "/tmp" : files.tmp,
       proxy: this.#proxyUrl(),
@@ -145,14 +165,24 @@ class AgentSandbox implements OpenSandbox {
   }
 
   refresh(): void {
+    this.#isStale = true;
     if (this.#isSearching) return;
-    const before = this.#nested;
-    const search = this.#search();
+    this.#isStale = false;
     // A command that starts during the search uses the result of the search before.
-    this.#nested = before;
-    void search.then((found) => {
-      this.#nested = Promise.resolve(found);
+    const search = this.#search().then((found) => {
+      const news = found.filter((path) => !this.#reported.has(path));
+      for (const path of news) this.#reported.add(path);
+      if (news.length > 0) this.#parts.onNewFiles?.(news);
+      return found;
     });
+    search.then(
+      () => {
+        this.#nested = search;
+        if (this.#isStale) this.refresh();
+      },
+      // The result of the search before stays in force.
+      () => undefined,
+    );
   }
 
   readonly close = async (): Promise<void> => {
@@ -178,14 +208,14 @@ class AgentSandbox implements OpenSandbox {
 
   async #places(): Promise<readonly SandboxPlace[]> {
     const { tool, files, setting, home } = this.#parts;
-    const workingDirs = this.#parts.workingDirs();
-    for (const directory of workingDirs) reserveSettings(directory);
+    const workingDirs = this.#parts.workingDirs().map((directory) => this.#pinned(directory));
+    for (const directory of workingDirs) this.#reported.add(reserveSettings(directory));
     const temporary = tool.kind === "bubblewrap" ? files : undefined;
     const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, home);
     const places = sandboxPlaces({
       ...this.#parts,
       workingDirs,
-      write: setting.write.map(fromHome),
+      write: setting.write.map((path) => this.#pinned(fromHome(path))),
       read: setting.read.map(fromHome),
       protectedFiles: this.#protected,
       nested: await this.#nested,
@@ -197,12 +227,24 @@ class AgentSandbox implements OpenSandbox {
       : places;
   }
 
+  /**
+   * Returns where a writable directory led at first. A command of another agent could replace it by a link to anywhere.
+   * @throws Error if it leads elsewhere now
+   */
+  #pinned(directory: string): string {
+    const real = realPathOf(directory);
+    const first = this.#firstPlaces.get(directory) ?? real;
+    this.#firstPlaces.set(directory, first);
+    if (first === real) return real;
+    throw new Error(`${directory} leads to ${real} now, and led to ${first} when the agent began`);
+  }
+
   async #search(): Promise<readonly string[]> {
     this.#isSearching = true;
     try {
-      const directories = this.#parts.workingDirs();
+      const directories = this.#parts.workingDirs().map(realPathOf);
       const found = await Promise.all(directories.map((directory) => this.#protected.below(directory)));
-      return found.flat();
+      return found.flatMap(({ paths, repositories }) => [...paths, ...repositories.flatMap(commandFiles)]);
     } finally {
       this.#isSearching = false;
     }
@@ -216,13 +258,15 @@ function isWritable(path: string, places: readonly SandboxPlace[]): boolean {
 /**
  * Creates the directory of a project's settings, empty, because a sandbox can protect only what exists: a command could
  * otherwise create settings that running agents follow at once. git does not see an empty directory.
+ * @returns the directory
  */
-function reserveSettings(directory: string): void {
+function reserveSettings(directory: string): string {
   const settings = join(directory, ".claude");
-  if (entryOf(settings) !== undefined || entryOf(directory) === undefined) return;
+  if (entryOf(settings) !== undefined || entryOf(directory) === undefined) return settings;
   try {
     ensureDir(settings);
   } catch {
     // Where this process cannot create it, no command can.
   }
+  return settings;
 }

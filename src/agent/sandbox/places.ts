@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { isSystemError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { runtimeDirectory } from "../../os/files/app-directories.ts";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
@@ -88,10 +89,19 @@ function hiddenPlaces(env: Env, home: string, roots: readonly string[]): string[
 
 /** Keeps existing places, with their links resolved, once each. */
 function existing(paths: readonly string[], access: SandboxPlace["access"]): SandboxPlace[] {
-  const real = paths.filter((path) => entryOf(path) !== undefined).map(realPathOf);
-  return [...new Set(real)].flatMap((path) =>
-    entryOf(path) === undefined ? [] : [{ path, access, isDirectory: isDirectory(path) }],
-  );
+  const real = new Set(paths.flatMap((path) => resolved(path) ?? []));
+  return [...real].map((path) => ({ path, access, isDirectory: isDirectory(path) }));
+}
+
+/** Returns where an existing path leads. A loop of links, or a closed directory, must not prevent every further command. */
+function resolved(path: string): string | undefined {
+  try {
+    const real = entryOf(path) === undefined ? undefined : realPathOf(path);
+    return real === undefined || entryOf(real) === undefined ? undefined : real;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -11,6 +11,14 @@ const SKIPPED: ReadonlySet<string> = new Set([
 /** Directories that one search reads. */
 const MAX_DIRECTORIES = 2_000;
 
+/** The result of a search. */
+export interface FoundFiles {
+  /** Protected entries. */
+  readonly paths: readonly string[];
+  /** `.git` directories, which are not protected as a whole. */
+  readonly repositories: readonly string[];
+}
+
 /** The protected entries of some directories. */
 export class ProtectedFiles {
   readonly #roots: readonly string[];
@@ -37,12 +45,17 @@ export class ProtectedFiles {
   }
 
   /** Returns the protected entries at any depth of a directory, as far as a bounded search finds them. */
-  below(directory: string): Promise<string[]> {
-    return findEntries(directory, {
-      isWanted: (path, isDirectoryThere) => isProtected(path, isDirectoryThere, this.#roots),
+  async below(directory: string): Promise<FoundFiles> {
+    const repositories: string[] = [];
+    const paths = await findEntries(directory, {
+      isWanted: (path, isDirectoryThere) => {
+        if (isDirectoryThere && basename(path) === ".git") repositories.push(path);
+        return isProtected(path, isDirectoryThere, this.#roots);
+      },
       skip: SKIPPED,
       limit: MAX_DIRECTORIES,
     });
+    return { paths, repositories };
   }
 }
 

@@ -43,9 +43,12 @@ const SECRET_PLACES: readonly string[] = [
   ...words(".Xauthority .ICEauthority"),
 ];
 
+/** Secrets of the system, which root can read in the sandbox too. */
+const SYSTEM_SECRETS = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private"];
+
 /** Returns the paths that are hidden from commands, for a home directory. They need not exist. */
 export function secretPlaces(home: string): readonly string[] {
-  return SECRET_PLACES.map((place) => join(home, place.replaceAll("+", " ")));
+  return [...SYSTEM_SECRETS, ...SECRET_PLACES.map((place) => join(home, place.replaceAll("+", " ")))];
 }
 
 /**

@@ -34,6 +34,15 @@ export function pathStat(path: string): PathStat {
   }
 }
 
+/** Bytes of a file that is read as a short text. */
+const MAX_SHORT = 1024 * 1024;
+
+/** Whether a path leads to a regular file of at most 1 MB: reading another one could block, or not end. */
+export function isShortFile(path: string): boolean {
+  const { kind, size } = pathStat(path);
+  return kind === "file" && size <= MAX_SHORT;
+}
+
 /** Whether a path leads to a pipe, a device or the like, which is written in place and never replaced. */
 export function isSpecialFile(path: string): boolean {
   return pathStat(path).kind === "special";

@@ -11,6 +11,7 @@ import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { modeOfMember, type SandboxMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import { additionalDirectories, type LoadedSettings } from "../../settings/settings.ts";
+import { stripControls } from "../../text/terminal-text.ts";
 
 interface SandboxRequest {
   readonly ctx: Pick<OperationContext, "home" | "ref" | "cwd" | "env">;
@@ -20,6 +21,10 @@ interface SandboxRequest {
   /** Its own mode; undefined to use that of the settings. */
   readonly mode: SandboxMode | undefined;
   readonly addDirs: readonly string[] | undefined;
+}
+
+function plainLine(path: string): string {
+  return stripControls(path).replace(/\s+/g, " ");
 }
 
 /** The directories of an agent, as the settings are now. */
@@ -58,6 +63,10 @@ export async function openAgentSandbox(
     home: homeDirectory(ctx.env),
     env: ctx.env,
     passSecrets,
+    onNewFiles: (paths) =>
+      note(
+        `new since the last command: ${paths.map(plainLine).join(", ")}; other programs run commands from it, so read it first`,
+      ),
   });
   if (!("reason" in opened)) return opened;
   if (mode === "required") throw noSandboxError(name, opened);

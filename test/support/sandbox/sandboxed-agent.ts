@@ -1,5 +1,5 @@
 import { mkdirSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { onTestFinished } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
 import { type OpenSandbox, openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
@@ -20,6 +20,8 @@ export interface SandboxedAgent {
   readonly env: Record<string, string | undefined>;
   readonly sandbox: OpenSandbox;
   readonly context: ToolContext;
+  /** Reported files, relative to the project. */
+  readonly newFiles: readonly string[];
   bash(command: string, input?: Readonly<Record<string, unknown>>): Promise<ToolResult>;
 }
 
@@ -41,6 +43,7 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
   options.prepare?.(home, project);
   const env = { PATH: process.env.PATH, HOME: home, ...options.env };
   const workingDirs = [project, ...(options.also ?? []).map((name) => join(home, name))];
+  const newFiles: string[] = [];
   const opened = await openSandbox({
     setting: { network: "none", write: [], read: [], ...options.setting },
     workingDirs: () => workingDirs,
@@ -49,6 +52,7 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     home,
     env,
     passSecrets: [],
+    onNewFiles: (paths) => newFiles.push(...paths.map((path) => relative(project, path))),
   });
   if ("reason" in opened) throw new Error(opened.reason);
   const background = new BackgroundTasks({ cwd: project, secrets: [] });
@@ -66,5 +70,5 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     sandbox: opened,
   };
   const bash = (command: string, input = {}) => bashTool.execute({ command, ...input }, context);
-  return { home, project, env, sandbox: opened, context, bash };
+  return { home, project, env, sandbox: opened, context, newFiles, bash };
 }

@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -10,6 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 const write = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true });
@@ -102,6 +104,28 @@ describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped:
     write(join(project, ".envrc"), "mine");
     await bash("echo x > .envrc");
     expect(readFileSync(join(project, ".envrc"), "utf8")).toBe("mine");
+  });
+
+  test("is reported if it creates files from which other programs run commands", async () => {
+    const { bash, newFiles } = await sandboxedAgent({
+      prepare: (_, at) => write(join(at, "old/.envrc"), ""),
+    });
+    await bash(`mkdir sub other; echo x > .envrc; git init -q sub; git -C sub config core.fsmonitor evil
+      git init -q other; echo fine > plain`);
+    await eventually("the report", () => newFiles.length > 0);
+    expect(newFiles.toSorted()).toEqual([".envrc", "sub/.git/config"]);
+    await bash("echo x > .git; echo x > more");
+    await eventually("the second report", () => newFiles.length > 2);
+    expect(newFiles.slice(2)).toEqual([".git"]);
+  });
+
+  test("does not run once its directory was replaced by a link", async () => {
+    const { bash, project, home } = await sandboxedAgent();
+    mkdirSync(join(home, "other"));
+    renameSync(project, join(home, "moved"));
+    symlinkSync(join(home, "other"), project);
+    expect((await bash("echo x > made")).content).toContain("the sandbox does not work");
+    expect(readdirSync(join(home, "other"))).toEqual([]);
   });
 
   test("has no secret variable, no socket of the session and no terminal of its starter", async () => {

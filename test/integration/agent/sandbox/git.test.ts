@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
@@ -111,5 +111,26 @@ describe.skipIf(noSandboxHere !== undefined)(`git in the sandbox (skipped: ${noS
     });
     await bash("git commit -q --allow-empty -m forged");
     expect(git(join(home, "victim"), "log", "--format=%s")).toBe("first");
+  });
+
+  test("does not open another repository that a .git link leads to", async () => {
+    const { bash, home } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (at, project) => {
+        mkdirSync(join(at, "victim"));
+        repository(join(at, "victim"));
+        symlinkSync(join(at, "victim/.git"), join(project, ".git"));
+      },
+    });
+    await bash("git commit -q --allow-empty -m forged");
+    expect(git(join(home, "victim"), "log", "--format=%s")).toBe("first");
+  });
+
+  test("runs the next command although a repository was made of pipes and loops", async () => {
+    const { bash } = await sandboxedAgent();
+    await bash(
+      "mkdir -p .git; mkfifo .git/config .git/commondir; ln -s .envrc .envrc; ln -s hooks .git/hooks",
+    );
+    expect((await bash("echo fine")).content).toBe("fine");
   });
 });
