@@ -110,10 +110,15 @@ test("a queued teams process leaves the lock free for foreign writers before the
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
+  let begun = 0;
+  let ended = 0;
   const next = withLock(path, async () => {
+    begun = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 40));
     writeFileSync(path, "mine");
+    ended = performance.now();
   });
+  const freed = performance.now();
   holder.say("go on");
   await eventually("the queue to be held and the lock not", () => {
     return isThere(path) && !isThere(`${path}.lock`) && isThere(`${path}.q`);
@@ -121,5 +126,7 @@ test("a queued teams process leaves the lock free for foreign writers before the
   lockSync(path, THEIRS);
   unlockSync(path, THEIRS);
   await next;
+  // The longest pause, which four times the hold exceeds, less the time that the lock was free before. Timers may be early.
+  expect(begun - freed + (performance.now() - ended)).toBeGreaterThan(95);
   expect(isThere(`${path}.q`)).toBe(false);
 });
