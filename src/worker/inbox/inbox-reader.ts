@@ -83,7 +83,10 @@ export class InboxReader {
     const fresh = eachOnce(await unreadMessages(ref, name)).filter((entry) => !this.#pending.has(entry.key));
     if (fresh.length === 0) return;
     const { handledKeys } = await agent.get();
-    await this.#markRead(fresh.flatMap(({ key }) => (handledKeys.has(key) ? [key] : [])));
+    const late = fresh.flatMap(({ key }) => (handledKeys.has(key) ? [key] : []));
+    await this.#markRead(late);
+    // What the agent decides when it is idle may depend on what it has read: a plan that it left unanswered.
+    if (late.length > 0) this.#context.wake.set();
     const forTurn: InboxEntry[] = [];
     for (const entry of fresh) {
       if (handledKeys.has(entry.key)) continue;
