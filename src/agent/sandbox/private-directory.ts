@@ -1,10 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../os/clock.ts";
 import { ensureOwnDirectory, scratchDirectory } from "../../os/files/app-directories.ts";
 import { createWhole } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, listDir, removeTree } from "../../os/files/fs.ts";
-import { identityOf, ownIdentity } from "../../os/process/identity.ts";
+import { bootId, identityOf, pidSpace } from "../../os/process/identity.ts";
+import { ownPid } from "../../os/process/process-table.ts";
 
 /** The private files of one sandbox, in a directory that only this user can enter. */
 export interface PrivateDirectory {
@@ -16,16 +17,22 @@ export interface PrivateDirectory {
   remove(): void;
 }
 
-const NAME = /^sandbox-(\d+)-[0-9a-f]{12}$/;
-/** Milliseconds after which the directory of a process that seems dead is removed: another container may share /tmp. */
+/** `sandbox-<pid>-<where the pid is known>-<random>` */
+const NAME = /^sandbox-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}$/;
+/** Milliseconds after which a directory of another boot or container, whose pids are unknown here, is removed. */
 const RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
+
+/** Identifies the pids of this boot and this container: another one may share /tmp. */
+function pidsHere(): string {
+  return createHash("sha256").update(`${bootId()} ${pidSpace()}`).digest("hex").slice(0, 8);
+}
 
 /** Creates the directory, and removes old ones of killed agents. @throws TeamError PERMISSION_DENIED */
 export function createPrivateDirectory(): PrivateDirectory {
   const scratch = scratchDirectory();
   ensureOwnDirectory(scratch);
   removeOld(scratch);
-  const path = join(scratch, `sandbox-${ownIdentity().pid}-${randomBytes(6).toString("hex")}`);
+  const path = join(scratch, `sandbox-${ownPid}-${pidsHere()}-${randomBytes(6).toString("hex")}`);
   const [tmp, varTmp, emptyFile] = [join(path, "tmp"), join(path, "var-tmp"), join(path, "empty")];
   ensureOwnDirectory(path);
   for (const directory of [tmp, varTmp]) ensureDir(directory);
@@ -42,11 +49,12 @@ export function createPrivateDirectory(): PrivateDirectory {
 }
 
 function removeOld(scratch: string): void {
+  const here = pidsHere();
   for (const name of listDir(scratch)) {
-    const pid = Number(NAME.exec(name)?.[1]);
-    if (Number.isNaN(pid) || identityOf(pid) !== undefined) continue;
+    const [, pid, where] = NAME.exec(name) ?? [];
+    if (pid === undefined) continue;
     const path = join(scratch, name);
     const age = systemClock.now() - Number(entryOf(path)?.mtimeMs ?? 0);
-    if (age > RETENTION_MS) removeTree(path);
+    if (where === here ? identityOf(Number(pid)) === undefined : age > RETENTION_MS) removeTree(path);
   }
 }

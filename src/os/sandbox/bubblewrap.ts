@@ -47,7 +47,10 @@ function mount({ path, isDirectory, access, source = path }: SandboxPlace, empty
   return isDirectory ? ["--tmpfs", path] : ["--ro-bind", emptyFile, path];
 }
 
-/** Returns the arguments for a program that holds a new network: it reports its pid on a descriptor, and starts no session. */
+/**
+ * Returns the arguments for our own program that holds a new network; bwrap reports its pid on a descriptor. It sees all files:
+ * for new device files, bwrap would create a second user namespace, from which nobody can enter the network.
+ */
 export function networkHolderArgs(infoFd: number, program: readonly string[]): string[] {
-  return [...WALLS, "--unshare-net", "--info-fd", String(infoFd), ...BASE, "--", ...program];
+  return [...WALLS, "--unshare-net", "--info-fd", String(infoFd), "--dev-bind", "/", "/", "--", ...program];
 }

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { outputDirectory } from "../../agent/background/output-file.ts";
 import type { HookOptions } from "../../agent/hooks/hooks.ts";
 import { hookCommands } from "../../agent/hooks/settings.ts";
-import { type OpenSandbox, openSandbox } from "../../agent/sandbox/open-sandbox.ts";
+import type { AgentSandbox } from "../../agent/sandbox/agent-sandbox.ts";
+import { openSandbox } from "../../agent/sandbox/open-sandbox.ts";
 import { noSandboxError } from "../../agent/sandbox/require-sandbox.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
@@ -45,7 +46,7 @@ export function workingDirectories({
 export async function openAgentSandbox(
   request: SandboxRequest,
   note: (line: string) => void,
-): Promise<OpenSandbox | undefined> {
+): Promise<AgentSandbox | undefined> {
   const { ctx, name, settings, mode: own } = request;
   const { sandbox: setting, passSecrets } = settings().teams;
   const mode = modeOfMember(setting.mode, own);

@@ -6,7 +6,7 @@ import type { PermissionRules } from "../../agent/permissions/rules.ts";
 import { type AgentType, agentTypeOrGeneral } from "../../agent/prompts/agent-types.ts";
 import { composeSystem, SUBAGENT_SECTION } from "../../agent/prompts/system-prompt.ts";
 import { type Notes, openNotes } from "../../agent/prompts/type-notes.ts";
-import type { OpenSandbox } from "../../agent/sandbox/open-sandbox.ts";
+import type { AgentSandbox } from "../../agent/sandbox/agent-sandbox.ts";
 import { runSubagent, type SubagentResult } from "../../agent/subagent.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import { builtinTools } from "../../agent/tools/builtin-tools.ts";
@@ -36,7 +36,7 @@ export interface SharedParts {
   /** Names of its only tools; all tools of its type if omitted. */
   readonly tools?: readonly string[] | undefined;
   /** The sandbox of its commands, hooks and servers; undefined if they run as its user. */
-  readonly sandbox?: OpenSandbox | undefined;
+  readonly sandbox?: AgentSandbox | undefined;
   readonly resources?: Pick<AgentResources, "tools" | "memory" | "skills" | "readDirs">;
   /** The agent types; the built-in ones if omitted. */
   readonly types?: readonly AgentType[];

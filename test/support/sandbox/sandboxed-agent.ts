@@ -2,7 +2,8 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { onTestFinished } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
-import { type OpenSandbox, openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
+import type { AgentSandbox } from "../../../src/agent/sandbox/agent-sandbox.ts";
+import { openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
 import type { SandboxSetting } from "../../../src/agent/sandbox/settings.ts";
 import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
@@ -18,7 +19,7 @@ export interface SandboxedAgent {
   readonly home: string;
   readonly project: string;
   readonly env: Record<string, string | undefined>;
-  readonly sandbox: OpenSandbox;
+  readonly sandbox: AgentSandbox;
   readonly context: ToolContext;
   /** Reported files, relative to the project. */
   readonly newFiles: readonly string[];

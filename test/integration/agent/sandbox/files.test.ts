@@ -1,16 +1,16 @@
-import { randomUUID } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
@@ -21,20 +21,22 @@ const write = (path: string, text: string): void => {
 
 describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped: ${noSandboxHere})`, () => {
   test("writes in the working directory and in its own /tmp, and nowhere else", async () => {
+    // Not in /tmp, which is another directory inside.
+    const outside = join(import.meta.dirname, `made-by-${process.pid}`);
+    onTestFinished(() => rmSync(outside, { force: true }));
     const { bash, home, project } = await sandboxedAgent({
       also: [],
       prepare: (at) => write(join(at, "other/a"), ""),
     });
-    const own = `/tmp/teams-${randomUUID()}`;
     const result = await bash(
-      `echo in > made; echo t > ${own}; echo x > ${home}/other/b; echo x > /etc/teams-test`,
+      `echo in > made; echo t > /tmp/t; echo x > ${home}/other/b; echo x > ${outside}`,
     );
     expect(result.isError).toBe(true);
     expect(readFileSync(join(project, "made"), "utf8")).toBe("in\n");
     expect(existsSync(join(home, "other/b"))).toBe(false);
-    expect(existsSync("/etc/teams-test")).toBe(false);
-    expect((await bash(`cat ${own}`)).content).toBe("t");
-    expect(existsSync(own)).toBe(false);
+    expect(existsSync(outside)).toBe(false);
+    expect((await bash("cat /tmp/t")).content).toBe("t");
+    expect(existsSync("/tmp/t")).toBe(false);
   });
 
   test("sees no keys and logins, even in a working directory", async () => {

@@ -1,7 +1,8 @@
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { scratchDirectory } from "../../../../src/os/files/app-directories.ts";
 import { hasEnvEntry, processTable } from "../../../../src/os/process/process-table.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
@@ -41,6 +42,11 @@ describe.skipIf(noSandboxHere !== undefined)(`a process in the sandbox (skipped:
     expect(marked(mark).length).toBeGreaterThan(2);
     agent.child.kill("SIGKILL");
     await eventually("the end of every process", () => marked(mark).length === 0);
+    const left = () =>
+      readdirSync(scratchDirectory()).filter((name) => name.startsWith(`sandbox-${agent.child.pid}-`));
+    await agent.ended();
+    await sandboxedAgent();
+    expect(left()).toEqual([]);
   });
 
   test("reaches neither this machine nor the network, but servers of other commands", async () => {
@@ -65,7 +71,7 @@ describe.skipIf(noSandboxHere !== undefined)(`a process in the sandbox (skipped:
 
   test("says that the sandbox may be why it failed", async () => {
     const { bash } = await sandboxedAgent();
-    expect((await bash("touch /etc/teams-test")).content).toContain("dangerouslyDisableSandbox");
+    expect((await bash("touch .claude/settings.json")).content).toContain("dangerouslyDisableSandbox");
     expect((await bash("exit 3")).content).toBe("Exit code 3");
   });
 });
