@@ -27,7 +27,7 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   /** Keeps the hooks of the start, and says once what does not apply. */
   const accept = (next: LoadedSettings): LoadedSettings => {
     for (const part of next.ignored.filter((one) => !told.has(one)))
-      warn(`${next.ignoredReason}, so ignored: ${part} (teams trust confirms it)`);
+      warn(`${next.ignoredReason}, so ignored: ${part}`);
     for (const part of next.ignored) told.add(part);
     const current = JSON.stringify(next.hooks);
     if (current !== toldHooks && current !== JSON.stringify(hooks))

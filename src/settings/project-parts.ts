@@ -107,10 +107,10 @@ export function otherProjectFiles(root: string, cwd: string): string[] {
 }
 
 /** Lists the ignored parts, one line for each file. */
-export function ignoredParts(cwd: string, parts: readonly PartOfFile[]): string[] {
+export function ignoredParts(parts: readonly PartOfFile[]): string[] {
   return [...new Set(parts.map(({ file }) => file))].map((file) => {
     const labels = new Set(parts.flatMap((part) => (part.file === file ? [part.label] : [])));
-    return `${join(cwd, file)}: ${[...labels].join(", ")}`;
+    return `${file}: ${[...labels].join(", ")}`;
   });
 }
 

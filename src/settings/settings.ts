@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { modelFacts } from "../agent/model/catalog.ts";
 import { isScripted, namesOfModel, resolveModelName } from "../agent/model/model-names.ts";
 import { absolutePath } from "../agent/tools/file-access.ts";
@@ -21,7 +22,7 @@ import {
 import { BYPASS_FORBIDDEN, filterSettings, forbidsBypass, isObject, type Raw } from "./setting-parts.ts";
 import { existingProjectFiles, managedFile, userFile } from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
-import { confirmationsIn, type PartOfFile } from "./trust.ts";
+import { confirmationsIn } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
   /** Parts of a project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
@@ -58,15 +59,17 @@ function projectLayers(
     const ignored = [...raws.flatMap((raw, i) => ignoredKeys(files[i] ?? "", raw)), ...others];
     return { layers: raws.map(restrictionsOf), ignored, ignoredReason: reason };
   }
-  const left: PartOfFile[] = [];
-  const layers = files.map((path) => {
+  const filtered = files.map((path) => {
     const file = settingsPlace(path);
-    const filtered = filterSettings(readLayer(path), (part) => isConfirmed({ ...part, file }));
-    left.push(...filtered.left.map((part) => ({ ...part, file })));
-    return filtered.kept;
+    return { path, ...filterSettings(readLayer(path), (part) => isConfirmed({ ...part, file })) };
   });
-  left.push(...otherParts(root, cwd).filter((part) => !isConfirmed(part)));
-  return { layers, ignored: ignoredParts(cwd, left), ignoredReason: reason };
+  const left = otherParts(root, cwd).filter((part) => !isConfirmed(part));
+  const ignored = [
+    // The path that was read: in a linked worktree the local file is that of the main worktree.
+    ...filtered.flatMap((one) => ignoredParts(one.left.map((part) => ({ ...part, file: one.path })))),
+    ...ignoredParts(left.map((part) => ({ ...part, file: join(cwd, part.file) }))),
+  ];
+  return { layers: filtered.map(({ kept }) => kept), ignored, ignoredReason: reason };
 }
 
 /** Parses a single settings file, with defaults for missing keys. @throws TeamError CORRUPT_FILE */

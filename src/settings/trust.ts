@@ -31,7 +31,7 @@ type TrustEntry = z.infer<typeof trustFile>["directories"][string];
 const MAX_HASHES = 1_000;
 
 /** Why parts are ignored if the record is from a version that did not compare contents. */
-export const OLD_RECORD = "trusted before contents were compared";
+export const OLD_RECORD = "trusted before contents were compared (confirm it once: teams trust)";
 
 /** The user's decision about a directory. */
 interface TrustRecord {
@@ -76,7 +76,7 @@ export function confirmationsIn(root: string, directory: string): Confirmations 
       ? "not trusted"
       : entry.confirmed === undefined
         ? OLD_RECORD
-        : "changed since you trusted it",
+        : "changed since you trusted it (see teams trust --changes)",
     isConfirmed: (part) => {
       if (!entry?.trusted) return false;
       const hash = partHash(part);

@@ -58,11 +58,14 @@ describe("teams trust (S70)", () => {
     expect(load().ignored).toEqual([`${realpathSync(file)}: permissions.allow`]);
     await cli(["trust", "repo/app"]);
     expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)"], deny: ["Bash(rm:*)"] });
+    writeFileSync(file, `{"permissions":{"allow":["Bash(ls:*)","Bash"],"deny":["Bash(rm:*)"]}}`);
+    expect(load().ignored).toEqual([`${realpathSync(file)}: permissions.allow`]);
     mkdirSync(join(worktree, "app", ".claude"));
     writeFileSync(
       join(worktree, "app", ".claude", "settings.local.json"),
       `{"permissions":{"allow":["Bash(cat:*)"],"defaultMode":"plan"}}`,
     );
+    writeFileSync(file, `{"permissions":{"allow":["Bash(ls:*)"],"deny":["Bash(rm:*)"]}}`);
     await cli(["trust", join(worktree, "app")]);
     expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)", "Bash(cat:*)"], defaultMode: "plan" });
     expect(allowed(cli, repo)).toEqual([]);
@@ -103,7 +106,7 @@ describe("teams trust (S70)", () => {
         `${file}: hooks, env, mcpServers, permissions.allow, permissions.defaultMode, teams`,
         `${join(repo, ".mcp.json")}: more`,
       ],
-      ignoredReason: "changed since you trusted it",
+      ignoredReason: "changed since you trusted it (see teams trust --changes)",
     });
     expect(load().permissions.defaultMode).toBeUndefined();
     expect(mcpConfig(cli.root, repo, { mcpServers: {} }).servers).toEqual({});
@@ -153,7 +156,7 @@ describe("teams trust (S70)", () => {
     expect(loadSettings(cli.root, repo, "/nowhere")).toMatchObject({
       permissions: { allow: [] },
       ignored: [`${join(repo, ".claude/settings.json")}: permissions.allow`],
-      ignoredReason: "trusted before contents were compared",
+      ignoredReason: "trusted before contents were compared (confirm it once: teams trust)",
     });
     expect((await cli(["trust", "--list"])).out).toContain("to be confirmed");
     await cli(["trust", "repo"]);
