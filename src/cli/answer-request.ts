@@ -41,7 +41,7 @@ export async function answerFromCommand(
   const text = await textOption(io, note, "note");
   const rules = always && rulesFor(readRequest(open.ref, id), always);
   // Checked before the answer, saved after it: another answer may have come first.
-  const change = rules && (await ruleChangeFor(open, id, rules, always?.save));
+  const change = rules && (await ruleChangeFor(open, id, rules, always?.save, deciderOf(io.env)));
   const approval = await answerApproval(ctx, id, {
     ...answer,
     decider: deciderOf(io.env),
@@ -49,7 +49,7 @@ export async function answerFromCommand(
     ...(rules && { always: { rules, destination: change?.destination ?? "session" } }),
   });
   if (change !== undefined) {
-    change.save();
+    await change.save();
     const { shareRules } = await import("../operations/approvals/share-rules.ts");
     await shareRules(ctx, change.rules, { asker: approval.from, directory: change.directory });
   }
@@ -110,10 +110,11 @@ async function ruleChangeFor(
   id: string,
   rules: readonly string[],
   save: SettingsScope | undefined,
+  decider: "person" | "model",
 ): Promise<RuleChange | undefined> {
   if (save === undefined) return undefined;
   const { prepareRuleChange } = await import("../settings/save-rule.ts");
   const { from } = readRequest(ref, id);
   const { cwd = "/" } = config.members.find(({ name }) => name === from) ?? {};
-  return prepareRuleChange(home.root, cwd, save, rules);
+  return prepareRuleChange(home.root, cwd, save, rules, decider);
 }

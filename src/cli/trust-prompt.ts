@@ -1,26 +1,60 @@
 import { systemClock } from "../os/clock.ts";
-import { loadSettings } from "../settings/settings.ts";
-import { setTrust, trustDecision } from "../settings/trust.ts";
+import { describePart, unconfirmedParts } from "../settings/project-parts.ts";
+import { type LoadedSettings, loadSettings } from "../settings/settings.ts";
+import { OLD_RECORD, type PartOfFile, setTrust, trustDecision } from "../settings/trust.ts";
 import { teamsHome } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/output.ts";
 
+const FIRST = "This directory has its own settings, which can run commands as you:\n";
+const REFUSED = "Not trusted. To trust it: teams trust\n";
+const SINCE =
+  "These parts of this directory's files have changed since you trusted it, and can run commands as you:\n";
+const ONCE =
+  "You trusted this directory before contents were compared. Confirm these parts of its files once:\n";
+
 /**
- * Asks the user, once for each repository, whether to trust this directory's files (protocol.md section 1, Trust). Does not
- * ask without a terminal, or if the directory has no such files.
+ * Asks the user whether to use this directory's files (protocol.md section 1, Trust): once for each repository, and again for
+ * parts that have changed since. Does not ask without a terminal, or if the directory has no such files.
  */
 export async function askTrust({ io, out, options }: AnyCall): Promise<void> {
-  if (out.json || options.quiet || !io.terminal.stdin || !io.terminal.stdout) return;
+  const isUserThere = io.terminal.stdin && io.terminal.stdout;
+  if (out.json || options.quiet || !isUserThere) return;
   const { root } = teamsHome(io.env);
-  const { ignored } = loadSettings(root, io.cwd);
-  if (ignored.length === 0 || trustDecision(root, io.cwd) !== undefined) return;
-  io.out("This directory has its own settings, which can run commands as you:\n");
-  for (const entry of ignored) io.out(line`  ${entry}\n`);
+  const decision = trustDecision(root, io.cwd);
+  if (decision === false) return;
+  const { ignored, ignoredReason } = loadSettings(root, io.cwd);
+  // Read before the question: only what is shown is confirmed.
+  const parts = await unconfirmedParts(root, io.cwd);
+  if (ignored.length === 0 && (decision === undefined || parts.length === 0)) return;
+  const isNew = decision === undefined;
+  io.out(isNew ? [FIRST, ...ignored.map((entry) => line`  ${entry}\n`)].join("") : againLine(ignoredReason));
+  for (const part of parts) io.out(partLine(part));
   io.out("Use them? Only if you trust their author. [y/N] ");
   const answer = await io.readLine();
   const trusted = /^y(es)?$/i.test(answer?.trim() ?? "");
   // The end of the input is not an answer.
   if (answer === undefined) return;
-  await setTrust(root, io.cwd, trusted, systemClock);
-  io.out(trusted ? "Trusted. To undo it: teams trust --revoke\n" : "Not trusted. To trust it: teams trust\n");
+  if (trusted || isNew) await setTrust(root, io.cwd, trusted, systemClock, parts);
+  io.out(
+    trusted
+      ? "Trusted. To undo it: teams trust --revoke\n"
+      : isNew
+        ? REFUSED
+        : "Ignored. To use them: teams trust\n",
+  );
+}
+
+function againLine(reason: string): string {
+  return reason === OLD_RECORD ? ONCE : SINCE;
+}
+
+/** Returns a part as a line of a list, safe to print. */
+export function partLine(part: PartOfFile): string {
+  return line`  ${describePart(part)}\n`;
+}
+
+/** Returns the line that names an ignored part of a project's files. */
+export function ignoredLine({ ignoredReason }: Pick<LoadedSettings, "ignoredReason">, part: string): string {
+  return line`${ignoredReason.slice(0, 1).toUpperCase()}${ignoredReason.slice(1)}, so ignored: ${part}`;
 }

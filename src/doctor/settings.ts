@@ -33,7 +33,11 @@ export function settingsFindings(root: string, cwd: string, managed = managedFil
       warn("settings", text, "Use a hook of type command; see docs/permissions.md."),
     ),
     ...settings.ignored.map((part) =>
-      warn("settings", `not trusted, so ignored: ${part}`, "Read it, and if you trust it: teams trust"),
+      warn(
+        "settings",
+        `${settings.ignoredReason}, so ignored: ${part}`,
+        "Read it, and if you trust it: teams trust",
+      ),
     ),
   ];
 }

@@ -69,6 +69,16 @@ function submoduleDirectories(top: string, link: string): GitDirectories | undef
   return own.startsWith(`${modules}/`) ? { top, own, common: own } : undefined;
 }
 
+/** Returns the path of a directory below the top of its worktree, which is the same in all worktrees; empty outside a repository. */
+export function placeInWorktree(directory: string): string {
+  const start = realPathOf(directory);
+  for (let at = start; ; at = dirname(at)) {
+    const git = entryOf(join(at, ".git"));
+    if (git?.isFile() || isDirectory(join(at, ".git"))) return relative(at, start);
+    if (at === dirname(at)) return "";
+  }
+}
+
 /** The worktree that a directory is in. */
 interface Checkout {
   /** True for a linked worktree, false for the main one. */

@@ -9,8 +9,10 @@ export type LiveSettings = () => LoadedSettings;
 
 /**
  * Loads settings and rereads them when one of their files changes: the user edits a rule, answers “always” or trusts the
- * directory while agents work. Each call checks the versions of the files; nothing happens between two calls.
- * @param warn called if a changed file cannot be read; the old settings stay in force, so that a typo lifts no deny rule
+ * directory while agents work. Each call checks the versions of the files; nothing happens between two calls. Hooks stay as
+ * they were, so that nothing that arrives while an agent works can run unseen.
+ * @param warn called if a changed file cannot be read (the old settings stay in force, so that a typo lifts no deny rule), and
+ *   once for each part that needs the user's confirmation
  * @throws TeamError CORRUPT_FILE if the first read fails
  */
 export function liveSettings(root: string, cwd: string, warn: (problem: string) => void): LiveSettings {
@@ -19,12 +21,26 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   // Taken before the settings are read: a change in between causes one more read, never a missed one.
   let marks = currentMarks();
   let settings = loadSettings(root, cwd);
+  const { hooks } = settings;
+  const told = new Set(settings.ignored);
+  let toldHooks = JSON.stringify(hooks);
+  /** Keeps the hooks of the start, and says once what does not apply. */
+  const accept = (next: LoadedSettings): LoadedSettings => {
+    for (const part of next.ignored.filter((one) => !told.has(one)))
+      warn(`${next.ignoredReason}, so ignored: ${part}`);
+    for (const part of next.ignored) told.add(part);
+    const current = JSON.stringify(next.hooks);
+    if (current !== toldHooks && current !== JSON.stringify(hooks))
+      warn("the hooks have changed: this agent keeps its own until it is started again");
+    toldHooks = current;
+    return { ...next, hooks };
+  };
   return () => {
     const now = currentMarks();
     if (now === marks) return settings;
     marks = now;
     try {
-      settings = loadSettings(root, cwd);
+      settings = accept(loadSettings(root, cwd));
     } catch (error) {
       warn(`the old settings stay in force: ${messageOf(error)}`);
     }

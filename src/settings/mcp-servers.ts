@@ -5,7 +5,7 @@ import { pathStat } from "../os/files/user-files.ts";
 import { type McpServer, mcpFile, mcpServer } from "../schema/mcp-server.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import type { Settings } from "./settings-schema.ts";
-import { trustDecision } from "./trust.ts";
+import { confirmationsIn, type PartOfFile } from "./trust.ts";
 
 /** The MCP servers of an agent, and the problems with those that are left out. */
 interface McpConfig {
@@ -18,15 +18,18 @@ interface McpConfig {
 const MAX_FILE = 1024 * 1024;
 
 /**
- * Returns the servers of the settings and, in a trusted directory, of its `.mcp.json`. If both have a server of the same
+ * Returns the servers of the settings and, in a trusted directory, those of its `.mcp.json` that the user has confirmed. If both have a server of the same
  * name, that of the settings wins. An invalid server is left out; the others stay.
  */
 export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "mcpServers">): McpConfig {
   const problems: string[] = [];
   const file = join(cwd, ".mcp.json");
-  const project = trustDecision(root, cwd) === true ? readServers(file, problems) : {};
+  const { decision, isConfirmed } = confirmationsIn(root, cwd);
+  const project = decision === true ? readServers(file, problems) : {};
   const entries = [
-    ...Object.entries(project).map((entry) => [file, ...entry] as const),
+    ...Object.entries(project)
+      .filter(([name, value]) => isConfirmed(serverPart(name, value)))
+      .map((entry) => [file, ...entry] as const),
     ...Object.entries(settings.mcpServers).map((entry) => ["settings", ...entry] as const),
   ];
   const servers = new Map<string, McpServer>();
@@ -38,7 +41,13 @@ export function mcpConfig(root: string, cwd: string, settings: Pick<Settings, "m
   return { servers: Object.fromEntries(servers), problems };
 }
 
-function readServers(file: string, problems: string[]): Readonly<Record<string, unknown>> {
+/** Returns a server of `.mcp.json` as a part that needs confirmation. */
+export function serverPart(name: string, value: unknown): PartOfFile {
+  return { file: ".mcp.json", label: name, key: `mcpServers.${name}`, value };
+}
+
+/** Returns the servers of a `.mcp.json`, not checked. */
+export function readServers(file: string, problems: string[]): Readonly<Record<string, unknown>> {
   try {
     const { kind, size } = pathStat(file);
     if (kind === "missing") return {};

@@ -3,9 +3,10 @@ import { applyEdits, modify } from "jsonc-parser";
 import { TeamError } from "../errors.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
+import { settingsPlace } from "./project-parts.ts";
 import { parseSettingsFile } from "./settings.ts";
 import { localFile, readSettingsText, type SettingsScope, userFile } from "./settings-files.ts";
-import { trustDecision } from "./trust.ts";
+import { confirmWritten, trustDecision } from "./trust.ts";
 
 const DESTINATION: Readonly<Record<SettingsScope, RuleDestination>> = {
   user: "userSettings",
@@ -20,13 +21,17 @@ export interface RuleChange {
   /** The directory in which the rules apply; undefined for the user's own rules, which apply everywhere. */
   readonly directory: string | undefined;
   readonly destination: RuleDestination;
-  /** Adds the rules that the file does not have yet. */
-  save(): void;
+  /**
+   * Adds the rules that the file does not have yet.
+   * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT for the record of trust; then the file has the rules, which need confirmation
+   */
+  save(): Promise<void>;
 }
 
 /**
  * Prepares to add allow rules to a settings file. The rest of the file keeps its format and comments.
  * @param cwd the directory of the asking agent, whose project gets the rules
+ * @param decider a person confirms what they add to a project's file
  * @throws TeamError CORRUPT_FILE, and PERMISSION_DENIED for an untrusted project, whose allow rules do not apply
  */
 export function prepareRuleChange(
@@ -34,6 +39,7 @@ export function prepareRuleChange(
   cwd: string,
   where: SettingsScope,
   rules: readonly string[],
+  decider: "person" | "model",
 ): RuleChange {
   if (where !== "user" && trustDecision(root, cwd) !== true) {
     throw new TeamError("PERMISSION_DENIED", `${cwd} is not trusted, so a rule there would have no effect.`, {
@@ -47,11 +53,19 @@ export function prepareRuleChange(
     rules,
     directory: where === "user" ? undefined : cwd,
     destination: DESTINATION[where],
-    save: () => {
+    save: async () => {
       const text = readSettingsText(file) ?? "{}\n";
       const existing = parseSettingsFile(file).permissions.allow;
       const next = rules.filter((rule) => !existing.includes(rule)).reduce(addRule, text);
       if (next !== text) writeUserFile(file, next);
+      if (where === "user" || decider === "model") return;
+      const label = "permissions.allow";
+      const place = settingsPlace(file);
+      await confirmWritten(
+        root,
+        cwd,
+        rules.map((value) => ({ file: place, label, key: label, value })),
+      );
     },
   };
 }

@@ -8,49 +8,90 @@ import { areTeamsOff } from "../launch/agent-environment.ts";
 import type { IsPriced } from "../operations/budget.ts";
 import type { WorktreeSettings } from "../operations/worktrees/create-worktree.ts";
 import type { Env } from "../os/env.ts";
-import { entryOf } from "../os/files/fs.ts";
 import { addSecrets } from "../os/redact.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import {
-  existingProjectFiles,
-  managedFile,
-  projectTypeFiles,
-  readSettingsText,
-  userFile,
-} from "./settings-files.ts";
+  ignoredKeys,
+  ignoredParts,
+  otherParts,
+  otherProjectFiles,
+  readRaw,
+  readUntrusted,
+  restrictionsOf,
+  settingsPlace,
+} from "./project-parts.ts";
+import { BYPASS_FORBIDDEN, filterSettings, forbidsBypass, isObject, type Raw } from "./setting-parts.ts";
+import { existingProjectFiles, managedFile, userFile } from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
-import { trustDecision } from "./trust.ts";
+import { confirmationsIn } from "./trust.ts";
 
 export interface LoadedSettings extends Settings {
   /** The hooks and servers of the user's and the administrator's settings alone. Without it, all count as a project's. */
   readonly own?: Pick<Settings, "hooks" | "mcpServers">;
-  /** Parts of an untrusted project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
+  /** Parts of a project's files that are ignored, each as `/repo/.claude/settings.json: env, hooks`. */
   readonly ignored: readonly string[];
+  /** Why they are ignored, as the beginning of a line. */
+  readonly ignoredReason: string;
 }
 
 /**
- * Loads the user's settings, then those of a trusted project, then managed ones; later files win. Of an untrusted project
- * only restrictions apply: deny and ask rules, and forbidding bypassPermissions (protocol.md section 1, Trust).
+ * Loads the user's settings, then those of a trusted project, then managed ones; later files win. Of an untrusted project,
+ * and of what has changed since the user trusted it, only restrictions apply: deny and ask rules, and forbidding
+ * bypassPermissions (protocol.md section 1, Trust).
  * @throws TeamError CORRUPT_FILE for an invalid file that applies in full
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
-  const files = existingProjectFiles(root, cwd);
-  const others = otherProjectFiles(root, cwd);
-  const isTrusted = files.length + others.length > 0 && trustDecision(root, cwd) === true;
-  const project = isTrusted ? files.map(readLayer) : files.map(readUntrusted);
+  const { layers: project, ...ignored } = projectLayers(root, cwd);
   const [user, administrator] = [readLayer(userFile(root)), readLayer(managed)];
-  const withProject = project.reduce(
-    (below, raw) => merge(below, isTrusted ? raw : restrictionsOf(raw, below), true),
-    user,
-  );
+  const withProject = project.reduce((below, layer) => merge(below, layer(below), true), user);
   const settings = parseSettings(root, merge(withProject, administrator, false));
   addSecrets(settings.env);
-  return {
-    ...settings,
-    own: parseSettings(root, merge(user, administrator, false)),
-    ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredKeys(files[i] ?? "", raw)), ...others],
-  };
+  return { ...settings, own: parseSettings(root, merge(user, administrator, false)), ...ignored };
+}
+
+/** Returns a layer of a project, given the settings below it: a sandbox that is not confirmed can only narrow those. */
+type ProjectLayer = (below: Raw) => Raw;
+
+function projectLayers(
+  root: string,
+  cwd: string,
+): Pick<LoadedSettings, "ignored" | "ignoredReason"> & { readonly layers: readonly ProjectLayer[] } {
+  const files = existingProjectFiles(root, cwd);
+  const others = otherProjectFiles(root, cwd);
+  if (files.length + others.length === 0) return { layers: [], ignored: [], ignoredReason: "" };
+  const { decision, reason, isConfirmed } = confirmationsIn(root, cwd);
+  if (decision !== true) {
+    const raws = files.map(readUntrusted);
+    const ignored = [...raws.flatMap((raw, i) => ignoredKeys(files[i] ?? "", raw)), ...others];
+    const layers = raws.map((raw) => withNarrowedSandbox(raw, restrictionsOf(raw)));
+    return { layers, ignored, ignoredReason: reason };
+  }
+  const filtered = files.map((path) => {
+    const file = settingsPlace(path);
+    const raw = readLayer(path);
+    const { kept, left } = filterSettings(raw, (part) => isConfirmed({ ...part, file }));
+    const isNarrowed = left.some(({ key }) => key === "teams.sandbox");
+    return { path, left, layer: isNarrowed ? withNarrowedSandbox(raw, kept) : () => kept };
+  });
+  const left = otherParts(root, cwd).filter((part) => !isConfirmed(part));
+  const ignored = [
+    // The path that was read: in a linked worktree the local file is that of the main worktree.
+    ...filtered.flatMap((one) => ignoredParts(one.left.map((part) => ({ ...part, file: one.path })))),
+    ...ignoredParts(left.map((part) => ({ ...part, file: join(cwd, part.file) }))),
+  ];
+  return { layers: filtered.map(({ layer }) => layer), ignored, ignoredReason: reason };
+}
+
+function withNarrowedSandbox(raw: Raw, kept: Raw): ProjectLayer {
+  return (below) => ({
+    ...kept,
+    teams: { ...objectAt(kept, "teams"), sandbox: narrowedSandbox(sandboxOf(below), sandboxOf(raw)) },
+  });
+}
+
+function sandboxOf(raw: Raw): Raw {
+  return objectAt(objectAt(raw, "teams"), "sandbox");
 }
 
 /** Parses a single settings file, with defaults for missing keys. @throws TeamError CORRUPT_FILE */
@@ -82,17 +123,6 @@ export function worktreeSettings({ teams }: Settings): WorktreeSettings {
   return { directory: teams.worktreeDir, setup: teams.worktreeSetup };
 }
 
-/** Lists a project's files that need trust, except its settings files. */
-function otherProjectFiles(root: string, cwd: string): string[] {
-  const servers = join(cwd, ".mcp.json");
-  return [
-    ...(entryOf(servers) === undefined ? [] : [servers]),
-    ...projectTypeFiles(root, cwd).map(({ directory, names }) => `${directory}: ${names.join(", ")}`),
-  ];
-}
-
-type Raw = Readonly<Record<string, unknown>>;
-
 /** Reads a settings file that applies in full, and checks it against the schema; empty if it does not exist. */
 function readLayer(file: string): Raw {
   const raw = readRaw(file);
@@ -109,19 +139,6 @@ function parseSettings(file: string, raw: unknown): Settings {
     hint: `Correct this setting; the file was not changed.`,
     details: { file, field: path },
   });
-}
-
-function readRaw(file: string): unknown {
-  const text = readSettingsText(file);
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
-      hint: "Correct it (often a comma is missing or too many); the file was not changed.",
-      cause,
-    });
-  }
 }
 
 /**
@@ -157,70 +174,6 @@ function concatHooks(lower: Raw, upper: Raw): Raw {
   );
 }
 
-/** Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. */
-function readUntrusted(file: string): Raw {
-  try {
-    const raw = readRaw(file);
-    return isObject(raw) ? raw : {};
-  } catch (error) {
-    if (error instanceof TeamError) return { "not readable as JSON": true };
-    throw error;
-  }
-}
-
-/** Lists of `permissions` that can only take rights away. */
-const RESTRICTION_KEYS = ["deny", "ask"];
-
-function restrictionsOf(raw: Raw, below: Raw): Raw {
-  const given = objectAt(raw, "permissions");
-  const lists = RESTRICTION_KEYS.map((key) => [
-    key,
-    listAt(given, key).filter((rule) => typeof rule === "string"),
-  ]);
-  return {
-    permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && BYPASS_FORBIDDEN) },
-    teams: { sandbox: narrowedSandbox(sandboxOf(below), sandboxOf(raw)) },
-  };
-}
-
-function sandboxOf(raw: Raw): Raw {
-  return objectAt(objectAt(raw, "teams"), "sandbox");
-}
-
-const BYPASS_FORBIDDEN = { disableBypassPermissionsMode: "disable" };
-
-function forbidsBypass(permissions: Raw): boolean {
-  return permissions.disableBypassPermissionsMode === "disable";
-}
-
-function ignoredKeys(file: string, raw: Raw): string[] {
-  const keys = Object.entries(raw).flatMap(([key, value]) => {
-    if (key === "$schema") return [];
-    if (key === "teams" && isObject(value)) return ignoredTeamsKeys(value);
-    if (key !== "permissions" || !isObject(value)) return [key];
-    const applied = [...RESTRICTION_KEYS, ...(forbidsBypass(value) ? Object.keys(BYPASS_FORBIDDEN) : [])];
-    return Object.entries(value).flatMap(([inner, rules]) => {
-      if (!applied.includes(inner)) return [`permissions.${inner}`];
-      const isInvalid = RESTRICTION_KEYS.includes(inner) && !isListOfTexts(rules);
-      return isInvalid ? [`permissions.${inner} (not a list of rules)`] : [];
-    });
-  });
-  return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
-}
-
-/** Of `teams.sandbox`, a stricter mode and a smaller network apply. */
-function ignoredTeamsKeys(value: Raw): string[] {
-  return Object.keys(value).flatMap((key) => {
-    if (key !== "sandbox") return [`teams.${key}`];
-    const wider = Object.keys(objectAt(value, key)).filter((one) => one !== "mode" && one !== "network");
-    return wider.map((one) => `teams.sandbox.${one}`);
-  });
-}
-
-function isListOfTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === "string");
-}
-
 function objectAt(raw: Raw, key: string): Raw {
   const value = raw[key];
   return isObject(value) ? value : {};
@@ -229,10 +182,6 @@ function objectAt(raw: Raw, key: string): Raw {
 function listAt(raw: Raw, key: string): readonly unknown[] {
   const value = raw[key];
   return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the mode of a lead: the requested one, else the default of the settings. @throws TeamError PERMISSION_DENIED if a setting forbids it, INVALID_INPUT for delegate mode without teams */

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { repositoryOf } from "../git/repository.ts";
+import { placeInWorktree, repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatJson } from "../os/files/atomic-write.ts";
 import { ensureDir } from "../os/files/fs.ts";
 import { jsonUpdate, readJsonFile, readRecordFile } from "../store/json-file.ts";
 import { updateFile } from "../store/update-file.ts";
+import { type Part, partHash } from "./setting-parts.ts";
 
 /** `teams-trust.json` in the root: the user's trust decisions, by the main directory of a repository. */
 const trustFile = z.looseObject({
@@ -17,17 +18,43 @@ const trustFile = z.looseObject({
         trusted: z.boolean(),
         /** Milliseconds since the epoch. */
         at: z._default(z.number(), 0),
+        /** Hashes of the parts that the user has confirmed, by their file's path in a worktree. Missing in older records. */
+        confirmed: z.optional(z.record(z.string(), z.array(z.string()))),
       }),
     ),
     {},
   ),
 });
+type TrustEntry = z.infer<typeof trustFile>["directories"][string];
+
+/** How many hashes of one file are kept: enough to switch between some branches without a question. */
+const MAX_HASHES = 1_000;
+
+/** Why parts are ignored if the record is from a version that did not compare contents. */
+export const OLD_RECORD = "trusted before contents were compared (confirm it once: teams trust)";
 
 /** The user's decision about a directory. */
 interface TrustRecord {
   readonly directory: string;
   readonly trusted: boolean;
   readonly at: number;
+  /** How many parts are confirmed; null if the record is from before contents were compared. */
+  readonly parts: number | null;
+}
+
+/** A part of a file that a person has seen. The path is relative to the directory of the agents. */
+export interface PartOfFile extends Part {
+  readonly file: string;
+}
+
+/** What the user has confirmed in the repository of a directory. */
+export interface Confirmations {
+  /** Undefined without a decision. */
+  readonly decision: boolean | undefined;
+  /** Why parts of a trusted directory are ignored, as the beginning of a line. */
+  readonly reason: string;
+  /** Whether the user trusts the directory and has confirmed this part of this file with this content. */
+  isConfirmed(part: PartOfFile): boolean;
 }
 
 export function trustPath(root: string): string {
@@ -36,18 +63,52 @@ export function trustPath(root: string): string {
 
 /** Returns whether the user trusts a directory's repository; undefined without a decision, or if the trust file cannot be read. */
 export function trustDecision(root: string, directory: string): boolean | undefined {
-  return readRecordFile(trustPath(root), trustFile)?.directories[repositoryOf(directory)]?.trusted;
+  return entryFor(root, directory)?.trusted;
+}
+
+/** Returns what the user has confirmed in a directory. Trust covers contents: a changed part needs a new confirmation. */
+export function confirmationsIn(root: string, directory: string): Confirmations {
+  const entry = entryFor(root, directory);
+  const place = placeInWorktree(directory);
+  return {
+    decision: entry?.trusted,
+    reason: !entry?.trusted
+      ? "not trusted"
+      : entry.confirmed === undefined
+        ? OLD_RECORD
+        : "changed since you trusted it (see teams trust --changes)",
+    isConfirmed: (part) => {
+      if (!entry?.trusted) return false;
+      const hash = partHash(part);
+      return hash !== undefined && (entry.confirmed?.[idOf(place, part.file)] ?? []).includes(hash);
+    },
+  };
+}
+
+function entryFor(root: string, directory: string): TrustEntry | undefined {
+  return readRecordFile(trustPath(root), trustFile)?.directories[repositoryOf(directory)];
+}
+
+/** The path of a file below the top of its worktree: the same for all worktrees of a repository. */
+function idOf(place: string, file: string): string {
+  return join(place, file);
 }
 
 /** @throws TeamError CORRUPT_FILE */
 export function listTrust(root: string): TrustRecord[] {
   const { directories } = readJsonFile(trustPath(root), trustFile) ?? { directories: {} };
-  return Object.entries(directories).map(([directory, { trusted, at }]) => ({ directory, trusted, at }));
+  return Object.entries(directories).map(([directory, { trusted, at, confirmed }]) => ({
+    directory,
+    trusted,
+    at,
+    parts: confirmed === undefined ? null : new Set(Object.values(confirmed).flat()).size,
+  }));
 }
 
 /**
  * Records whether the user trusts a directory, and with it all worktrees of its repository.
  * @param trusted undefined removes the decision
+ * @param parts what the user has seen and confirms; earlier confirmations stay
  * @returns the directory under which the decision is recorded, and the decision before
  * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT; nothing was changed
  */
@@ -56,25 +117,67 @@ export async function setTrust(
   directory: string,
   trusted: boolean | undefined,
   clock: Clock,
+  parts: readonly PartOfFile[] = [],
 ): Promise<{ readonly directory: string; readonly before: boolean | undefined }> {
-  const path = trustPath(root);
-  ensureDir(root);
   const key = repositoryOf(directory);
   let before: boolean | undefined;
-  await updateFile(path, (text, isLocked) => {
-    const plan = jsonUpdate<z.infer<typeof trustFile>>({
-      path,
-      schema: trustFile,
-      missing: () => new Error("A missing file is read as an empty one."),
-      change: (current) => {
-        before = current.directories[key]?.trusted;
-        if (before === trusted) return undefined;
-        const { [key]: _old, ...others } = current.directories;
-        const own = trusted === undefined ? {} : { [key]: { trusted, at: clock.now() } };
-        return { ...current, directories: { ...others, ...own } };
-      },
-    });
-    return plan(text ?? formatJson({}), isLocked, []);
+  await updateTrust(root, (current) => {
+    const { [key]: old, ...others } = current.directories;
+    before = old?.trusted;
+    if (trusted !== true && before === trusted) return undefined;
+    const at = before === trusted && old !== undefined ? old.at : clock.now();
+    const confirmed = withParts(old?.trusted ? old.confirmed : {}, placeInWorktree(directory), parts);
+    const own =
+      trusted === undefined ? {} : { [key]: trusted ? { ...old, trusted, at, confirmed } : { trusted, at } };
+    return { ...current, directories: { ...others, ...own } };
   });
   return { directory: key, before };
+}
+
+/**
+ * Adds parts that a person has just written to what is confirmed. Does nothing in a directory that is not trusted.
+ * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT; nothing was changed
+ */
+export async function confirmWritten(
+  root: string,
+  directory: string,
+  parts: readonly PartOfFile[],
+): Promise<void> {
+  const key = repositoryOf(directory);
+  await updateTrust(root, (current) => {
+    const old = current.directories[key];
+    if (!old?.trusted) return undefined;
+    const confirmed = withParts(old.confirmed, placeInWorktree(directory), parts);
+    return { ...current, directories: { ...current.directories, [key]: { ...old, confirmed } } };
+  });
+}
+
+function withParts(
+  old: TrustEntry["confirmed"] = {},
+  place: string,
+  parts: readonly PartOfFile[],
+): NonNullable<TrustEntry["confirmed"]> {
+  const next = { ...old };
+  for (const file of new Set(parts.map((part) => part.file))) {
+    const id = idOf(place, file);
+    const hashes = parts.flatMap((part) => (part.file === file ? (partHash(part) ?? []) : []));
+    const all = new Set([...hashes, ...(next[id] ?? [])]);
+    next[id] = [...all].slice(0, Math.max(MAX_HASHES, hashes.length));
+  }
+  return next;
+}
+
+type TrustFile = z.infer<typeof trustFile>;
+
+async function updateTrust(
+  root: string,
+  change: (current: TrustFile) => TrustFile | undefined,
+): Promise<void> {
+  const path = trustPath(root);
+  ensureDir(root);
+  await updateFile(path, (text, isLocked) => {
+    const missing = (): Error => new Error("A missing file is read as an empty one.");
+    const plan = jsonUpdate<TrustFile>({ path, schema: trustFile, missing, change });
+    return plan(text ?? formatJson({}), isLocked, []);
+  });
 }

@@ -24,6 +24,8 @@ export interface TypeFiles {
   readonly names: readonly string[];
   /** Links must not lead out of this directory. Undefined for the user's own files, which may be links to anywhere. */
   readonly inside?: string;
+  /** Whether the user has confirmed a file with this text. Undefined for the user's own files. */
+  readonly isConfirmed?: (name: string, text: string) => boolean;
 }
 
 /** Maximum types from files, and characters of a description, because each call of a lead's model pays for the list. */
@@ -40,16 +42,23 @@ const MODES = "default, acceptEdits, plan, bypassPermissions or dontAsk";
 export function readAgentTypes(directories: readonly TypeFiles[]): {
   readonly types: readonly AgentType[];
   readonly problems: readonly string[];
+  /** Paths of files that the user has not confirmed. */
+  readonly ignored: readonly string[];
 } {
   const types = new Map(BUILTIN_AGENT_TYPES.map((type) => [type.name.toLowerCase(), type]));
   const problems: string[] = [];
+  const ignored: string[] = [];
   let read = 0;
-  for (const { directory, names, inside } of directories) {
+  for (const { directory, names, inside, isConfirmed } of directories) {
     for (const name of names) {
       const path = join(directory, name);
       try {
         if (read === MAX_TYPES) throw new Error(`left out: the limit is ${MAX_TYPES} types`);
-        const type = typeIn(path, inside);
+        const type = typeIn(path, inside, (text) => isConfirmed?.(name, text) ?? true);
+        if (type === undefined) {
+          ignored.push(path);
+          continue;
+        }
         types.set(type.name.toLowerCase(), type);
         read += 1;
       } catch (error) {
@@ -57,14 +66,20 @@ export function readAgentTypes(directories: readonly TypeFiles[]): {
       }
     }
   }
-  return { types: [...types.values()], problems };
+  return { types: [...types.values()], problems, ignored };
 }
 
-function typeIn(path: string, inside: string | undefined): AgentType {
+/** @returns undefined if its text is not confirmed */
+function typeIn(
+  path: string,
+  inside: string | undefined,
+  isConfirmed: (text: string) => boolean,
+): AgentType | undefined {
   if (inside !== undefined && !isInside(realPathOf(path), realPathOf(inside)))
     throw new Error(`it is a link out of ${inside}`);
   const file = readTextFile(path);
   if (file.problem !== undefined) throw new Error(file.problem);
+  if (!isConfirmed(file.text)) return undefined;
   const { matter, body } = readDocument(file.text);
   if (body.length > MAX_PROMPT) throw new Error(`its text is longer than ${MAX_PROMPT} characters`);
   return {

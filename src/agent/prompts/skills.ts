@@ -17,6 +17,8 @@ interface Skill {
   readonly description: string;
   /** Path of its `SKILL.md`. The files that it names are in the same directory. */
   readonly path: string;
+  /** Whether its text may be loaded now. Undefined for the user's own skills, and for those that replace none of them. */
+  readonly isConfirmed?: ((text: string) => boolean) | undefined;
 }
 
 interface Skills {
@@ -33,33 +35,84 @@ const MAX_DESCRIPTION = 500;
  * Loads the front matter of the root's skills and of the working directory's skills, which replace the root's skills of the
  * same name. The root's skills may be links to anywhere, a project's skills must be inside the project. A skill that a rule
  * denies is left out.
+ * @param mayReplace whether a project's skill with this text may replace one of the root
  */
-export function loadSkills(root: string, cwd: string, isReadDenied: IsReadDenied): Skills {
+export function loadSkills(
+  root: string,
+  cwd: string,
+  isReadDenied: IsReadDenied,
+  mayReplace: (entry: string, text: string) => boolean,
+): Skills {
   const skills = new Map<string, Skill>();
   const problems: string[] = [];
+  const ownNames = new Set<string>();
   const [own, project] = skillDirectories(root, cwd);
-  for (const directory of [own, project]) {
-    for (const entry of listDir(directory).sort()) {
-      const path = join(directory, entry, "SKILL.md");
-      try {
-        const file = readTextFile(path);
-        if (file.problem !== undefined) continue;
-        if (directory !== own && !isInside(realPathOf(path), realPathOf(cwd)))
-          throw new Error(`it is a link out of ${cwd}`);
-        if (isReadDenied(path, cwd)) throw new Error("a rule for Read denies it");
-        const { matter } = readDocument(file.text);
-        const name = nameOf(textOfField(matter.name) ?? entry);
-        const description = textOfField(matter.description)?.replace(/[\s\p{Cc}]+/gu, " ") ?? "";
-        skills.set(name, { name, description: description.slice(0, MAX_DESCRIPTION), path });
-      } catch (error) {
-        problems.push(`${path}: ${messageOf(error)}`);
-      }
+  const entries = [own, project].flatMap((directory) =>
+    listDir(directory)
+      .sort()
+      .map((entry) => ({ isOwn: directory === own, entry, path: join(directory, entry, "SKILL.md") })),
+  );
+  for (const { isOwn, entry, path } of entries) {
+    try {
+      const found = skillAt(path, entry, isOwn ? undefined : cwd, (place) => isReadDenied(place, cwd));
+      if (found === undefined) continue;
+      const { name } = found.skill;
+      if (isOwn) ownNames.add(name);
+      // By name, not by the skill so far: a second skill of the project may replace its first one.
+      const replaces = !isOwn && ownNames.has(name);
+      if (replaces && !mayReplace(entry, found.text)) throw new Error(`${NOT_CONFIRMED}, so yours stays`);
+      const isConfirmed = replaces ? (text: string) => mayReplace(entry, text) : undefined;
+      skills.set(name, { ...found.skill, isConfirmed });
+    } catch (error) {
+      problems.push(`${path}: ${messageOf(error)}`);
     }
   }
   const all = [...skills.values()];
   if (all.length > MAX_SKILLS)
     problems.push(`${all.length - MAX_SKILLS} skills are left out: the limit is ${MAX_SKILLS}.`);
   return { skills: all.slice(0, MAX_SKILLS), problems };
+}
+
+/**
+ * @param inside links must not lead out of this directory; undefined for the user's own skills
+ * @returns undefined if there is no readable file
+ */
+function skillAt(
+  path: string,
+  entry: string,
+  inside: string | undefined,
+  isDenied: (path: string) => boolean,
+): { readonly skill: Skill; readonly text: string } | undefined {
+  const file = readTextFile(path);
+  if (file.problem !== undefined) return undefined;
+  if (inside !== undefined && !isInside(realPathOf(path), realPathOf(inside)))
+    throw new Error(`it is a link out of ${inside}`);
+  if (isDenied(path)) throw new Error("a rule for Read denies it");
+  const { matter } = readDocument(file.text);
+  const name = nameOf(textOfField(matter.name) ?? entry);
+  const description = textOfField(matter.description)?.replace(/[\s\p{Cc}]+/gu, " ") ?? "";
+  return { skill: { name, description: description.slice(0, MAX_DESCRIPTION), path }, text: file.text };
+}
+
+const NOT_CONFIRMED = "it would replace a skill of yours and is not confirmed (teams trust)";
+
+/** Returns the project's skills that replace a skill of the root, with their text. */
+export function replacingSkills(
+  root: string,
+  cwd: string,
+): readonly { readonly entry: string; readonly text: string }[] {
+  const found: { entry: string; text: string }[] = [];
+  if (skillDirectories(root, cwd).some((directory) => listDir(directory).length === 0)) return found;
+  loadSkills(
+    root,
+    cwd,
+    () => false,
+    (entry, text) => {
+      found.push({ entry, text });
+      return true;
+    },
+  );
+  return found;
 }
 
 /** Returns a valid name: it is used in a list that the model reads with each call. */
@@ -111,6 +164,7 @@ export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
       if (found === undefined) return failed(`There is no skill ${JSON.stringify(skill)}.`);
       const file = readTextFile(found.path);
       if (file.problem !== undefined) return failed(file.problem);
+      if (found.isConfirmed?.(file.text) === false) return failed(`${found.path}: ${NOT_CONFIRMED}.`);
       const { body } = readDocument(file.text);
       const asked = args === undefined ? "" : `\n\nUse it on: ${args}`;
       return {

@@ -3,7 +3,6 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { refuseSecondTeam } from "../../runtime/operation-context.ts";
-import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/archive/import-team.ts";
 import { teamsHome } from "../../team/ref.ts";
@@ -23,7 +22,9 @@ export const command = defineCommand({
     unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: ["teams import review-20260102-174500.tar.gz", "teams import review.tar.gz --name review-again"],
-  notes: "No agent is started. `teams resume` restarts the members with their conversations.",
+  notes:
+    "No agent is started. `teams resume` restarts the members with their conversations.\n" +
+    "An archive may come from others: rights of its members (allowed tools, modes, directories, system prompts) are dropped and named.",
   async run(call) {
     const { args, options, io, out } = call;
     refuseSecondTeam(call, "create a team");
@@ -31,7 +32,7 @@ export const command = defineCommand({
     const source = await openArchive(call, args.archive);
     const signal = io.interruption();
     const { name, unique } = options;
-    const target = { name, unique, now: systemClock.now(), signal };
+    const target = { name, unique, cwd: io.cwd, now: systemClock.now(), signal };
     const imported = await importTeam(teamsHome(io.env), source, target).catch((error: unknown) => {
       // No team was created: unpacked files are removed by now.
       if (signal.aborted) return undefined;
@@ -63,8 +64,8 @@ async function openArchive({ io }: AnyCall, archive: string): Promise<AsyncItera
   return openedBytes(path);
 }
 
-function reportJson({ ref, received }: ImportedTeam): object {
-  const { manifest, config, tasks, freed, requests } = received;
+function reportJson({ ref, received, dropped }: ImportedTeam): object {
+  const { manifest, config, tasks, freed, requests, grants } = received;
   return {
     team: ref.team,
     from: manifest.team,
@@ -73,6 +74,8 @@ function reportJson({ ref, received }: ImportedTeam): object {
     tasks,
     freed,
     closedRequests: requests,
+    dropped,
+    settledGrants: grants,
     config: ref.paths.config,
   };
 }
@@ -84,23 +87,19 @@ function nextCommand({ ref, received: { config } }: ImportedTeam): string {
 }
 
 function reportText(imported: ImportedTeam): string {
-  const { ref, received } = imported;
-  const { config, tasks, freed, requests } = received;
+  const { ref, received, dropped } = imported;
+  const { config, tasks, freed, requests, grants } = received;
   const contents = `${pluralized(config.members.length, "member")}, ${pluralized(tasks, "task")}`;
   const free = freed.map((id) => `#${id}`).join(", ");
-  const bypassing = config.members.filter(bypassesPermissions).map(({ name }) => name);
   return [
     line`Imported team ${ref.team}: ${contents}.`,
     ...(freed.length === 0 ? [] : [line`Unassigned tasks, since their owners have ended: ${free}.`]),
     ...(requests === 0 ? [] : [line`Closed: ${pluralized(requests, "request")} of members that have ended.`]),
-    ...(bypassing.length === 0
+    ...(grants === 0
       ? []
-      : [line`These members may do everything without asking, as before: ${bypassing.join(", ")}.`]),
+      : [line`Marked as read: ${pluralized(grants, "message")} that would change rights.`]),
+    ...(dropped.length === 0 ? [] : ["Dropped, since an archive may come from others:"]),
+    ...dropped.map(({ name, rights }) => line`  ${name}: ${rights.join("; ")}`),
     line`Next: ${nextCommand(imported)}`,
   ].join("\n");
-}
-
-/** An archive may come from another person, so the report names members that may do everything. */
-function bypassesPermissions({ mode }: TeamMember): boolean {
-  return mode === "bypassPermissions";
 }

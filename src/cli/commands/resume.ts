@@ -7,6 +7,7 @@ import { loadSettings } from "../../settings/settings.ts";
 import { line, type Output } from "../../terminal/output.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
+import { ignoredLine } from "../trust-prompt.ts";
 
 export const command = defineCommand({
   name: "resume",
@@ -30,7 +31,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openOwnTeam(io.env, options, args.name);
     const settings = loadSettings(open.home.root, io.cwd);
-    for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
+    for (const ignored of settings.ignored) out.note(ignoredLine(settings, ignored));
     const background: Promise<unknown>[] = [];
     const report = await resumeTeam(
       await operationContext(call, open, settings),

@@ -4,9 +4,9 @@ import { loadSettings } from "../../settings/settings.ts";
 import { existingProjectFiles, managedFile, userFile } from "../../settings/settings-files.ts";
 import { settingsJsonSchema } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
-import { line } from "../../terminal/output.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
+import { ignoredLine } from "../trust-prompt.ts";
 
 /** Masks all of each server except its program, or its URL's host: the rest often holds credentials. */
 function maskedServers(servers: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -65,13 +65,13 @@ export const command = defineCommand({
       return;
     }
     const { root } = teamsHome(io.env);
-    const { ignored, own: _own, ...found } = loadSettings(root, io.cwd);
+    const { ignored, ignoredReason, own: _own, ...found } = loadSettings(root, io.cwd);
     // Redacted: users paste this output elsewhere.
     const redacted = redactValue(found, secretsOf({ ...io.env, ...found.env }));
     const settings = { ...redacted, mcpServers: maskedServers(redacted.mcpServers) };
     const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];
     out.answer({ files, ignored, settings }, () => {
-      for (const entry of ignored) out.note(line`Not trusted, so ignored: ${entry}`);
+      for (const entry of ignored) out.note(ignoredLine({ ignoredReason }, entry));
       return stripControls(JSON.stringify(settings, undefined, 2));
     });
   },

@@ -35,6 +35,7 @@ import { operand } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { METADATA_OPTION, metadataOption } from "../metadata-option.ts";
 import { BUDGET_OPTIONS, BYPASS_SWITCH, limitsFromOptions, textOption } from "../option-values.ts";
+import { ignoredLine } from "../trust-prompt.ts";
 export const command = defineCommand({
   name: "spawn",
   summary: "Start a teammate, and return when it is ready",
@@ -95,7 +96,7 @@ export const command = defineCommand({
     refuseNesting(call, "start a teammate");
     const open = openTeam(io.env, options);
     const settings = loadSettings(open.home.root, io.cwd);
-    for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
+    for (const ignored of settings.ignored) out.note(ignoredLine(settings, ignored));
     if (options.withChanges && options.worktree === undefined)
       throw usageError(command, "accepts --with-changes only with --worktree.");
     const plain = await operationContext(call, open, settings);

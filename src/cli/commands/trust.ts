@@ -3,48 +3,64 @@ import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { deciderOf } from "../../runtime/select-team.ts";
-import { listTrust, setTrust } from "../../settings/trust.ts";
+import { describePart, unconfirmedParts } from "../../settings/project-parts.ts";
+import { listTrust, type PartOfFile, setTrust } from "../../settings/trust.ts";
 import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { defineCommand, usageError } from "../command.ts";
+import { partLine } from "../trust-prompt.ts";
+
 export const command = defineCommand({
   name: "trust",
   ignoresTeamOptions: true,
   summary: "Trust a directory's settings, hooks, MCP servers and agents",
   args: [{ name: "directory", summary: "the directory (default: this one)", optional: true }],
   options: {
+    changes: { summary: "show what a confirmation would add, and confirm nothing" },
     list: { summary: "list the directories that you have decided about" },
     revoke: { summary: "no longer trust it" },
   },
-  examples: ["teams trust", "teams trust ~/src/site --revoke", "teams trust --list"],
+  examples: ["teams trust", "teams trust --changes", "teams trust ~/src/site --revoke", "teams trust --list"],
   notes:
     "A project's files (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
     "Until you trust its directory, they can only take rights away. All worktrees of a repository are trusted together.\n" +
-    "Running agents use its rules and hooks from their next call, and everything else after a restart.",
+    "Trust covers contents: what changes later is ignored until you confirm it by trusting again.\n" +
+    "Running agents use its rules from their next call, and everything else after a restart.",
   async run(call) {
     const { args, options, out } = call;
     if (options.list) {
-      if (options.revoke || args.directory !== undefined)
+      if (options.revoke || options.changes || args.directory !== undefined)
         throw usageError(command, "accepts --list only alone.");
       printList(call);
       return;
     }
-    const directory = directoryToTrust(call, args.directory);
     const { root } = teamsHome(call.io.env);
+    if (options.changes) {
+      if (options.revoke) throw usageError(command, "accepts --changes without --revoke.");
+      const parts = await unconfirmedParts(root, existingDirectory(call, args.directory));
+      out.answer({ parts: parts.map(describePart) }, () => listOf(parts) || "Nothing is unconfirmed.");
+      return;
+    }
+    const directory = directoryToTrust(call, args.directory);
+    const parts = options.revoke ? [] : await unconfirmedParts(root, directory);
     const { directory: repository, before } = await setTrust(
       root,
       directory,
       options.revoke ? undefined : true,
       systemClock,
+      parts,
     );
     const trusted = !options.revoke;
-    out.done({ directory: repository, trusted, changed: (before === true) !== trusted }, () => {
-      if (trusted)
-        return before === true
-          ? line`${repository} was already trusted.`
-          : line`${repository} is now trusted.`;
+    const confirmed = parts.map(describePart);
+    out.done({ directory: repository, trusted, changed: (before === true) !== trusted, confirmed }, () => {
+      if (trusted) {
+        const what =
+          before !== true ? "is now trusted" : parts.length > 0 ? "stays trusted" : "was already trusted";
+        const list = parts.length === 0 ? "" : `\nConfirmed:\n${listOf(parts)}`;
+        return `${line`${repository} ${what}.`}${list}`;
+      }
       return before === true
         ? line`${repository} is no longer trusted.`
         : line`${repository} was not trusted.`;
@@ -59,6 +75,11 @@ function directoryToTrust({ io }: AnyCall, given: string | undefined): string {
       hint: "Ask the user to do it.",
     });
   }
+  return existingDirectory({ io }, given);
+}
+
+/** @throws TeamError INVALID_INPUT if it is not a directory */
+function existingDirectory({ io }: Pick<AnyCall, "io">, given: string | undefined): string {
   const directory = resolve(io.cwd, given ?? ".");
   if (isDirectory(directory)) return directory;
   throw new TeamError("INVALID_INPUT", `${directory} is not a directory; nothing was changed.`, {
@@ -66,15 +87,20 @@ function directoryToTrust({ io }: AnyCall, given: string | undefined): string {
   });
 }
 
+function listOf(parts: readonly PartOfFile[]): string {
+  return parts.map(partLine).join("").trimEnd();
+}
+
 function printList({ io, out }: AnyCall): void {
   const directories = listTrust(teamsHome(io.env).root);
   out.answer({ directories }, () => {
     if (directories.length === 0) return "No directory is trusted.";
-    const rows = directories.map(({ directory, trusted, at }) => [
+    const rows = directories.map(({ directory, trusted, at, parts }) => [
       directory,
       trusted ? "yes" : "no",
+      trusted ? (parts === null ? "to be confirmed" : String(parts)) : "",
       new Date(at).toISOString().slice(0, 16).replace("T", " "),
     ]);
-    return table(["DIRECTORY", "TRUSTED", "SINCE (UTC)"], rows, { columns: out.columns });
+    return table(["DIRECTORY", "TRUSTED", "PARTS", "SINCE (UTC)"], rows, { columns: out.columns });
   });
 }

@@ -4,7 +4,6 @@ import { isInside } from "../../agent/permissions/protected-paths.ts";
 import { TeamError } from "../../errors.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { shellWord } from "../../text/shell-quote.ts";
 
 /** The parts of a spawn that a model may not request freely. */
 interface Requested {
@@ -38,7 +37,7 @@ export function requireWorktreeRights(
     "PERMISSION_DENIED",
     `${cwd} is not trusted, and git runs programs that its repository names; ${name} was not started.`,
     {
-      hint: `Start it without a worktree, or ask the user to trust the directory: teams trust ${shellWord(cwd)}`,
+      hint: "Start it without a worktree, or ask the user to trust the directory.",
     },
   );
 }

@@ -183,7 +183,7 @@ export interface PackedFile {
 
 /**
  * Reads a `.tar.gz` with regular files only, one after the other.
- * @param maxBytes maximum number of decompressed bytes, so that a small archive cannot fill the disk
+ * @param maxBytes maximum number of decompressed bytes; a small archive that expands to far more is refused earlier
  * @throws TeamError CORRUPT_FILE for any other content, errors of `take`, and the reason of `signal`
  */
 export async function readArchive(
@@ -194,7 +194,10 @@ export async function readArchive(
 ): Promise<void> {
   const tar = extract();
   const sink = tar as unknown as Writable;
-  const flow = pipeline(source, createGunzip(), bounded(maxBytes), sink, { ...(signal && { signal }) });
+  const packed = new Counter();
+  const flow = pipeline(source, packed, createGunzip(), bounded(maxBytes, packed), sink, {
+    ...(signal && { signal }),
+  });
   // Waits for both: if one fails, it ends the other, which then reports a premature end.
   const ends = await Promise.allSettled([takeAll(tar as unknown as AsyncIterable<PackedEntry>, take), flow]);
   signal?.throwIfAborted();
@@ -218,12 +221,32 @@ async function takeAll(
   }
 }
 
-function bounded(maxBytes: number): Transform {
+/** Maximum number of decompressed bytes for each compressed byte; conversations and logs have at most a few dozen. */
+const MAX_RATIO = 200;
+/** Bytes below which the ratio says nothing about harm. */
+const HARMLESS = 64 * 1024 * 1024;
+
+class Counter extends Transform {
+  bytes = 0;
+
+  override _transform(
+    chunk: Uint8Array,
+    _encoding: string,
+    done: (error: null, chunk: Uint8Array) => void,
+  ): void {
+    this.bytes += chunk.byteLength;
+    done(null, chunk);
+  }
+}
+
+function bounded(maxBytes: number, packed: Counter): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       bytes += chunk.byteLength;
-      if (bytes > maxBytes) done(tooMuch(maxBytes));
+      if (bytes > maxBytes) done(tooMuch(`more than ${maxBytes} bytes`));
+      else if (bytes > HARMLESS && bytes > MAX_RATIO * packed.bytes)
+        done(tooMuch(`more than ${MAX_RATIO} bytes for each compressed one`));
       else done(null, chunk);
     },
   });
@@ -239,14 +262,10 @@ function notRegular(name: string, type: string): TeamError {
   );
 }
 
-function tooMuch(maxBytes: number): TeamError {
-  return new TeamError(
-    "CORRUPT_FILE",
-    `The archive holds more than ${maxBytes} bytes. Nothing was created.`,
-    {
-      hint: EXPORT_AGAIN,
-    },
-  );
+function tooMuch(what: string): TeamError {
+  return new TeamError("CORRUPT_FILE", `The archive holds ${what}. Nothing was created.`, {
+    hint: EXPORT_AGAIN,
+  });
 }
 
 function unreadable(reason: unknown): unknown {

@@ -8,7 +8,9 @@ import { listDir } from "../../os/files/fs.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { mcpConfig } from "../../settings/mcp-servers.ts";
+import { skillPart } from "../../settings/project-parts.ts";
 import type { LoadedSettings } from "../../settings/settings.ts";
+import { confirmationsIn } from "../../settings/trust.ts";
 import { currentEventSubject } from "../../team/members/members.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { isServerOutside } from "./agent-sandbox.ts";
@@ -75,7 +77,9 @@ async function openSkills(root: string, cwd: string, isReadDenied: IsReadDenied)
   const hasNoSkills = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
   if (hasNoSkills) return { count: 0, problems: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
-  const { skills, problems } = loadSkills(root, cwd, isReadDenied);
+  const { skills, problems } = loadSkills(root, cwd, isReadDenied, (entry, text) =>
+    confirmationsIn(root, cwd).isConfirmed(skillPart(entry, text)),
+  );
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
   // Only the user's: project skills are in the working directory, where a later link must not make its target readable.
   const [userDirectory] = skillDirectories(root, cwd);

@@ -8,8 +8,9 @@ import {
 } from "../../agent/prompts/agent-types.ts";
 import type { Notes } from "../../agent/prompts/type-notes.ts";
 import type { Env } from "../../os/env.ts";
+import { agentPart } from "../../settings/project-parts.ts";
 import { projectTypeFiles, typeFiles } from "../../settings/settings-files.ts";
-import { trustDecision } from "../../settings/trust.ts";
+import { confirmationsIn } from "../../settings/trust.ts";
 
 /**
  * Returns the agent types of a directory: the built-in ones, overridden by the user's, overridden by the project's if the
@@ -18,15 +19,19 @@ import { trustDecision } from "../../settings/trust.ts";
 export async function agentTypesIn(root: string, directory: string): Promise<AgentTypes> {
   const own = typeFiles(join(root, "agents"));
   const project = projectTypeFiles(root, directory);
-  const isTrusted = project.length > 0 && trustDecision(root, directory) === true;
-  const files = [...own, ...(isTrusted ? project : [])];
+  const confirmations = project.length > 0 ? confirmationsIn(root, directory) : undefined;
+  const isTrusted = confirmations?.decision === true;
+  const isConfirmed = (name: string, text: string): boolean =>
+    confirmations?.isConfirmed(agentPart(name, text)) === true;
+  const files = [...own, ...(isTrusted ? project.map((one) => ({ ...one, isConfirmed })) : [])];
   const ignored = isTrusted
     ? []
     : project.flatMap(({ directory: parent, names }) => names.map((name) => join(parent, name)));
   // Without a file, the YAML parser is not loaded.
   if (files.length === 0) return { ...ONLY_BUILTIN_TYPES, ignored };
   const { readAgentTypes } = await import("../../agent/prompts/agent-type-files.ts");
-  return { ...readAgentTypes(files), ignored };
+  const read = readAgentTypes(files);
+  return { ...read, ignored: [...ignored, ...read.ignored] };
 }
 
 /** The agent types that an agent can name, and the notes of its type. */

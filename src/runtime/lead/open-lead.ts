@@ -108,7 +108,7 @@ async function openLead(
     runWorker: inProcessRunner(own, paneOptions),
     problem: (text) => view.error(text),
   });
-  const { ignored } = settings();
+  const { ignored, ignoredReason } = settings();
   const ctx = await operationContext(own, open, settings(), {
     onChildBell: () => children.ring(),
     inProcess,
@@ -154,7 +154,7 @@ async function openLead(
         ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends the run"
         : "",
     });
-    for (const setting of ignored) view.note(`not trusted, ignored: ${setting}`);
+    for (const setting of ignored) view.note(`${ignoredReason}, ignored: ${setting}`);
     noteOwnPlacement();
   };
   return {

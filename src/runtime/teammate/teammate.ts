@@ -220,7 +220,7 @@ async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): P
   ]);
   const live = await settingsOf(self);
   const settings = live();
-  for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
+  for (const line of settings.ignored) self.view.note(`${settings.ignoredReason}, ignored: ${line}`);
   const open = { home: ref.home, ref, config, actor: member.name };
   const ctx = await operationContext(call, open, settings);
   const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, settings);

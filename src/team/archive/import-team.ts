@@ -17,6 +17,7 @@ import { ownerRecord } from "../../store/owner-lock.ts";
 import { moveOntoFree, placeTeam } from "../config/config.ts";
 import { endingId } from "../members/ending-claims.ts";
 import type { Home, TeamRef } from "../ref.ts";
+import type { DroppedRights } from "./imported-rights.ts";
 import { IN_ARCHIVE } from "./layout.ts";
 import { importedConfig, importedExit, importedStatus } from "./rewrite-imported.ts";
 import { ArchiveReceiver, type Received, type Stage } from "./unpack.ts";
@@ -27,6 +28,8 @@ const MAX_BYTES = 8 * 1024 ** 3;
 interface ImportOptions {
   /** A new name for the team. */
   readonly name?: string | undefined;
+  /** The directory in which members work that worked outside of it. */
+  readonly cwd: string;
   /** Takes the next free name of name, name-2, … if it exists. */
   readonly unique?: boolean;
   /** Milliseconds since the epoch. */
@@ -38,6 +41,7 @@ interface ImportOptions {
 export interface ImportedTeam {
   readonly ref: TeamRef;
   readonly received: Received;
+  readonly dropped: readonly DroppedRights[];
 }
 
 /**
@@ -49,7 +53,7 @@ export interface ImportedTeam {
 export async function importTeam(
   home: Home,
   source: AsyncIterable<Uint8Array>,
-  { name, unique = false, now, signal }: ImportOptions,
+  { name, cwd, unique = false, now, signal }: ImportOptions,
 ): Promise<ImportedTeam> {
   // From this name `teams doctor` recognizes an unfinished import, and the process that ran it.
   const half = `.import.new-${ownerRecord()}`;
@@ -59,11 +63,11 @@ export async function importTeam(
     const receiver = new ArchiveReceiver(stage);
     await readArchive(source, MAX_BYTES, (file) => receiver.take(file), signal);
     const received = receiver.end();
-    const copy = new Copy(home, stage, received, now);
+    const copy = new Copy(home, stage, received, { now, here: cwd });
     const ref = placeTeam(home, { name: name ?? received.manifest.team, unique }, (at) =>
       copy.place(at, name),
     );
-    return { ref, received };
+    return { ref, received, dropped: copy.dropped };
   } finally {
     for (const directory of [stage.team, stage.tasks]) removeTree(directory);
   }
@@ -75,15 +79,24 @@ class Copy {
   readonly #stage: Stage;
   readonly #received: Received;
   readonly #now: number;
+  readonly #here: string;
+  /** The rights of the original's members that the copy does not have. */
+  dropped: readonly DroppedRights[] = [];
   /** By the agent's file name. */
   readonly #statuses = new Map<string, StatusRecord>();
   readonly #moved: (readonly [from: string, to: string])[] = [];
 
-  constructor(home: Home, stage: Stage, received: Received, now: number) {
+  constructor(
+    home: Home,
+    stage: Stage,
+    received: Received,
+    { now, here }: { readonly now: number; readonly here: string },
+  ) {
     this.#home = home;
     this.#stage = stage;
     this.#received = received;
     this.#now = now;
+    this.#here = here;
     this.#writeRecords();
   }
 
@@ -132,11 +145,14 @@ class Copy {
     const copy = {
       team: ref.team,
       displayName,
+      here: this.#here,
       leadSessionId,
       endOf: endOfMember,
       sessionOf: (id: string) => this.#received.sessionOf(id),
     };
-    this.#write(IN_ARCHIVE.config, importedConfig(config, copy));
+    const imported = importedConfig(config, copy);
+    this.dropped = imported.dropped;
+    this.#write(IN_ARCHIVE.config, imported.config);
   }
 
   #moveConversations(): void {

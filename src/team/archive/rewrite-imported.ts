@@ -6,6 +6,7 @@ import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { ExitRecord, StatusRecord } from "../../schema/status.ts";
 import type { Task } from "../../schema/task.ts";
 import { withoutLease } from "../tasks/lease.ts";
+import { type DroppedRights, journalLineWithoutGrant, withPlainRights } from "./imported-rights.ts";
 
 /**
  * The process of every imported agent, which never existed. The original's process may still be alive, and must
@@ -17,6 +18,7 @@ const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
  * Returns the config for the copy of a team, with its own name and ids. It has no lead process, and no places or worktrees
  * of the original, which ending the copy would remove. It has no unfinished endings, which would affect the original's
  * processes.
+ * @param copy.here the directory of the import
  * @param copy.endOf returns the id of a member's end, which counts as reported
  * @param copy.sessionOf returns the copy's id of a session
  */
@@ -25,27 +27,33 @@ export function importedConfig(
   copy: {
     readonly team: string;
     readonly displayName: string | undefined;
+    readonly here: string;
     readonly leadSessionId: string;
     readonly endOf: (name: string) => string | undefined;
     readonly sessionOf: (id: string) => string;
   },
-): TeamConfig {
+): { readonly config: TeamConfig; readonly dropped: readonly DroppedRights[] } {
   const { leadProcess: _process, hiddenPaneIds: _panes, displayName: _name, metadata, ...rest } = config;
   const kept = changedMetadata(metadata, { endings: undefined, formerNames: undefined });
   const idOf = (name: string): string => `${name}@${copy.team}`;
-  return {
+  const plain = config.members.map((one) => withPlainRights(one, copy.here));
+  const imported = {
     ...rest,
     name: copy.team,
     ...(copy.displayName === undefined ? {} : { displayName: copy.displayName }),
     leadAgentId: idOf(LEAD_NAME),
     leadSessionId: copy.leadSessionId,
-    members: config.members.map((one) => importedMember(one, idOf(one.name), copy)),
+    members: plain.map(({ member }) => importedMember(member, idOf(member.name), copy)),
     ...(config.former && {
       former: config.former.map(({ worktree: _, ...one }) => ({ ...one, agentId: idOf(one.name) })),
     }),
     ...(kept === undefined ? {} : { metadata: kept }),
     schemaVersion: SCHEMA_VERSION,
   };
+  const dropped = plain.flatMap(({ member: { name }, rights }) =>
+    rights.length > 0 ? [{ name, rights }] : [],
+  );
+  return { config: imported, dropped };
 }
 
 function importedMember(
@@ -130,6 +138,24 @@ export async function* importedConversation(
     head = undefined;
   }
   if (head !== undefined) yield head;
+}
+
+/** Maximum length in characters of a line of the journal: a message and its state. */
+const MAX_LINE = 16 * 1024 * 1024;
+
+/** Returns the bytes of a journal without messages that give rights. A line that is too long for a reader is left out. */
+export async function* importedJournal(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let rest = "";
+  for await (const chunk of bytes) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_LINE) rest = "";
+    if (lines.length > 0)
+      yield Buffer.from(lines.map((line) => `${journalLineWithoutGrant(line)}\n`).join(""));
+  }
+  rest += decoder.decode();
+  if (rest !== "") yield Buffer.from(journalLineWithoutGrant(rest));
 }
 
 function withSession(head: Buffer, sessionId: string): Buffer {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type * as z from "zod/mini";
 import { messageOf, TeamError } from "../../errors.ts";
 import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
-import { ensureDir } from "../../os/files/fs.ts";
+import { ensureDir, fileSize, readText } from "../../os/files/fs.ts";
 import { type PackedFile, saveBytes } from "../../os/files/tar.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { ARCHIVE_VERSION, type ArchiveManifest, archiveManifest } from "../../schema/archive.ts";
@@ -13,11 +13,16 @@ import { agentName, foldName, isTeamDir } from "../../schema/names.ts";
 import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../../schema/status.ts";
 import { taskNumbered, watermarkOf } from "../../schema/task.ts";
 import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
+import { parseEntries, recoverEntries } from "../inbox/inbox-format.ts";
+import { withoutGrants } from "./imported-rights.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
-import { importedConversation, importedTask } from "./rewrite-imported.ts";
+import { importedConversation, importedJournal, importedTask } from "./rewrite-imported.ts";
 
 /** Maximum number of files in one archive: ten times the number of tasks that task lists are designed for. */
 const MAX_FILES = 100_000;
+
+/** Bytes of an inbox; a larger one could not be read as one text. */
+const MAX_INBOX = 256 * 1024 * 1024;
 
 /** Hidden directories that hold an archive's files until all of them are unpacked. */
 export interface Stage {
@@ -44,6 +49,8 @@ export interface Received {
   /** Ids of tasks that an agent had claimed, and that are unassigned in the copy. */
   readonly freed: readonly string[];
   readonly requests: number;
+  /** Unread messages that would have given rights, and that count as read in the copy. */
+  readonly grants: number;
 }
 
 /**
@@ -64,6 +71,7 @@ export class ArchiveReceiver {
   #config: TeamConfig | undefined;
   #tasks = 0;
   #requests = 0;
+  #grants = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -101,6 +109,7 @@ export class ArchiveReceiver {
       tasks: this.#tasks,
       freed: this.#freed,
       requests: this.#requests,
+      grants: this.#grants,
     };
     checkMembers(received);
     return received;
@@ -154,10 +163,27 @@ export class ArchiveReceiver {
           file.bytes,
         );
       case "inbox":
+        await save(join(this.#stage.team, name), file.bytes);
+        if (name.endsWith(".json")) this.#settleGrants(name);
+        return;
       case "log":
+        if (name === IN_ARCHIVE.journal)
+          return save(join(this.#stage.team, name), importedJournal(file.bytes));
         // Unchanged: readers skip or quarantine invalid lines and entries.
         return save(join(this.#stage.team, name), file.bytes);
     }
+  }
+
+  /** Marks the messages of an inbox that give rights as read. An inbox without them stays as it is, broken or not. */
+  #settleGrants(name: string): void {
+    const path = join(this.#stage.team, name);
+    if ((fileSize(path) ?? 0) > MAX_INBOX)
+      throw archiveError(`holds ${name}, which is too large to be checked`);
+    const text = readText(path) ?? "";
+    const { entries, count } = withoutGrants(parseEntries(text) ?? recoverEntries(text));
+    if (count === 0) return;
+    this.#grants += count;
+    this.#write(path, formatJson(entries));
   }
 
   async #keepTask(name: string, id: string, file: PackedFile): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readAgentTypes } from "../../../src/agent/prompts/agent-type-files.ts";
@@ -7,6 +7,7 @@ import { findAgentType } from "../../../src/agent/prompts/agent-types.ts";
 import { openNotes } from "../../../src/agent/prompts/type-notes.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import { agentTypesIn } from "../../../src/runtime/agent/load-agent-types.ts";
+import { unconfirmedParts } from "../../../src/settings/project-parts.ts";
 import { loadSettings } from "../../../src/settings/settings.ts";
 import { setTrust } from "../../../src/settings/trust.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
@@ -94,7 +95,7 @@ describe("agent type files", () => {
     expect(untrusted.ignored).toEqual([join(directory, "out.md"), join(directory, "scribe.md")]);
     expect(loadSettings(root, project, "/nowhere").ignored).toEqual([`${directory}: out.md, scribe.md`]);
 
-    await setTrust(root, project, true, systemClock);
+    await setTrust(root, project, true, systemClock, await unconfirmedParts(root, project));
     const trusted = await agentTypesIn(root, project);
     expect(findAgentType("scribe", trusted.types)).toMatchObject({
       custom: "theirs",
@@ -105,6 +106,14 @@ describe("agent type files", () => {
     expect(trusted.ignored).toEqual([]);
     expect(loadSettings(root, project, "/nowhere").ignored).toEqual([]);
     expect(JSON.stringify(trusted)).not.toContain("the key");
+    writeFileSync(
+      join(directory, "scribe.md"),
+      type("name: scribe\npermissionMode: bypassPermissions", "new"),
+    );
+    const changed = await agentTypesIn(root, project);
+    expect(findAgentType("scribe", changed.types)?.custom).toBe("mine");
+    expect(changed.ignored).toEqual([join(directory, "scribe.md")]);
+    expect(loadSettings(root, project, "/nowhere").ignored).toEqual([`${directory}/scribe.md: agent`]);
     expect(home).toBeDefined();
   });
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permissions/rules.ts";
@@ -164,7 +164,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/plain/SKILL.md": "Just do it.",
       "project/.claude/skills/release/SKILL.md": "---\ndescription: How we\n  release.\n---\nTag it.",
     });
-    const { skills, problems } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing, () => true);
     expect(problems).toEqual([]);
     const section = skillsSection(skills) ?? "";
     expect(section).toContain("- plain\n- release: How we release.");
@@ -179,6 +179,27 @@ describe("loadSkills and skillTool", () => {
     expect(await use("../release")).toMatchObject({ isError: true });
   });
 
+  it("lets the project replace a skill of the user only with a confirmed text, checked at each load", async () => {
+    const { root, project } = files({
+      "root/skills/release/SKILL.md": "---\nname: release\n---\nMine.",
+      "project/.claude/skills/a/SKILL.md": "---\nname: release\n---\nConfirmed.",
+      "project/.claude/skills/b/SKILL.md": "---\nname: release\n---\nNew.",
+      "project/.claude/skills/other/SKILL.md": "Other.",
+    });
+    const isConfirmed = (_entry: string, text: string): boolean => text.endsWith("Confirmed.");
+    const read = async (skills: ReturnType<typeof loadSkills>["skills"]): Promise<string> =>
+      String((await skillTool(skills).execute({ skill: "release" }, {} as ToolContext)).content);
+    const none = loadSkills(root, project, nothing, () => false);
+    expect(none.skills.map(({ name }) => name)).toEqual(["release", "other"]);
+    expect(await read(none.skills)).toContain("Mine.");
+    expect(none.problems).toHaveLength(2);
+    const { skills, problems } = loadSkills(root, project, nothing, isConfirmed);
+    expect(problems).toEqual([expect.stringMatching(/b\/SKILL\.md: .*not confirmed/)]);
+    expect(await read(skills)).toContain("Confirmed.");
+    writeFileSync(join(project, ".claude/skills/a/SKILL.md"), "---\nname: release\n---\nSwitched.");
+    expect(await read(skills)).not.toContain("Switched.");
+  });
+
   it("reports a broken skill and one outside the project, and lists the others", () => {
     const { root, project } = files({
       "secret.md": "---\nname: s\n---\nthe key",
@@ -187,7 +208,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/good/SKILL.md": "Good.",
       "root/skills/linked/SKILL.md": "-> secret.md",
     });
-    const { skills, problems } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing, () => true);
     expect(skills.map(({ name }) => name)).toEqual(["s", "good"]);
     expect(problems).toEqual([expect.stringContaining("bad"), expect.stringContaining("link out of")]);
   });
@@ -200,7 +221,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/open/SKILL.md": "Open.",
     });
     const rules = { deny: ["Read(.env*)"], ask: [`Read(/${root}/skills/private/**)`] };
-    const { skills, problems } = loadSkills(root, project, deniedBy(rules, project));
+    const { skills, problems } = loadSkills(root, project, deniedBy(rules, project), () => true);
     expect(skills.map(({ name }) => name)).toEqual(["open"]);
     expect(problems).toHaveLength(2);
   });
@@ -219,7 +240,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/b/SKILL.md": `---\nname: ${"b".repeat(65)}\n---\n`,
       "project/.claude/skills/c/SKILL.md": '---\nname: !x c\ndescription: !y "z\\e[2J\\nq"\n---\n',
     });
-    const { skills, problems } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing, () => true);
     expect(skills.map(({ name, description }) => [name, description])).toEqual([["c", "z [2J q"]]);
     expect(problems).toEqual(
       ["a", "b"].map((name) => expect.stringMatching(`${name}/SKILL.md: .* cannot be the name of a skill`)),

@@ -59,7 +59,7 @@ describe("teams export and import", () => {
     expect(third.json()).toMatchObject({ team: "other-2" });
   });
 
-  it("warn about members that may act without asking, since the archive may come from elsewhere", async () => {
+  it("name the rights of members that they drop, since the archive may come from elsewhere", async () => {
     const teams = await home();
     const config = join(teams.root, "teams", "my-review", "config.json");
     const bold = JSON.parse(readFileSync(config, "utf8"));
@@ -67,7 +67,9 @@ describe("teams export and import", () => {
     writeFileSync(config, JSON.stringify(bold));
     const { bytes } = await teams(["export", "-o", "-"]);
     const made = await teams(["import", "-", "--unique"], { stdin: bytes });
-    expect(made.out).toContain("These members may do everything without asking, as before: team-lead.");
+    expect(made.out).toContain(
+      "Dropped, since an archive may come from others:\n  team-lead: mode bypassPermissions\n",
+    );
   });
 
   it("suggest teams resume for a team with agents", async () => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { askTrust } from "../../../src/cli/trust-prompt.ts";
+import { loadSettings } from "../../../src/settings/settings.ts";
 import { trustDecision } from "../../../src/settings/trust.ts";
 import type { Io } from "../../../src/terminal/io.ts";
 import { openOutput } from "../../../src/terminal/output.ts";
@@ -39,6 +40,8 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
     ask: () => askTrust({ io, options, out: openOutput(io, options) }),
     said: () => said,
     trust: () => trustDecision(root, cwd),
+    change: (next: object) => writeFileSync(join(cwd, ".claude", "settings.json"), JSON.stringify(next)),
+    env: () => loadSettings(root, cwd, "/nowhere").env,
     asked: () => answers.length - left.length,
     root,
   };
@@ -63,6 +66,21 @@ describe("trust prompt (S70)", () => {
       expect(prompt.asked()).toBe(1);
     },
   );
+
+  it.each([
+    ["y", { PAGER: "x", EDITOR: "y" }],
+    ["n", { PAGER: "x" }],
+  ])("asks again about a part that has changed since, and shows it; %j leaves %j", async (answer, env) => {
+    const prompt = directory(["y", answer]);
+    await prompt.ask();
+    prompt.change({ env: { PAGER: "x", EDITOR: "y" } });
+    expect(prompt.env()).toEqual({ PAGER: "x" });
+    await prompt.ask();
+    expect(prompt.said()).toMatch(
+      /have changed since you trusted it.*\n {2}\.claude\/settings\.json: env\.EDITOR: "y"\n/,
+    );
+    expect([prompt.env(), prompt.trust()]).toEqual([env, true]);
+  });
 
   it("asks again if the input ended without an answer", async () => {
     const prompt = directory([undefined, "y"]);

@@ -13,7 +13,11 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
   const ref = await testTeam(["dev"]);
   const cwd = dirname(ref.home.root);
   const problems: string[] = [];
-  let settings = { ...settingsSchema.parse({ teams: { notify } }), ignored: [] as string[] };
+  let settings = {
+    ...settingsSchema.parse({ teams: { notify } }),
+    ignored: [] as string[],
+    ignoredReason: "",
+  };
   const own = createNotifier({
     settings: () => settings,
     ref,
@@ -30,7 +34,7 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
   const written = (name: string, text: string) =>
     eventually(`${text} in ${name}`, () => file(name).includes(text));
   const change = (next: unknown): void => {
-    settings = { ...settingsSchema.parse({ teams: { notify: next } }), ignored: [] };
+    settings = { ...settingsSchema.parse({ teams: { notify: next } }), ignored: [], ignoredReason: "" };
   };
   return { ref, cwd, own, problems, file, written, change };
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Model } from "../../../src/agent/model/model.ts";
@@ -8,6 +8,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { liveSettings } from "../../../src/settings/live-settings.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
+import { recordTrust } from "../../support/files/trust-record.ts";
 import { testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { startWorker, type WorkerInput } from "../../support/worker/start-worker.ts";
@@ -47,8 +48,7 @@ async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
   };
   const user = (value: unknown): void => save(join(root, "settings.json"), value);
   const local = (value: unknown): void => save(join(cwd, ".claude", "settings.local.json"), value);
-  const trust = (): void =>
-    save(join(root, "teams-trust.json"), { directories: { [realpathSync(cwd)]: { trusted: true, at: 1 } } });
+  const trust = (): void => recordTrust(root, cwd);
   return { ref, dev, problems, say, user, local, trust, made: (name: string) => existsSync(join(cwd, name)) };
 }
 
@@ -100,14 +100,43 @@ describe("settings changed while an agent runs", () => {
     expect(offered).toEqual([false, false, true, true, false, false]);
   });
 
-  it("apply new hooks", async () => {
-    const turns = ["a", "b"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
-    const { say, user, made } = await working(turns, { mode: "bypassPermissions" });
+  it("do not replace the hooks of a running agent, which says so once", async () => {
+    const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
+    const { say, user, made, problems } = await working(turns, { mode: "bypassPermissions" });
     await say();
-    const command = "echo not on fridays >&2; exit 2";
-    user({ hooks: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command }] }] } });
-    expect((await say())[1]).toContain("not on fridays");
-    expect(["a", "b"].map(made)).toEqual([true, false]);
+    const hook = (command: string) => [{ matcher: "Bash", hooks: [{ type: "command", command }] }];
+    user({ hooks: { PreToolUse: hook("touch hooked; exit 2") } });
+    await say();
+    user({ hooks: { PreToolUse: hook("touch hooked; exit 2") }, env: { OTHER: "x" } });
+    await say();
+    expect(["a", "b", "c", "hooked"].map(made)).toEqual([true, true, true, false]);
+    expect(problems).toEqual([expect.stringMatching(/^the hooks have changed: this agent keeps its own/)]);
+  });
+
+  it("of a trusted project widen nothing until they are confirmed, and narrow at once", async () => {
+    const turns = ["a", "b", "c", "d"].flatMap((name) => [
+      { tools: [bash(`touch ${name}`), bash(`mkdir ${name}.d`)] },
+      { say: "ok" },
+    ]);
+    const { say, local, trust, made, problems } = await working(turns);
+    local({ permissions: { allow: ["Bash(touch:*)"] } });
+    trust();
+    await say();
+    local({ permissions: { allow: ["Bash(touch:*)", "Bash(mkdir:*)"], deny: ["Bash(touch b)"] } });
+    await say();
+    expect(["a", "b", "a.d", "b.d"].map(made)).toEqual([true, false, false, false]);
+    local({ permissions: { allow: ["Bash(mkdir:*)"], defaultMode: "acceptEdits" } });
+    await say();
+    expect(["c", "c.d"].map(made)).toEqual([false, false]);
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^changed since you trusted it \(see teams trust --changes\), so ignored: .*local\.json: permissions\.allow$/,
+      ),
+      expect.stringMatching(/local\.json: permissions\.allow, permissions\.defaultMode$/),
+    ]);
+    trust();
+    await say();
+    expect(["d", "d.d"].map(made)).toEqual([false, true]);
   });
 
   it("end bypassPermissions if they forbid it", async () => {

@@ -12,6 +12,7 @@ import {
 } from "../../../src/settings/settings.ts";
 import { settingsJsonSchema } from "../../../src/settings/settings-schema.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { recordTrust } from "../../support/files/trust-record.ts";
 
 interface Files {
   readonly user?: unknown;
@@ -33,8 +34,9 @@ function load(files: Files, directory = temporaryDirectory()): LoadedSettings {
   write(join(cwd, ".claude", "settings.json"), files.project);
   write(join(cwd, ".claude", "settings.local.json"), files.local);
   write(managed, files.managed);
-  if (files.trusted !== undefined) {
-    const directories = { [realpathSync(cwd)]: { trusted: files.trusted, at: 1 } };
+  if (files.trusted === true) recordTrust(root, cwd);
+  if (files.trusted === false) {
+    const directories = { [realpathSync(cwd)]: { trusted: false, at: 1 } };
     write(join(root, "teams-trust.json"), { directories });
   }
   return loadSettings(root, cwd, managed);

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileS
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repositoryOf } from "../../../src/git/repository.ts";
+import { mcpConfig } from "../../../src/settings/mcp-servers.ts";
 import { loadSettings } from "../../../src/settings/settings.ts";
 import { localFile } from "../../../src/settings/settings-files.ts";
 import { git } from "../../support/files/git.ts";
@@ -31,11 +32,14 @@ describe("teams trust (S70)", () => {
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
     const trusted = await cli(["trust", "repo", "--json"]);
     const kept = realpathSync(repo);
-    expect(trusted.json()).toEqual({ directory: kept, trusted: true, changed: true });
+    const confirmed = [`.claude/settings.json: permissions.allow: "Bash(make:*)"`];
+    expect(trusted.json()).toEqual({ directory: kept, trusted: true, changed: true, confirmed });
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([["Bash(make:*)"], ["Bash(make:*)"]]);
     expect((await cli(["trust", "repo"])).out).toContain("was already trusted");
     const listed = (await cli(["trust", "--list", "--json"])).json();
-    expect(listed).toEqual({ directories: [{ directory: kept, trusted: true, at: expect.any(Number) }] });
+    expect(listed).toEqual({
+      directories: [{ directory: kept, trusted: true, at: expect.any(Number), parts: 1 }],
+    });
     expect(statSync(join(cli.root, "teams-trust.json")).mode & 0o777).toBe(0o600);
     expect((await cli(["trust", worktree, "--revoke"])).out).toBe(`${kept} is no longer trusted.\n`);
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
@@ -52,18 +56,111 @@ describe("teams trust (S70)", () => {
     const load = () => loadSettings(cli.root, join(worktree, "app"), "/nowhere");
     expect(load().permissions).toMatchObject({ allow: [], deny: ["Bash(rm:*)"] });
     expect(load().ignored).toEqual([`${realpathSync(file)}: permissions.allow`]);
-    await cli(["trust", "repo"]);
+    await cli(["trust", "repo/app"]);
     expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)"], deny: ["Bash(rm:*)"] });
+    writeFileSync(file, `{"permissions":{"allow":["Bash(ls:*)","Bash"],"deny":["Bash(rm:*)"]}}`);
+    expect(load().ignored).toEqual([`${realpathSync(file)}: permissions.allow`]);
     mkdirSync(join(worktree, "app", ".claude"));
     writeFileSync(
       join(worktree, "app", ".claude", "settings.local.json"),
       `{"permissions":{"allow":["Bash(cat:*)"],"defaultMode":"plan"}}`,
     );
+    writeFileSync(file, `{"permissions":{"allow":["Bash(ls:*)"],"deny":["Bash(rm:*)"]}}`);
+    await cli(["trust", join(worktree, "app")]);
     expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)", "Bash(cat:*)"], defaultMode: "plan" });
+    expect(allowed(cli, repo)).toEqual([]);
+    await cli(["trust", "repo"]);
     expect(allowed(cli, repo)).toEqual(["Bash(make:*)"]);
     expect(localFile(worktree)).toBe(join(realpathSync(repo), ".claude", "settings.local.json"));
     expect(localFile(repo)).toBe(join(repo, ".claude", "settings.local.json"));
     expect(localFile(cli.directory)).toBe(join(cli.directory, ".claude", "settings.local.json"));
+  });
+
+  it("covers contents: what changes later is ignored and named until it is confirmed, but restricts at once", async () => {
+    const cli = cliIn();
+    const { repo, worktree } = repository(cli.directory);
+    const file = join(repo, ".claude", "settings.json");
+    const load = (directory = repo) => loadSettings(cli.root, directory, "/nowhere");
+    const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "first" }] }] };
+    const first = { hooks, env: { A: "1", B: "2" }, permissions: { allow: ["Bash(make:*)", "Bash(ls)"] } };
+    const put = (value: object, path = file): void => writeFileSync(path, JSON.stringify(value));
+    put(first);
+    await cli(["trust", "repo"]);
+    expect(load()).toMatchObject({ ...first, ignored: [] });
+
+    const evil = { hooks: [{ type: "command", command: "evil \u001b[2J" }] };
+    put({
+      hooks: { PreToolUse: [...hooks.PreToolUse, evil] },
+      env: { B: "2", A: "changed" },
+      mcpServers: { docs: { command: "x" } },
+      permissions: { allow: ["Bash(ls)", "Bash"], deny: ["Read"], defaultMode: "bypassPermissions" },
+      teams: { notify: "x" },
+    });
+    writeFileSync(join(repo, ".mcp.json"), JSON.stringify({ mcpServers: { more: { command: "y" } } }));
+    expect(load()).toMatchObject({
+      hooks,
+      env: { B: "2" },
+      mcpServers: {},
+      permissions: { allow: ["Bash(ls)"], deny: ["Read"] },
+      ignored: [
+        `${file}: hooks, env, mcpServers, permissions.allow, permissions.defaultMode, teams`,
+        `${join(repo, ".mcp.json")}: more`,
+      ],
+      ignoredReason: "changed since you trusted it (see teams trust --changes)",
+    });
+    expect(load().permissions.defaultMode).toBeUndefined();
+    expect(mcpConfig(cli.root, repo, { mcpServers: {} }).servers).toEqual({});
+
+    const shown = await cli(["trust", "repo", "--changes"]);
+    expect(shown.out).toContain('.claude/settings.json: permissions.allow: "Bash"\n');
+    expect(shown.out).toContain('.mcp.json: mcpServers.more: {"command":"y"}');
+    expect(shown.out).not.toContain("\u001b");
+    expect(load().permissions.allow).toEqual(["Bash(ls)"]);
+    const confirmed = await cli(["trust", "repo"]);
+    expect(confirmed.out).toMatch(/stays trusted\.\nConfirmed:\n {2}\.claude/);
+    expect(load()).toMatchObject({ ignored: [], env: { A: "changed", B: "2" }, teams: { notify: "x" } });
+    expect(mcpConfig(cli.root, repo, { mcpServers: {} }).servers).toMatchObject({ more: { command: "y" } });
+
+    // Switching back to known contents asks nothing, nor does another worktree with them.
+    put(first);
+    put(first, join(worktree, ".claude", "settings.json"));
+    expect([load(), load(worktree)]).toMatchObject([
+      { ...first, ignored: [] },
+      { ...first, ignored: [] },
+    ]);
+    expect((await cli(["trust", "repo", "--changes"])).out).toBe("Nothing is unconfirmed.\n");
+  });
+
+  it("confirms nothing for an agent, and shows it what is unconfirmed", async () => {
+    const cli = cliIn();
+    repository(cli.directory);
+    await cli(["trust", "repo"]);
+    const record = readFileSync(join(cli.root, "teams-trust.json"), "utf8");
+    writeFileSync(
+      join(cli.directory, "repo/.claude/settings.json"),
+      `{"env":{"A":"1","MY_TOKEN":"sesame-77"}}`,
+    );
+    const env = { TEAMS_AGENT: "dev@crew" };
+    expect((await cli(["trust", "repo", "--json"], { env })).error().code).toBe("PERMISSION_DENIED");
+    const shown = await cli(["trust", "repo", "--changes"], { env });
+    expect(shown.out).toMatch(/env\.A: "1"\n.*env\.MY_TOKEN: "\[secret\]"/);
+    expect(readFileSync(join(cli.root, "teams-trust.json"), "utf8")).toBe(record);
+  });
+
+  it("of a record from before contents were compared needs one new confirmation, which is said", async () => {
+    const cli = cliIn();
+    const { repo } = repository(cli.directory);
+    mkdirSync(cli.root);
+    const directories = { [realpathSync(repo)]: { trusted: true, at: 1 } };
+    writeFileSync(join(cli.root, "teams-trust.json"), JSON.stringify({ directories }));
+    expect(loadSettings(cli.root, repo, "/nowhere")).toMatchObject({
+      permissions: { allow: [] },
+      ignored: [`${join(repo, ".claude/settings.json")}: permissions.allow`],
+      ignoredReason: "trusted before contents were compared (confirm it once: teams trust)",
+    });
+    expect((await cli(["trust", "--list"])).out).toContain("to be confirmed");
+    await cli(["trust", "repo"]);
+    expect(allowed(cli, repo)).toEqual(["Bash(make:*)"]);
   });
 
   it("does not cover nested clones or submodules", async () => {

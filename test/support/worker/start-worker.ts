@@ -148,7 +148,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
       const lists = Object.entries({ ...input.subagents, [name]: input.turns ?? [] });
       const agents = Object.fromEntries(lists.map(([list, turns]) => [list, [...turns]]));
       const playbook = { version: 1 as const, agents };
-      const settings = { ...settingsSchema.parse(input.settings ?? {}), ignored: [] };
+      const settings = { ...settingsSchema.parse(input.settings ?? {}), ignored: [], ignoredReason: "" };
       const modelFor = async (played: string): Promise<Model> =>
         input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 });
       const agentType = input.agentType ?? "general-purpose";

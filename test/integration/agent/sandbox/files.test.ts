@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -28,15 +29,16 @@ describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped:
       also: [],
       prepare: (at) => write(join(at, "other/a"), ""),
     });
+    const own = `/tmp/teams-${randomUUID()}`;
     const result = await bash(
-      `echo in > made; echo t > /tmp/t; echo x > ${home}/other/b; echo x > ${outside}`,
+      `echo in > made; echo t > ${own}; echo x > ${home}/other/b; echo x > ${outside}`,
     );
     expect(result.isError).toBe(true);
     expect(readFileSync(join(project, "made"), "utf8")).toBe("in\n");
     expect(existsSync(join(home, "other/b"))).toBe(false);
     expect(existsSync(outside)).toBe(false);
-    expect((await bash("cat /tmp/t")).content).toBe("t");
-    expect(existsSync("/tmp/t")).toBe(false);
+    expect((await bash(`cat ${own}`)).content).toBe("t");
+    expect(existsSync(own)).toBe(false);
   });
 
   test("sees no keys and logins, even in a working directory", async () => {

@@ -115,6 +115,7 @@ test("worktree › is not part of an imported copy, which would remove it from t
   const copy = {
     team: "copy",
     displayName: undefined,
+    here: "/",
     leadSessionId: "s",
     endOf: () => undefined,
     sessionOf: (id: string) => id,

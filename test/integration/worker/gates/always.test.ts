@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { loadSettings } from "../../../../src/settings/settings.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
@@ -109,6 +110,9 @@ describe("answer “always”", () => {
     expect((await approve(id, "--save", "local")).json()).toMatchObject({ always: { file } });
     await ended(ref, dev);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ permissions: { allow: ["Bash(touch a)"] } });
+    // The person's own rule needs no second confirmation; others in the file do.
+    writeFileSync(file, JSON.stringify({ permissions: { allow: ["Bash(touch a)", "Bash"] } }));
+    expect(loadSettings(ref.home.root, dev.cwd).permissions.allow).toEqual(["Bash(touch a)"]);
     expect(await history(ref, "ada", { all: true })).toEqual([]);
   });
 

@@ -1,0 +1,169 @@
+import { basename, join } from "node:path";
+import { isInside } from "../agent/permissions/protected-paths.ts";
+import { readTextFile } from "../agent/tools/text-file.ts";
+import { isSystemError, TeamError } from "../errors.ts";
+import { entryOf } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
+import { redactValue, secretsOf } from "../os/redact.ts";
+import { readServers, serverPart } from "./mcp-servers.ts";
+import {
+  BYPASS_FORBIDDEN,
+  filterSettings,
+  forbidsBypass,
+  isObject,
+  type Raw,
+  RESTRICTION_KEYS,
+} from "./setting-parts.ts";
+import { existingProjectFiles, projectTypeFiles, readSettingsText } from "./settings-files.ts";
+import { confirmationsIn, type PartOfFile } from "./trust.ts";
+
+/** Parses a settings file; undefined if it does not exist. @throws TeamError CORRUPT_FILE */
+export function readRaw(file: string): unknown {
+  const text = readSettingsText(file);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
+      hint: "Correct it (often a comma is missing or too many); the file was not changed.",
+      cause,
+    });
+  }
+}
+
+/** Reads an untrusted project's file. Invalid JSON is not an error here, only an ignored entry. */
+export function readUntrusted(file: string): Raw {
+  try {
+    const raw = readRaw(file);
+    return isObject(raw) ? raw : {};
+  } catch (error) {
+    if (error instanceof TeamError) return { "not readable as JSON": true };
+    throw error;
+  }
+}
+
+/** The path of a settings file relative to the directory of its agents; the local file of the main worktree has the same one. */
+export function settingsPlace(file: string): string {
+  return join(".claude", basename(file));
+}
+
+/** Returns the parts of a project's files other than its settings: the servers of `.mcp.json`, and the agent files. */
+export function otherParts(root: string, cwd: string): PartOfFile[] {
+  // Problems of an invalid file are reported when its servers start.
+  const servers = Object.entries(readServers(join(cwd, ".mcp.json"), []));
+  const types = projectTypeFiles(root, cwd).flatMap(({ names }) => names);
+  return [
+    ...servers.map(([name, value]) => serverPart(name, value)),
+    ...types.flatMap((name) => {
+      const text = textInside(join(cwd, ".claude", "agents", name), cwd);
+      return text === undefined ? [] : [agentPart(name, text)];
+    }),
+  ];
+}
+
+/** Reads a text file of a project; undefined for a link out of it. */
+function textInside(path: string, cwd: string): string | undefined {
+  try {
+    if (!isInside(realPathOf(path), realPathOf(cwd))) return undefined;
+    const read = readTextFile(path);
+    return read.problem === undefined ? read.text : undefined;
+  } catch (error) {
+    // The reader of agent types reports it.
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+export function agentPart(name: string, text: string): PartOfFile {
+  return { file: join(".claude", "agents", name), label: "agent", key: "file", value: text };
+}
+
+export function skillPart(entry: string, text: string): PartOfFile {
+  return { file: join(".claude", "skills", entry, "SKILL.md"), label: "skill", key: "file", value: text };
+}
+
+/**
+ * Returns what a confirmation of a directory would add: the parts of its files that the user has not confirmed with this
+ * content. Skills count only if they replace a skill of the user.
+ */
+export async function unconfirmedParts(root: string, cwd: string): Promise<readonly PartOfFile[]> {
+  const { isConfirmed } = confirmationsIn(root, cwd);
+  const settings = existingProjectFiles(root, cwd).flatMap((path) => {
+    const file = settingsPlace(path);
+    return filterSettings(readUntrusted(path), () => false).left.map((part) => ({ ...part, file }));
+  });
+  const { replacingSkills } = await import("../agent/prompts/skills.ts");
+  const skills = replacingSkills(root, cwd).map(({ entry, text }) => skillPart(entry, text));
+  return [...settings, ...otherParts(root, cwd), ...skills].filter((part) => !isConfirmed(part));
+}
+
+/** Lists a project's files that need trust, except its settings files. */
+export function otherProjectFiles(root: string, cwd: string): string[] {
+  const servers = join(cwd, ".mcp.json");
+  return [
+    ...(entryOf(servers) === undefined ? [] : [servers]),
+    ...projectTypeFiles(root, cwd).map(({ directory, names }) => `${directory}: ${names.join(", ")}`),
+  ];
+}
+
+/** Lists the ignored parts, one line for each file. */
+export function ignoredParts(parts: readonly PartOfFile[]): string[] {
+  return [...new Set(parts.map(({ file }) => file))].map((file) => {
+    const labels = new Set(parts.flatMap((part) => (part.file === file ? [part.label] : [])));
+    return `${file}: ${[...labels].join(", ")}`;
+  });
+}
+
+export function restrictionsOf(raw: Raw): Raw {
+  const given = isObject(raw.permissions) ? raw.permissions : {};
+  const lists = RESTRICTION_KEYS.map((key) => {
+    const list = given[key];
+    return [key, Array.isArray(list) ? list.filter((rule) => typeof rule === "string") : []];
+  });
+  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && BYPASS_FORBIDDEN) } };
+}
+
+/** Lists the ignored keys of an untrusted project's settings file. */
+export function ignoredKeys(file: string, raw: Raw): string[] {
+  const keys = Object.entries(raw).flatMap(([key, value]) => {
+    if (key === "$schema") return [];
+    if (key === "teams" && isObject(value)) return ignoredTeamsKeys(value);
+    if (key !== "permissions" || !isObject(value)) return [key];
+    const applied = [...RESTRICTION_KEYS, ...(forbidsBypass(value) ? Object.keys(BYPASS_FORBIDDEN) : [])];
+    return Object.entries(value).flatMap(([inner, rules]) => {
+      if (!applied.includes(inner)) return [`permissions.${inner}`];
+      const isInvalid = RESTRICTION_KEYS.includes(inner) && !isListOfTexts(rules);
+      return isInvalid ? [`permissions.${inner} (not a list of rules)`] : [];
+    });
+  });
+  return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
+}
+
+/** Of `teams.sandbox`, a stricter mode and a smaller network apply. */
+function ignoredTeamsKeys(value: Raw): string[] {
+  return Object.keys(value).flatMap((key) => {
+    if (key !== "sandbox") return [`teams.${key}`];
+    const sandbox = isObject(value[key]) ? value[key] : {};
+    const wider = Object.keys(sandbox).filter((one) => one !== "mode" && one !== "network");
+    return wider.map((one) => `teams.sandbox.${one}`);
+  });
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+/** Maximum characters of a value in a list of parts; a hostile one could scroll the others away. */
+const MAX_SHOWN = 2_000;
+
+/** Describes a part for a person who decides about it, in one line. A shortened value ends in `…`; secrets are masked. */
+export function describePart({ file, label, key, value }: PartOfFile): string {
+  if (key === "file") return `${file}: ${label}, ${String(value).split("\n").length} lines`;
+  const variables = label === "env" ? { [key]: value } : isObject(value) ? value.env : undefined;
+  const texts = Object.entries(isObject(variables) ? variables : {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
+  const text = JSON.stringify(redactValue(value, secretsOf(Object.fromEntries(texts)))) ?? "";
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return `${file}: ${key}: ${shown}`;
+}

@@ -1,0 +1,109 @@
+import { isAbsolute, relative } from "node:path";
+import { realPathOf } from "../../os/files/symlinks.ts";
+import { type ProtocolType, parseProtocol } from "../../protocol/messages.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { type MetadataChange, readMetadata, withMetadata } from "../../schema/member-metadata.ts";
+import { readEntry } from "../inbox/inbox-format.ts";
+
+/** The rights of a member that an import left out: an archive may come from another person. */
+export interface DroppedRights {
+  readonly name: string;
+  /** In words: `mode bypassPermissions`, `allowed tools Bash`. */
+  readonly rights: readonly string[];
+}
+
+/** Modes that allow nothing more than the default one. */
+const PLAIN_MODES: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  "default",
+  "plan",
+  "dontAsk",
+  "delegate",
+]);
+
+/**
+ * Returns a member without the parts that widen what it may do: allowed tools, a mode above the default one, a working
+ * directory elsewhere, and changes of its system prompt.
+ * @param here the directory of the import; a member that worked outside of it works there
+ */
+export function withPlainRights(
+  member: TeamMember,
+  here: string,
+): { readonly member: TeamMember; readonly rights: readonly string[] } {
+  const rights: string[] = [];
+  const { allowedTools, ...rest } = member;
+  if (allowedTools !== undefined && allowedTools.length > 0)
+    rights.push(`allowed tools ${allowedTools.join(", ")}`);
+  const plain: TeamMember = { ...rest };
+  const modes = [member.mode, readMetadata(member, "grantedMode"), readMetadata(member, "modeBefore")];
+  const above = new Set(modes.filter((mode) => !PLAIN_MODES.has(mode)));
+  if (above.size > 0) rights.push(`mode ${[...above].join(", ")}`);
+  if (!PLAIN_MODES.has(member.mode)) plain.mode = "default";
+  if (member.cwd !== "" && !isBelow(member.cwd, here)) {
+    rights.push(`directory ${member.cwd}`);
+    plain.cwd = here;
+  }
+  const types = readMetadata(member, "typesDirectory");
+  const isForeign = types !== undefined && !isBelow(types, here);
+  if (isForeign) rights.push(`agent types of ${types}`);
+  if (readMetadata(member, "promptOverrides") !== undefined) rights.push("changes of its system prompt");
+  const change: MetadataChange = {
+    promptOverrides: undefined,
+    ...(isForeign && { typesDirectory: undefined }),
+    ...(!PLAIN_MODES.has(readMetadata(member, "grantedMode")) && { grantedMode: undefined }),
+    ...(!PLAIN_MODES.has(readMetadata(member, "modeBefore")) && { modeBefore: undefined }),
+  };
+  return { member: withMetadata(plain, change), rights };
+}
+
+function isBelow(path: string, directory: string): boolean {
+  if (!isAbsolute(path)) return false;
+  const way = relative(realPathOf(directory), realPathOf(path));
+  return way !== ".." && !way.startsWith("../") && !isAbsolute(way);
+}
+
+/** Messages that give an agent rights. */
+const GRANTS: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
+  "mode_set_request",
+  "team_permission_update",
+  "permission_response",
+  "sandbox_permission_response",
+  "plan_approval_response",
+]);
+
+function isGrant(text: string): boolean {
+  const type = parseProtocol(text)?.type;
+  return type !== undefined && GRANTS.has(type);
+}
+
+/** Returns inbox entries in which each message that gives rights counts as read, and the number of such messages. */
+export function withoutGrants(entries: readonly unknown[]): {
+  readonly entries: readonly unknown[];
+  readonly count: number;
+} {
+  let count = 0;
+  const kept = entries.map((entry) => {
+    const message = readEntry(entry);
+    if (message === undefined || message.read || !isGrant(message.text)) return entry;
+    count += 1;
+    return { ...(entry as object), read: true };
+  });
+  return { entries: kept, count };
+}
+
+/** Returns a line of the journal from which no message that gives rights can be restored. */
+export function journalLineWithoutGrant(line: string): string {
+  // Most lines hold no message.
+  if (!line.includes('"message"')) return line;
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== "object" || value === null || !("message" in value)) return line;
+    const message = readEntry(value.message);
+    return message !== undefined && isGrant(message.text)
+      ? JSON.stringify({ ...value, state: "done" })
+      : line;
+  } catch {
+    // Every reader skips a line that is not JSON.
+    return line;
+  }
+}
