@@ -22,7 +22,7 @@ export const command = defineCommand({
     list: { summary: "list the directories that you have decided about" },
     revoke: { summary: "no longer trust it" },
   },
-  examples: ["teams trust", "teams trust --changes", "teams trust ~/src/site --revoke", "teams trust --list"],
+  examples: ["teams trust", "teams trust --changes", "teams trust ~/src/site --revoke"],
   notes:
     "A project's files (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
     "Until you trust its directory, they can only take rights away. All worktrees of a repository are trusted together.\n" +
