@@ -41,6 +41,7 @@ const KEYS_OF_A_MEMBER = [
     "agentType",
     "model",
     "mode",
+    "sandbox",
     "color",
     "backend",
     "state",
