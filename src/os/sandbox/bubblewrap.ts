@@ -49,7 +49,7 @@ function mount({ path, isDirectory, access, source = path }: SandboxPlace, empty
 
 /**
  * Returns the arguments for our own program that holds a new network; bwrap reports its pid on a descriptor. It sees all files:
- * for new device files, bwrap would create a second user namespace, from which nobody can enter the network.
+ * for new device files, bwrap would create a second user namespace, from which no other program can enter the network.
  */
 export function networkHolderArgs(infoFd: number, program: readonly string[]): string[] {
   return [...WALLS, "--unshare-net", "--info-fd", String(infoFd), "--dev-bind", "/", "/", "--", ...program];
