@@ -83,7 +83,8 @@ export class Hooks {
       hook_event_name: event,
       ...input,
     });
-    const results = await Promise.all(commands.map((command) => this.#runOne(event, command, stdin, signal)));
+    const ends = await Promise.all(commands.map((command) => this.#runOne(event, command, stdin, signal)));
+    const results = event === "PreToolUse" && !signal.aborted ? ends.map(asGuard) : ends;
     for (const [i, result] of results.entries()) this.#notify(event, commands[i]?.command ?? "", result);
     return outcomeOf(results);
   }
@@ -140,6 +141,17 @@ export class Hooks {
       onNotice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
     } else onNotice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
   }
+}
+
+/**
+ * A hook before a tool call is a guard. If it gave no answer, because it could not run to its end, the call is refused:
+ * otherwise a model could switch it off, for example by removing the working directory.
+ */
+function asGuard(result: HookResult): HookResult {
+  const hasAnswer =
+    result.kind !== "error while running" && (result.kind !== "non-blocking error" || !result.notRun);
+  if (hasAnswer) return result;
+  return { kind: "stopped continuation", text: `${result.text}, which counts as a refusal`, ends: false };
 }
 
 function notStarted(message: string): CommandEnd {

@@ -32,7 +32,12 @@ export type HookResult =
       /** A message for the user. */
       readonly message?: string;
     }
-  | { readonly kind: "non-blocking error"; readonly text: string }
+  | {
+      readonly kind: "non-blocking error";
+      readonly text: string;
+      /** The shell could not run the command. */
+      readonly notRun?: boolean;
+    }
   | { readonly kind: "error while running"; readonly text: string }
   | {
       readonly kind: "stopped continuation";
@@ -46,6 +51,9 @@ const TOO_LONG = `its answer is too long, which ${AS_REFUSAL}`;
 const UNREADABLE = `its answer is broken JSON, which ${AS_REFUSAL}`;
 /** With `defer`, a hook leaves the decision to the others. */
 const DECISIONS: readonly string[] = ["allow", "deny", "ask", "defer"];
+
+/** Exit codes of a shell for a command that it could not execute or find. */
+const NOT_RUN: readonly (number | undefined)[] = [126, 127];
 
 /** Maximum characters of a hook's text for a model or a person. */
 const MAX_TEXT = 10_000;
@@ -93,8 +101,10 @@ export function hookResult(end: HookEnd): HookResult {
   if (signal !== undefined) return { kind: "error while running", text: `was ended by ${signal}` };
   const stderr = plainText(end.stderr);
   if (code === 2) return { kind: "stopped continuation", text: stderr || "it gave no reason", ends: false };
-  if (code !== 0)
-    return { kind: "non-blocking error", text: `exit code ${code}${stderr === "" ? "" : `: ${stderr}`}` };
+  if (code !== 0) {
+    const text = `exit code ${code}${stderr === "" ? "" : `: ${stderr}`}`;
+    return { kind: "non-blocking error", text, ...(NOT_RUN.includes(code) && { notRun: true }) };
+  }
   const answer = parseAnswer(end.stdout);
   if (answer === undefined && end.stdout.trimStart().startsWith("{")) {
     const problem = end.isTruncated ? TOO_LONG : DECIDES.test(end.stdout) ? UNREADABLE : undefined;

@@ -16,8 +16,8 @@ export function pathsMatch(
   { realPaths, cwd, home, resolve }: PathSubject,
   reach: "every" | "any",
 ): boolean {
-  const named = anchors(pattern, cwd, home);
   const nocase = reach === "any";
+  const named = anchors(pattern, cwd, home, reach);
   const globs =
     nocase && resolve !== undefined
       ? [...named, ...named.flatMap((one) => resolvedGlob(one, resolve))]
@@ -68,19 +68,23 @@ function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => s
 
 /**
  * Returns the directories where a pattern may start, as in gitignore and in settings files: `~/` is home, `//` the root of the
- * file system, `/` that root or the working directory. A pattern without a slash matches at any depth of the working directory,
- * any other pattern starts there.
+ * file system, `/` the working directory, and for a refusal that root too. A pattern without a slash matches at any depth of the
+ * working directory, any other pattern starts there.
  */
-function anchors(pattern: string, cwd: string, home: string | undefined): AnchoredGlob[] {
+function anchors(
+  pattern: string,
+  cwd: string,
+  home: string | undefined,
+  reach: "every" | "any",
+): AnchoredGlob[] {
   if (pattern === "~" || pattern.startsWith("~/")) {
     return home === undefined ? [] : [{ base: home, glob: pattern.slice(2) || "**" }];
   }
   if (pattern.startsWith("//")) return [{ base: "/", glob: pattern.slice(2) }];
   if (pattern.startsWith("/")) {
-    return [
-      { base: "/", glob: pattern.slice(1) },
-      { base: cwd, glob: pattern.slice(1) },
-    ];
+    const glob = pattern.slice(1);
+    // A deny rule for `/etc/passwd` means the file that its author sees there.
+    return [{ base: cwd, glob }, ...(reach === "any" ? [{ base: "/", glob }] : [])];
   }
   const parents = /^(?:\.\.?\/)+/.exec(pattern)?.[0] ?? "";
   const glob = pattern.slice(parents.length);

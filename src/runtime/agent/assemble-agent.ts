@@ -53,6 +53,8 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
   const {
     TEAMS_BELL_FD: _fd,
     TEAMS_RESULT: _result,
+    // It would switch off the agent's hooks of one event.
+    TEAMS_HOOK: _hook,
     [RECORDING_VARIABLE]: _recording,
     ...inherited
   } = ctx.env;

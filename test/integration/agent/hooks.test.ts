@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Hooks } from "../../../src/agent/hooks/hooks.ts";
@@ -52,6 +52,28 @@ describe("Hooks.run", () => {
     const { run, notices } = hooksOf(["exec 0<&-; echo done"]);
     expect(await run({ tool_input: "x".repeat(4_000_000) })).toEqual({ stdout: "done" });
     expect(notices).toEqual([]);
+  });
+
+  it.each<[string, string, (cwd: string) => void]>([
+    ["cannot start, without its directory", "exit 0", (cwd) => rmSync(cwd, { recursive: true })],
+    ["is not found", "no-such-guard", () => undefined],
+    ["is not executable", "./guard", (cwd) => writeFileSync(join(cwd, "guard"), "", { mode: 0o644 })],
+    ["is ended by a signal", "kill -9 $$", () => undefined],
+    ["exceeds its timeout", "sleep 30", () => undefined],
+  ])("refuses a tool call if its guard %s; another event goes on", async (_, command, given) => {
+    for (const [event, stopped] of [
+      ["PreToolUse", expect.stringContaining("which counts as a refusal")],
+      ["PostToolUse", undefined],
+    ] as const) {
+      const { cwd, run } = hooksOf([command], { event, timeout: 0.3 });
+      given(cwd);
+      expect((await run()).stopped).toEqual(stopped);
+    }
+  });
+
+  it("lets a tool call continue after any other exit status of its guard", async () => {
+    const { run } = hooksOf(["exit 1"], { event: "PreToolUse" });
+    expect((await run()).stopped).toBeUndefined();
   });
 
   it("gives the hook no terminal and no API key, and redacts secrets it prints (S75)", async () => {

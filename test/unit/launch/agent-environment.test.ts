@@ -25,6 +25,7 @@ test("childEnvironment drops the caller's pane and markers of an outer agent (S1
     TEAMS_AGENT: "rev@audit",
     TEAMS_INSTANCE: "old",
     TEAMS_COMMAND: "old",
+    TEAMS_HOOK: "PreToolUse",
     TEAMS_HOME: "/root",
   };
   expect(childEnvironment(caller, { TEAMS_TEAM: "audit" })).toEqual({
@@ -46,6 +47,7 @@ test("leadEnvironment keeps the pane, drops markers of an outer agent and adds t
     CLAUDE_CODE_CHILD_SESSION: "1",
     CLAUDE_CODE_ENTRYPOINT: "x",
     TEAMS_AGENT: "a@b",
+    TEAMS_HOOK: "PreToolUse",
   };
   expect(leadEnvironment(caller)).toEqual({
     TMUX_PANE: "%1",

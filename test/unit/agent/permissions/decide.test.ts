@@ -988,3 +988,17 @@ describe("notes of an agent type", () => {
     expect(notes("default", write(`${NOTES}/link.md`), { resolve })).toBe("ask");
   });
 });
+
+test.each([
+  ["allows files below the working directory", "Edit(/docs/**)", `${WORK}/docs/a.md`, "allow"],
+  ["allows nothing elsewhere", "Edit(/docs/**)", "/docs/a.md", "ask"],
+  ["allows nothing elsewhere, as a pattern for all files", "Edit(/**)", "/etc/cron.d/job", "ask"],
+])("an allow rule that begins with a slash %s", (_, rule, path, answer) => {
+  expect(ask("default", "Edit", write(path), { rules: rules({ allow: [rule] }) })).toBe(answer);
+});
+
+test("a deny rule that begins with a slash covers the working directory and the file system", () => {
+  const given = { rules: rules({ deny: ["Edit(/docs/**)"] }) };
+  for (const path of [`${WORK}/docs/a.md`, "/docs/a.md"])
+    expect(ask("bypassPermissions", "Edit", write(path), given)).toBe("deny");
+});
