@@ -25,7 +25,7 @@ const PLAYBOOK = {
       {
         on: { contains: "hello" },
         say: "I heard {{input}}",
-        tools: [{ name: "Bash", input: { command: "echo from-the-shell" } }],
+        tools: [{ name: "Bash", input: { command: "touch x; echo from-the-shell" } }],
       },
       { say: "all done" },
     ],

@@ -142,7 +142,12 @@ describe("a permission request of a teammate", () => {
       { allow: ["Bash"] },
       "person",
     ],
-    ["an input that does not fit the tool", asked("Bash", { cmd: 5 }), { allow: ["Bash(touch a)"] }, "person"],
+    [
+      "an input that does not fit the tool",
+      asked("Bash", { cmd: 5 }),
+      { allow: ["Bash(touch a)"] },
+      "person",
+    ],
   ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
     const ref = await testTeam();
     await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
@@ -189,9 +194,9 @@ describe("a permission request of a teammate", () => {
     asOurs(ref);
     const forged = { ...request, agent_id: "ada" };
     for (const from of ["ada", "Ada"])
-      expect(await decideByLeadRules(contextOf(ref), from, forged, rights({ allow: ["Bash(touch a)"] }))).toBe(
-        "answered",
-      );
+      expect(
+        await decideByLeadRules(contextOf(ref), from, forged, rights({ allow: ["Bash(touch a)"] })),
+      ).toBe("answered");
     expect([await responses(ref), listApprovals(ref).map(({ id }) => id)]).toEqual([[], [ID]]);
   });
 
