@@ -56,7 +56,11 @@ export const PACKAGE_HOMES = [
   { names: ["commander"], homes: ["cli/"], instead: "declare the command in cli/" },
   {
     names: ["unbash"],
-    homes: ["agent/permissions/shell-line.ts", "agent/playbook/quoted-values.ts"],
+    homes: [
+      "agent/permissions/shell-line.ts",
+      "agent/permissions/line-parts.ts",
+      "agent/playbook/quoted-values.ts",
+    ],
     instead: "parse a command line with readShellLine of agent/permissions/shell-line.ts",
   },
 ];

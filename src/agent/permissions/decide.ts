@@ -1,8 +1,16 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { isPrivateHost } from "./host-rules.ts";
+import {
+  changedByLine,
+  excessRefusal,
+  lineRefusal,
+  MAX_REDIRECTIONS,
+  realOf,
+  unknownTarget,
+} from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { protectedReason } from "./protected-paths.ts";
+import { protectedByName } from "./protected-calls.ts";
 import {
   areInside,
   type PermissionDecision,
@@ -15,7 +23,6 @@ import {
 } from "./question.ts";
 import { pathsOfReadingLine } from "./reading-lines.ts";
 import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
-import { type WrittenPath, writtenPaths } from "./written-paths.ts";
 
 /**
  * Decides whether a call may run. The order: deny rules, the mode's denials, ask rules, protected paths, allow rules, what the
@@ -44,9 +51,17 @@ function denyInDontAskMode(decision: PermissionDecision, mode: PermissionMode): 
     : decision;
 }
 
-/** Resolves the paths that a call touches now: its files, and the files that its command redirects from and to. */
+/** Maximum number of words of a line whose links are compared after an answer. */
+const MAX_COMPARED = 500;
+
+/** Resolves the paths that a call touches now: its files, and the files that its command redirects from and to, or names. */
 export function leadsTo(question: PermissionQuestion): readonly string[] {
-  return [question, ...redirections(question, false)].flatMap((part) => resolvePlaces(part).paths);
+  const named = changedByLine(question).slice(0, MAX_COMPARED);
+  const resolve = question.resolve ?? realPathOf;
+  return [
+    ...[question, ...redirections(question, false)].flatMap((part) => resolvePlaces(part).paths),
+    ...named.map(({ path }) => realOf(path, resolve)),
+  ];
 }
 
 /**
@@ -57,7 +72,11 @@ function redirections(question: PermissionQuestion, isWholeTool: boolean): Permi
   const { rules, home = "~" } = question;
   const allow = isWholeTool ? [...rules.allow, "Read", "Write"] : rules.allow;
   const mode = question.mode === "bypassPermissions" ? question.mode : "acceptEdits";
-  return (question.line?.files ?? []).map(({ kind, path }) => {
+  const { line } = question;
+  const files = [...(line?.files ?? []), ...(line?.anywhere.files ?? [])].filter(
+    ({ kind, path }, i, all) => all.findIndex((one) => one.kind === kind && one.path === path) === i,
+  );
+  return files.slice(0, MAX_REDIRECTIONS).map(({ kind, path }) => {
     // Not normalized: `link/..` need not be the directory of the link.
     const from = path.startsWith("/") ? "" : `${path.startsWith("~/") ? home : question.workingDirs[0]}/`;
     const absolute = `${from}${path.replace(/^~\//, "")}`;
@@ -91,19 +110,18 @@ function decidePart(question: PermissionQuestion): PartDecision {
     cwd: resolved.dirs[0] ?? "/",
     home: question.home,
     resolve: question.resolve ?? realPathOf,
+    needsNoRule: (words) => readsOnly(withOnly(question, words))?.behavior === "allow",
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
   const reading = access.kind === "command" ? readsOnly(question) : undefined;
-  const refused = refusal(question, subject, resolved, reading !== undefined);
+  const refused = refusal(question, subject, resolved, reading !== undefined && reading.behavior !== "deny");
   if (refused !== undefined) return part(refused);
   if (access.kind === "team") return part(allow("It acts only on the team."));
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
   if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
   if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
-  for (const { path, isHiddenPattern } of changedPaths(question, resolved)) {
-    const why = isHiddenPattern ? MAY_BE_PROTECTED : protectedReason(path, resolved.protectedDirs);
-    if (why !== undefined) return part(askGuarded(`${path} ${why}.`));
-  }
+  const guarded = protectedByName(question, resolved);
+  if (guarded !== undefined) return part(askGuarded(guarded));
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) {
     const isReader = mode === "plan" || reading?.behavior === "allow";
@@ -125,14 +143,28 @@ function refusal(
   readsOnly: boolean,
 ): PermissionDecision | undefined {
   const { rules, access } = question;
+  const excess = excessRefusal(rules.deny, question);
+  if (excess !== undefined) return deny(excess);
   const denied = refusingRule(rules.deny, subject);
   if (denied !== undefined) return deny(`The rule ${denied} denies it.${malformedRuleNote(denied)}`);
+  const refusedLine = lineRefusal(rules.deny, question, subject);
+  if (refusedLine !== undefined) return deny(refusedLine);
   const refused = access.kind === "team" ? undefined : deniedByMode(question, resolved, readsOnly);
   if (refused !== undefined) return refused;
+  const asksForLine = excessRefusal(rules.ask, question);
+  if (asksForLine !== undefined) return askGuarded(asksForLine);
   const asked = refusingRule(rules.ask, subject);
-  return asked === undefined
-    ? undefined
-    : askGuarded(`The rule ${asked} asks first.${malformedRuleNote(asked)}`);
+  if (asked !== undefined) return askGuarded(`The rule ${asked} asks first.${malformedRuleNote(asked)}`);
+  const asksForPart = lineRefusal(rules.ask, question, subject) ?? unknownTarget(question);
+  return asksForPart === undefined ? undefined : askGuarded(asksForPart);
+}
+
+/** Returns the question for one command of the line, in the directories that the line enters. */
+function withOnly(question: PermissionQuestion, words: readonly string[]): PermissionQuestion {
+  const { line } = question;
+  if (line === undefined) return question;
+  const entering = line.commands.filter(([name]) => name === "cd");
+  return { ...question, line: { ...line, commands: [...entering, words], files: [] } };
 }
 
 /** Decides a line whose commands only read like a read of their files; undefined for every other line. */
@@ -147,20 +179,6 @@ function readsOnly(question: PermissionQuestion): PermissionDecision | undefined
 /** Explains why a malformed rule covers more than its author may have meant. */
 function malformedRuleNote(rule: string): string {
   return parseRule(rule) === undefined ? " The rule is malformed, so it covers every call of its tool." : "";
-}
-
-const MAY_BE_PROTECTED = "may match a protected file";
-
-/** Returns the paths that a call changes, as written and resolved: a program may read a protected file through a link. */
-function changedPaths(question: PermissionQuestion, resolved: Places): readonly WrittenPath[] {
-  const { access, line, workingDirs, home } = question;
-  if (access.kind === "write" && !writesPlan(question, resolved))
-    return [...access.paths, ...resolved.paths].map((path) => ({ path, isHiddenPattern: false }));
-  if (access.kind !== "command") return [];
-  const written = writtenPaths(line, workingDirs[0] ?? "/", home);
-  const paths = written.map(({ path }) => path);
-  const real = resolvePlaces({ ...question, access: { kind: "write", paths } }).paths;
-  return [...written, ...written.map((one, i) => ({ ...one, path: real[i] ?? one.path }))];
 }
 
 /**

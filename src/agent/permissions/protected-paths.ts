@@ -18,6 +18,27 @@ export function protectedReason(path: string, roots: readonly string[]): string 
   return reader === undefined ? undefined : `is read by ${reader}`;
 }
 
+/** Entries that together make git take a directory for a bare repository, whose `config` it then reads. */
+const BARE_REPOSITORY = ["head", "objects", "refs"];
+
+/**
+ * Returns whether a new entry completes a bare repository, or configures one.
+ * @param path absolute and normalized
+ * @param exists whether another path exists already, or is created too
+ */
+export function completesRepository(path: string, exists: (path: string) => boolean): boolean {
+  const parts = path.split(sep);
+  const at = parts.findIndex((part) => [...BARE_REPOSITORY, "config"].includes(part.toLowerCase()));
+  if (at < 0) return false;
+  const own = parts[at]?.toLowerCase();
+  if (own === "config" && at !== parts.length - 1) return false;
+  const directory = parts.slice(0, at).join(sep);
+  return BARE_REPOSITORY.every((name) => {
+    const spelled = name === "head" ? "HEAD" : name;
+    return name === own || exists(`${directory}${sep}${spelled}`);
+  });
+}
+
 /** Returns whether a path is a directory or below it. Both are absolute and normalized. */
 export function isInside(path: string, directory: string): boolean {
   const relativePath = relative(directory, path);

@@ -34,6 +34,10 @@ export interface PermissionQuestion {
   readonly resolve?: (path: string) => string;
   /** Returns whether git runs no program of a repository's own files when it reads there. */
   readonly isPlain?: (directory: string, what: "objects" | "worktree") => boolean;
+  /** Returns the directories whose files git obeys in a directory. */
+  readonly gitDirs?: (directory: string) => readonly string[];
+  /** Returns whether a path exists. */
+  readonly exists?: (path: string) => boolean;
 }
 
 export interface PermissionDecision {

@@ -1,5 +1,7 @@
 import { aliasesOf } from "../../schema/tool-names.ts";
 import type { ToolAccess } from "../tool.ts";
+import { readingOf } from "./commands/readers.ts";
+import { namesWord, riskyWords } from "./commands/risky-options.ts";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
 import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
 import { type PathSubject, pathsMatch } from "./path-rules.ts";
@@ -22,6 +24,8 @@ export interface RuleSubject extends PathSubject {
   readonly access: ToolAccess;
   /** The parsed command of the access. Without it, no allow rule with a pattern covers a command. */
   readonly line?: ShellLine | undefined;
+  /** Returns whether a command of the line only reads, so that it needs no rule. */
+  readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
 }
 
 /**
@@ -37,6 +41,14 @@ export function refusingRule(rules: readonly string[], subject: RuleSubject): st
     if (whole === undefined && appliesTo(tool, subject, true)) return true;
     if (pattern === undefined) return namesTool(tool, namedTool(subject), true);
     return appliesTo(tool, subject, true) && matchesAnyPart(pattern, subject);
+  });
+}
+
+/** Returns the first rule with a pattern for the tool of a call. */
+export function patternRuleFor(rules: readonly string[], subject: RuleSubject): string | undefined {
+  return rules.find((rule) => {
+    const parsed = parseRule(rule);
+    return parsed?.pattern !== undefined && appliesTo(parsed.tool, subject, true);
   });
 }
 
@@ -60,7 +72,7 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
     const parts = parseRule(rule);
     return parts === undefined ? [] : [{ rule, ...parts }];
   });
-  const { access, line } = subject;
+  const { access } = subject;
   const whole = parsed.find(
     ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
   );
@@ -70,7 +82,7 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   const applicable = parsed.flatMap(({ rule, tool, pattern }) =>
     pattern !== undefined && appliesTo(tool, subject) ? [{ rule, pattern }] : [],
   );
-  if (access.kind === "command") return commandAllowance(applicable, line);
+  if (access.kind === "command") return commandAllowance(applicable, subject);
   const covering = applicable.find(({ pattern }) => matchesEveryPart(pattern, subject));
   return covering === undefined ? { missing: undefined } : { rules: [covering.rule], whole: false };
 }
@@ -84,16 +96,33 @@ function matchesEveryPart(pattern: string, subject: RuleSubject): boolean {
 
 function commandAllowance(
   applicable: readonly { readonly rule: string; readonly pattern: string }[],
-  line: ShellLine | undefined,
+  { line, needsNoRule }: RuleSubject,
 ): Allowance {
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   for (const words of line.commands) {
-    const found = applicable.find(({ pattern }) => wordsMatch(pattern, words));
-    if (found === undefined) return { missing: words.join(" ") };
-    used.add(found.rule);
+    const risky = riskyWords(words);
+    const found = applicable.find(({ pattern }) => wordsMatch(pattern, words) && namesAll(pattern, risky));
+    if (found !== undefined) used.add(found.rule);
+    // An earlier command may replace a file by a link.
+    else if (needsNoRule?.(words) !== true || (used.size > 0 && readsNamedFiles(words))) {
+      return { missing: words.join(" ") };
+    }
   }
-  return { rules: [...used], whole: false };
+  return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
+}
+
+function readsNamedFiles(words: readonly string[]): boolean {
+  const reading = readingOf(words);
+  return reading?.contents === true && reading.paths.length > 0;
+}
+
+/** Returns whether an allow rule names these words itself, and not only by `:*` or a star. */
+function namesAll(pattern: string, risky: readonly string[]): boolean {
+  if (!pattern.endsWith(":*") && !STAR.test(pattern)) return true;
+  const written = pattern.replace(/:\*$/, "");
+  const named = simpleCommand(written) ?? written.split(/\s+/);
+  return risky.every((word) => namesWord(named, word));
 }
 
 /** Returns whether the pattern of a deny or ask rule covers any part of the call. */
@@ -104,11 +133,19 @@ function matchesAnyPart(pattern: string, subject: RuleSubject): boolean {
   if (access.kind === "external") return true;
   if (access.kind === "host") return hostMatches(pattern, access.host, "any");
   if (access.kind !== "command") return pathsMatch(pattern, access.paths, subject, "any");
-  for (const words of possibleCommands(access.command)) if (wordsMatch(pattern, words)) return true;
-  for (const mentioned of line?.mentioned ?? []) {
-    for (const words of commandForms(mentioned)) if (wordsMatch(pattern, words)) return true;
+  for (const words of possibleCommands(access.command)) if (refuses(pattern, words)) return true;
+  for (const mentioned of line?.anywhere.mentioned ?? []) {
+    for (const words of commandForms(mentioned)) if (refuses(pattern, words)) return true;
   }
   return false;
+}
+
+/** The program's name counts in lower case too: some file systems ignore case, and zsh reads `=rm` as the path of rm. */
+function refuses(pattern: string, words: readonly string[]): boolean {
+  const [name = "", ...args] = words;
+  if (wordsMatch(pattern, words)) return true;
+  const plain = name.replace(/^=/, "").toLowerCase();
+  return plain !== name && wordsMatch(pattern, [plain, ...args]);
 }
 
 /** Splits `Tool(pattern)`; `Tool()` and `Tool(*)` mean the whole tool. Returns undefined for a malformed rule. */

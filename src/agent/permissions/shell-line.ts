@@ -1,12 +1,5 @@
-import {
-  type Command,
-  forEachChild,
-  parse,
-  type Redirect,
-  type Redirection,
-  type SyntaxNode,
-  type Word,
-} from "unbash";
+import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
+import { type LineParts, partsOf, type RedirectedFile } from "./line-parts.ts";
 import { simpleCommand } from "./simple-command.ts";
 
 /** A command line, parsed for permission rules. */
@@ -19,24 +12,12 @@ export interface ShellLine {
   readonly unclear?: string;
   /** Words of its commands that a shell may expand to file names. */
   readonly patterns: ReadonlySet<string>;
-  /** All commands in it, also those in substitutions and quoted scripts. For deny and ask rules. */
-  readonly mentioned: readonly (readonly string[])[];
-}
-
-export interface RedirectedFile {
-  readonly kind: "read" | "write";
-  /** Relative to the command's working directory, absolute, or below `~/`. */
-  readonly path: string;
+  /** Everything in it, also in loops, functions, substitutions and quoted scripts. For deny and ask rules, and for guards. */
+  readonly anywhere: LineParts;
 }
 
 /** Maximum characters of a line. A longer line is a file inside a command, too long to review. */
 const MAX_LINE = 65_536;
-/**
- * Maximum number of quoted scripts (`sh -c "…"`) that deny rules search, and of their characters: above honest use, but fast to
- * parse.
- */
-const MAX_SCRIPTS = 30;
-const MAX_SCRIPT_CHARS = 2 * MAX_LINE;
 
 /**
  * Parses a command line with the grammar of bash. Another shell may run the line (zsh, or sh without bash), so only syntax that
@@ -44,19 +25,31 @@ const MAX_SCRIPT_CHARS = 2 * MAX_LINE;
  * gives the same value. In a clear line, each character belongs to such a word or to an operator.
  */
 export function readShellLine(line: string): ShellLine {
-  if (line.length > MAX_LINE) {
-    const unclear = `it is longer than ${MAX_LINE} characters`;
-    return { commands: [], files: [], patterns: new Set(), mentioned: [], unclear };
+  if (line.length > MAX_LINE) return beyondLimits(`it is longer than ${MAX_LINE} characters`);
+  try {
+    return readTree(line);
+  } catch (error) {
+    // The parser descends into what is nested: a stack overflow.
+    if (error instanceof RangeError) return beyondLimits("it is nested too deeply");
+    throw error;
   }
+}
+
+function beyondLimits(why: string): ShellLine {
+  const anywhere = { mentioned: [], files: [], loose: [], globs: new Set<string>(), excess: why };
+  return { commands: [], files: [], patterns: new Set(), anywhere, unclear: why };
+}
+
+function readTree(line: string): ShellLine {
   const script = parse(line);
-  const mentioned = commandsAnywhereIn(script);
+  const anywhere = partsOf(script, line);
   const reader = new ShellLineReader(line);
   const error = script.errors?.[0];
   if (error !== undefined) reader.fail(`it is not valid shell syntax (${error.message})`);
   else reader.list(script.commands);
   const { commands, files, patterns } = reader;
   const unclear = reader.unclear ?? reader.unparsedText() ?? reader.movedRedirection();
-  return { commands, files, patterns, mentioned, ...(unclear === undefined ? {} : { unclear }) };
+  return { commands, files, patterns, anywhere, ...(unclear === undefined ? {} : { unclear }) };
 }
 
 type Nodes = readonly SyntaxNode[];
@@ -169,7 +162,10 @@ class ShellLineReader {
 
   #word(word: Word): string {
     const value = this.#literal(word);
-    if (value !== word.value) this.fail(`${JSON.stringify(word.text)} can be read in two ways`);
+    // zsh expands `=ls` to the path of a program, and `~name` to a directory that a variable may name.
+    if (value !== word.value || /^=.|^~[^/]/.test(word.text)) {
+      this.fail(`${JSON.stringify(word.text)} can be read in two ways`);
+    }
     return value;
   }
 
@@ -227,11 +223,13 @@ function hasVariableDescriptor({ descriptor }: Redirect): boolean {
 }
 
 /**
- * Returns whether a target is one plain path. zsh reads `>!` as one operator, no shell expands a quoted `~`, and a glob may
- * match any file.
+ * Returns whether a target is one plain path. zsh reads `>!` as one operator and `=name` as a program's path, no shell
+ * expands a quoted `~`, and a glob may match any file.
  */
 function isPlainPath(path: string, text: string): boolean {
-  return !/[*?[#^]|.~/.test(path) && !/^[!&|]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"));
+  return (
+    !/[*?[#^]|.~/.test(path) && !/^[!&|=]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"))
+  );
 }
 
 const NODE_NAMES: Readonly<Record<string, string>> = {
@@ -244,41 +242,3 @@ const NODE_NAMES: Readonly<Record<string, string>> = {
   TestCommand: "a test in [[ ]]",
   ArithmeticCommand: "arithmetic",
 };
-
-/** Shells and commands that take a script as text. */
-const TAKES_SCRIPT = /(?:^|\/)(?:eval|trap|su|(?:ba|z|da|k|mk|a)?sh)$/;
-
-/** Returns all commands of a line, also those of scripts in its arguments. */
-function commandsAnywhereIn(root: SyntaxNode): string[][] {
-  const found: string[][] = [];
-  const open: SyntaxNode[] = [root];
-  let scripts = MAX_SCRIPTS;
-  let chars = MAX_SCRIPT_CHARS;
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (node.type === "Command" && node.name !== undefined) {
-      const words = [node.name, ...node.args].map(wordOf);
-      found.push(words);
-      for (const script of scriptsIn(words)) {
-        scripts -= 1;
-        chars -= script.length;
-        if (scripts >= 0 && chars >= 0) open.push(parse(script));
-      }
-    }
-    forEachChild(node, (child) => open.push(child));
-  }
-  return found;
-}
-
-/** Returns a word without its quotes, also the assignment of `export A="b c"`. */
-function wordOf(arg: Command["args"][number]): string {
-  if (arg.type === "Word") return arg.value;
-  if (arg.value.type === "ArrayValue" || arg.index !== undefined) return arg.text;
-  return `${arg.name}${arg.append ? "+" : ""}=${arg.value.value}`;
-}
-
-/** Returns the texts that may be scripts: `eval` joins all its words to one line, a shell takes one word. */
-function scriptsIn(words: readonly string[]): string[] {
-  const rest = words.slice(words.findIndex((word) => TAKES_SCRIPT.test(word)) + 1);
-  if (rest.length === 0 || rest.length === words.length) return [];
-  return [...new Set([rest.join(" "), ...rest.filter((word) => /\s/.test(word))])];
-}

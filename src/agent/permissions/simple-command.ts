@@ -46,7 +46,12 @@ function readWords(text: string): string[] | undefined {
 
 /** Commands and keywords that run the words after them as a command. */
 const WRAPPERS =
-  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|fakeroot|flock|strace|ltrace|systemd-run|xargs|find|fd|parallel|watch|entr|busybox|script|unbuffer|chronic|caffeinate|arch|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
+  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|proot|fakeroot|firejail|bwrap|runcon|flock|strace|ltrace|valgrind|hyperfine|rlwrap|torsocks|proxychains4?|faketime|eatmydata|cpulimit|systemd-run|dbus-run-session|start-stop-daemon|xvfb-run|xargs|gxargs|find|gfind|fd|fdfind|parallel|watch|watchexec|entr|busybox|toybox|script|unbuffer|chronic|caffeinate|arch|ssh|sshpass|su|tmux|screen|npx|bunx|nix-shell|cross-env|dotenv|hash|gdb|zargs|and|or|not|begin|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
+
+/** Programs that run the words after one of these subcommands as a command. */
+const WRAPS_BY_SUBCOMMAND =
+  /^(docker|podman|nerdctl|kubectl|oc|uv|poetry|pipenv|pdm|hatch|rye|conda|mamba|op|doppler|mise|direnv|bundle|nix|docker-compose|vagrant|perf|toolbox|distrobox|flatpak)$/;
+const RUNS_COMMAND = /^(exec|run|dlx|x|develop|shell|stat|record|enter|ssh)$/;
 
 /**
  * Yields all runs of words that the shell may run as a command, for deny rules. It splits at each operator, quoted or not,
@@ -78,7 +83,7 @@ const MAX_EXPANDED = 65_536;
 const MAX_WORD = 200;
 
 /** Expands braces as bash does: `{rm,-rf,x}`, `r{m,} x`. */
-function expandBraces(command: string): string {
+export function expandBraces(command: string): string {
   let text = command;
   for (let i = 0; i < MAX_BRACES && text.length < MAX_EXPANDED; i += 1) {
     const group = /\{([^\s{},]*,[^\s{}]*)\}/.exec(text);
@@ -111,10 +116,18 @@ export function* commandForms(words: readonly string[]): Generator<string[]> {
 export function* commandStarts(words: readonly string[]): Generator<number> {
   let start = 0;
   while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
-  const isWrapped = WRAPPERS.test(baseName(words[start] ?? ""));
-  const end = isWrapped ? words.length : start + 1;
-  for (let i = start; i < end; i += 1) yield i;
+  const name = baseName(words[start] ?? "");
+  const isWrapped =
+    WRAPPERS.test(name) ||
+    (/^(npm|pnpm|yarn)$/.test(name) && words.some((word) => /^(exec|dlx|x)$/.test(word))) ||
+    (WRAPS_BY_SUBCOMMAND.test(name) && words.some((word) => RUNS_COMMAND.test(word)));
+  yield start;
+  // The absolute path of a program is a command wherever it is: `cp /bin/rm x`, `ld.so /bin/rm`.
+  for (let i = start + 1; i < words.length; i += 1)
+    if (isWrapped || PROGRAM_PATH.test(words[i] ?? "")) yield i;
 }
+
+const PROGRAM_PATH = /^\/(?:[^/]+\/)*s?bin\/[^/]+$/;
 
 /** Maximum number of options before a subcommand that are skipped: above honest use. */
 const MAX_OPTIONS = 20;

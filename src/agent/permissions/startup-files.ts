@@ -28,6 +28,7 @@ const STARTUP_FILES: readonly StartupFiles[] = [
     reader: "shells when they start or end",
     files: words(`
       .profile .login .logout .shrc .shinit .ashrc .inputrc .editrc
+      .bashrc.d/ .zshrc.d/ .profile.d/
       .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bash_completion
       .zshrc .zshenv .zprofile .zlogin .zlogout
       .kshrc .mkshrc .cshrc .tcshrc .yashrc .yash_profile .config/yash/
@@ -37,7 +38,14 @@ const STARTUP_FILES: readonly StartupFiles[] = [
       .config/powershell/ powershell/*profile.ps1
     `),
   },
-  { reader: "shells when they change to a directory", files: words(".envrc .direnvrc .config/direnv/") },
+  {
+    reader: "shells when they change to a directory",
+    files: words(`
+      .envrc .direnvrc .config/direnv/ .direnv/
+      .mise* mise.toml mise.local.toml .mise/ .config/mise/ .tool-versions
+    `),
+  },
+  { reader: "shells, which find programs in it", files: words(".local/bin/") },
   {
     reader: "a session when it starts",
     files: words(`
@@ -46,13 +54,38 @@ const STARTUP_FILES: readonly StartupFiles[] = [
       library/launchagents/ .config/plasma-workspace/
     `),
   },
-  { reader: "git's hooks, which run commands from it", files: words(".husky/") },
-  { reader: "editors, which can run commands from it", files: words(".vscode/ .idea/ .zed/") },
+  {
+    reader: "git's hooks, which run commands from it",
+    files: words(`
+      .husky/ .pre-commit-config.yaml .pre-commit-config.yml
+      lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.yml .lefthook.yaml .lefthook.toml
+      lefthook-local.yml .lefthook-local.yml
+    `),
+  },
+  {
+    reader: "editors, which can run commands from it",
+    files: words(`
+      .vscode/ .idea/ .zed/ .devcontainer/ .devcontainer.json *.code-workspace
+      .vimrc .gvimrc _vimrc .exrc .nexrc .nvimrc .nvim.lua .vim/ .config/nvim/ nvim/init.vim nvim/init.lua
+      .emacs .emacs.d/ .config/emacs/ .dir-locals.el
+    `),
+  },
+  {
+    reader: "another agent, which can run commands from it",
+    files: words(`
+      .claude.json .gemini/ .codex/ .opencode/ .config/opencode/ opencode.json opencode.jsonc .cursor/
+    `),
+  },
+  { reader: "a debugger when it starts", files: words(".gdbinit .lldbinit .config/gdb/") },
+  {
+    reader: "a package manager, which can run commands from it",
+    files: words(".npmrc .yarnrc* .pnpmfile.cjs .yarn/plugins/ .yarn/releases/"),
+  },
   { reader: "git, which can run commands from it", files: words(".gitconfig .config/git/") },
   { reader: "ssh, which can allow logins with it", files: words(".ssh/") },
   {
     reader: "a terminal multiplexer when it starts",
-    files: words(".tmux.conf .config/tmux/ .screenrc .config/zellij/"),
+    files: words(".tmux.conf .tmux/ .config/tmux/ .screenrc .config/zellij/"),
   },
 ];
 
@@ -60,11 +93,16 @@ const STARTUP_FILES: readonly StartupFiles[] = [
 export function startupReader(path: string): string | undefined {
   // The table is split at blanks, so its names have `-` instead.
   const parts = foldedName(path).replaceAll(" ", "-").split(sep);
-  return STARTUP_FILES.find(({ files }) => files.some((file) => matchesFile(parts, file)))?.reader;
+  return SPLIT_FILES.find(({ files }) => files.some((wanted) => matchesFile(parts, wanted)))?.reader;
 }
 
-function matchesFile(parts: readonly string[], file: string): boolean {
-  const wanted = file.split("/");
+/** The table with its names split once: a command line may have thousands of words to check. */
+const SPLIT_FILES = STARTUP_FILES.map(({ reader, files }) => ({
+  reader,
+  files: files.map((file) => file.split("/")),
+}));
+
+function matchesFile(parts: readonly string[], wanted: readonly string[]): boolean {
   // The name of a directory ends in `/`, so its last part is empty.
   if (wanted.at(-1) === "") {
     const above = wanted.slice(0, -1);

@@ -159,7 +159,7 @@ function shellOf(snapshot: string | undefined): Shell {
     return { file: "bash", args: (command) => ["-c", command] };
   }
   const kind = known === "zsh" ? "zsh" : "bash";
-  const like = kind === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments; " : "";
+  const like = kind === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments no_equals; " : "";
   const script = `. "$1" >/dev/null 2>&1; ${like}eval "$2"`;
   return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
 }

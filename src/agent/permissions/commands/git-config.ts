@@ -94,3 +94,37 @@ export function isPlainConfig(text: string, what: "objects" | "worktree"): boole
   }
   return true;
 }
+
+/**
+ * Returns the directories whose files git runs or obeys in a directory: the repository's own one, the one that its worktrees
+ * share, and `core.hooksPath`. Empty outside a repository.
+ * @param home its `.gitconfig` may set the hooks' path too
+ */
+export function gitDirectories(directory: string, home: string | undefined): readonly string[] {
+  try {
+    return directoriesAbove(directory, home);
+  } catch {
+    // An unreadable file; `.git` is protected by its name.
+    return [];
+  }
+}
+
+function directoriesAbove(directory: string, home: string | undefined): readonly string[] {
+  const user = home === undefined ? undefined : hooksPathIn(readText(join(home, ".gitconfig")), home, home);
+  for (let at = directory; ; at = dirname(at)) {
+    const link = join(at, ".git");
+    if (entryOf(link) !== undefined) {
+      const admin = isDirectory(link) ? link : linkedDirectory(at, link);
+      const common = resolve(admin, readText(join(admin, "commondir"))?.trim() ?? ".");
+      const hooks = hooksPathIn(readText(join(common, "config")), at, home) ?? user;
+      return [admin, common, ...(hooks === undefined || hooks === at ? [] : [hooks])];
+    }
+    if (at === dirname(at)) return user === undefined ? [] : [user];
+  }
+}
+
+function hooksPathIn(config: string | undefined, top: string, home: string | undefined): string | undefined {
+  const path = /^\s*hooksPath\s*=\s*"?([^"\n;#]+?)"?\s*$/im.exec(config ?? "")?.[1];
+  if (path === undefined || path === "/dev/null") return undefined;
+  return path.startsWith("~/") ? join(home ?? "/", path.slice(2)) : resolve(top, path);
+}

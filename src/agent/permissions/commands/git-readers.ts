@@ -1,4 +1,4 @@
-import { options, type Reading, readOptions } from "./options.ts";
+import { type Options, options, type Reading, readOptions } from "./options.ts";
 
 /** Options of git before the subcommand that change neither the repository nor its configuration. */
 const GLOBAL: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ const LOG = `#abBcEFgimMPpqrsuwWzCD|nSGULl
   remotes[=] glob= exclude= source full-history simplify-by-decoration simplify-merges ancestry-path[=] sparse dense
   boundary children parents relative[=] no-relative text binary full-index patch-with-stat minimal patience histogram
   diff-algorithm= ignore-submodules[=] no-prefix src-prefix= dst-prefix= pickaxe-all pickaxe-regex notes[=] no-notes
-  walk-reflogs no-walk[=] do-walk cc remerge-diff no-mailmap mailmap clear-decorations no-expand-tabs
+  walk-reflogs no-walk[=] do-walk cc remerge-diff no-mailmap mailmap clear-decorations no-expand-tabs check check
   count timestamp no-commit-header not summary numbered email group=`;
 
 interface Subcommand {
@@ -145,3 +145,11 @@ export function readGit(args: readonly string[]): Reading | undefined {
   // A revision is no path, but a word that leads outside may be one: git then compares two files.
   return { paths: operands, contents, tree: contents, git };
 }
+
+/** Returns the options of a subcommand that only reads; undefined for every other subcommand. */
+export function gitOptions(name: string): Options | undefined {
+  return Object.hasOwn(SUBCOMMANDS, name) && !WRITES_TOO.has(name) ? SUBCOMMANDS[name]?.options : undefined;
+}
+
+/** Subcommands that read only in some forms: their table does not list the options of the other forms. */
+const WRITES_TOO: ReadonlySet<string> = new Set(["branch", "tag", "remote", "stash", "worktree", "reflog"]);

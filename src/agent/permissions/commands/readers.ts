@@ -195,3 +195,8 @@ function readFind(args: readonly string[]): Reading | undefined {
   }
   return { paths, contents: false };
 }
+
+/** Returns the harmless options of a program that only reads with them; undefined for every other program. */
+export function optionsOfReader(name: string): Options | undefined {
+  return READERS.get(name)?.options;
+}

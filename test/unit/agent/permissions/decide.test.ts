@@ -710,8 +710,8 @@ describe("costly rules and commands", () => {
   test("nested scripts are read to a limited depth and size", () => {
     const wide = "sh -c 'sh -c x' ".repeat(4000);
     const deep = `${"sh $(".repeat(250)}x${")".repeat(250)}`;
-    expect(readShellLine(wide).mentioned.length).toBeLessThan(10);
-    expect(readShellLine(deep).mentioned.length).toBeLessThan(10_000);
+    expect(readShellLine(wide).anywhere.mentioned.length).toBeLessThan(10);
+    expect(readShellLine(deep).anywhere.mentioned.length).toBeLessThan(10_000);
     const deny = rules({ deny: ["Bash(rm:*)"] });
     for (const text of [wide, deep]) {
       expect(ask("bypassPermissions", "Bash", command(`${text}; rm x`), { rules: deny })).toBe("deny");

@@ -85,10 +85,10 @@ describe("plan mode › a command line that only reads", () => {
     const isPlain = () => false;
     expect(decided("git log", { isPlain })).toBe("deny");
     expect(decided("ls", { isPlain })).toBe("allow");
-    const seen: string[] = [];
-    const record = (directory: string, what: string) => seen.push(`${directory} ${what}`) > 0;
+    const seen = new Set<string>();
+    const record = (directory: string, what: string) => seen.add(`${directory} ${what}`).size > 0;
     decided("cd sub && git status", { isPlain: record });
-    expect(seen).toEqual([`${WORK} worktree`, `${WORK}/sub worktree`]);
+    expect([...seen]).toEqual([`${WORK} worktree`, `${WORK}/sub worktree`]);
   });
 });
 

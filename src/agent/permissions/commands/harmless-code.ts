@@ -1,0 +1,79 @@
+/** A language whose code a program takes from a word or its input. `other`: no code in it counts as harmless. */
+export type Language = "shell" | "awk" | "sed" | "python" | "node" | "perl" | "other";
+
+/** Maximum characters of code to search. Longer code counts as harmful. */
+export const MAX_CODE = 4_096;
+
+/** Names that harmless code of Python or Node may use besides its own variables of one letter. */
+const HARMLESS_NAMES: ReadonlySet<string> = new Set(
+  `print import json sys math re len range sum min max sorted str int float list dict set tuple enumerate zip join split strip
+  load loads dump dumps stdin stdout stderr read readline readlines write for in if else and or not is as from with lambda
+  version version_info platform indent sort_keys get keys values items format round abs any all map filter True False None
+  console log error require JSON parse stringify process argv length forEach const let var function return Math Number
+  String Object Array data name line lines key value result join map filter slice push typeof null undefined true false
+  version versions random floor ceil sqrt pow pi e i j k n x y v d f s a b c datetime date now today isoformat time
+  count lower upper replace startswith endswith append new Date toISOString`.split(/\s+/),
+);
+
+/**
+ * Returns whether code certainly starts no program. Strict: code that this reader does not know is not harmless.
+ */
+export function isHarmlessCode(language: Language, code: string): boolean {
+  if (code.length > MAX_CODE) return false;
+  switch (language) {
+    case "shell":
+      return false;
+    case "awk":
+      return isHarmlessAwk(code);
+    case "sed":
+      return isHarmlessSed(code);
+    case "perl":
+      return HARMLESS_PERL.some((pattern) => pattern.test(code)) && !/\(\?\??\{|\$\{|@/.test(code);
+    case "python":
+    case "node": {
+      // A string names no program as long as nothing can run one.
+      const bare = code
+        .replace(/\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g, "x")
+        .replace(/"(?:[^"\\{}]|\\.)*"|'(?:[^'\\{}]|\\.)*'/g, " ");
+      return (
+        !/["'`]|\brequire\b/.test(bare) &&
+        (bare.match(/[A-Za-z_$][\w$]*/g) ?? []).every((name) => HARMLESS_NAMES.has(name))
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+/** One substitution, or `print` under one condition, without interpolated code. */
+const HARMLESS_PERL: readonly RegExp[] = [
+  /^(?:s|tr|y)([/,|#!])(?:(?!\1)[^\\]|\\[^\n])*\1(?:(?!\1)[^\\$]|\\[^\n]|\$\d)*\1[gimsx]*;?$/,
+  /^print(?: if| unless) \/(?:[^/\\$]|\\[^\n])*\/i?;?$/,
+];
+
+/** A regular expression cannot be told from a division, so text between slashes counts as code. */
+function isHarmlessAwk(code: string): boolean {
+  const bare = code.includes("/") ? code : code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  return !/system|getline|@|extension|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>/.test(bare);
+}
+
+/** Accepts the commands of sed that only edit text: no `e`, `w` or `r`, and no `s///e` or `s///w`. */
+function isHarmlessSed(code: string): boolean {
+  const address =
+    /^\s*(?:(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?)(?:\s*,\s*(?:[+~]?\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?))?\s*!?\s*)?/;
+  let rest = code;
+  while (rest.trim() !== "") {
+    rest = rest.replace(address, "");
+    const command =
+      /^s([^\w\s\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1(?:(?!\1)[^\\]|\\[\s\S])*\1[gpiIM\d]*\s*(?:[;}\n]|$)/.exec(
+        rest,
+      ) ??
+      /^y([^\w\s\\])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1\s*(?:[;}\n]|$)/.exec(rest) ??
+      /^(?:[dDgGhHlnNpPxz=]|[qQ]\s*\d*)\s*(?:[;}\n]|$)/.exec(rest) ??
+      /^[{}]\s*;?/.exec(rest) ??
+      /^[aic](?:\\\n|\\?\s*)[^\n]*(?:\n|$)/.exec(rest);
+    if (command === null || command[0] === "") return false;
+    rest = rest.slice(command[0].length);
+  }
+  return true;
+}

@@ -1,0 +1,227 @@
+import { isHarmlessCode, type Language } from "./harmless-code.ts";
+
+interface Runner {
+  readonly language: Language;
+  /** Options whose value is code. */
+  readonly code: RegExp;
+  /** The first operand is code, unless an option gave it. */
+  readonly takesOperand?: boolean;
+  /** Without a file, it runs its input. */
+  readonly runsInput?: boolean;
+}
+
+/**
+ * Programs that run code. Source: their manuals. A cluster of short options may end in the one that takes code: `bash -lc`,
+ * `perl -pe`.
+ */
+const RUNNERS: readonly (readonly [name: RegExp, runner: Runner])[] = [
+  [
+    /^(?:ba|z|da|k|mk|a|fi|pdk|ya|c|tc|r)?sh$|^(?:bash|zsh)[-\d.]+$|^(?:nu|elvish|xonsh|pwsh|oil|osh|ysh)$/,
+    { language: "shell", code: /^(?:-\w*c|--command|--init-command|-C)$/, runsInput: true },
+  ],
+  [/^py(?:thon|py)?[\d.]*$|^ipython3?$/, { language: "python", code: /^-\w*c$/, runsInput: true }],
+  [
+    /^(?:node|nodejs|bun|tsx|ts-node)$/,
+    { language: "node", code: /^(?:-[ep]+|--eval|--print)$/, runsInput: true },
+  ],
+  [/^perl[\d.]*$/, { language: "perl", code: /^-\w*[eE]$/, runsInput: true }],
+  [/^ruby[\d.]*$|^jruby$/, { language: "other", code: /^-\w*e$/, runsInput: true }],
+  [/^php[\d.]*$/, { language: "other", code: /^-[rBRE]$/, runsInput: true }],
+  [
+    /^(?:lua[\d.]*|luajit|julia|Rscript|R|osascript|swift|elixir|groovy|scala|guile)$/,
+    { language: "other", code: /^-\w*[eE]$|^--eval$/, runsInput: true },
+  ],
+  [
+    /^(?:tclsh|wish|expect|irb|gdb|lldb|ghci|ocaml|bc-run)[\d.]*$/,
+    { language: "other", code: /^-(?:c|e|ex|iex|o)$/, runsInput: true },
+  ],
+  [/^[gmn]?awk$/, { language: "awk", code: /^(?:-e|--source)$/, takesOperand: true }],
+  [/^g?sed$/, { language: "sed", code: /^(?:-\w*e|--expression)$/, takesOperand: true }],
+  [
+    /^(?:n?vim?|vimdiff|view|ex|emacs|emacsclient)$/,
+    { language: "other", code: /^(?:-c|-S|--cmd|--eval|-eval)$/ },
+  ],
+  [/^deno$/, { language: "other", code: /^eval$/ }],
+  [/^(?:ed|at|batch|parallel)$/, { language: "other", code: /^$/, runsInput: true }],
+];
+
+/** Options that make a program only describe itself. */
+const DESCRIBES = /^(?:--version|-V|-v|--help|-h|-\?)$/;
+
+export function runnerOf(name: string): Runner | undefined {
+  const base = baseName(name);
+  return RUNNERS.find(([known]) => known.test(base))?.[1];
+}
+
+interface Code {
+  readonly language: Language;
+  readonly code: string;
+  /** Index of the word. */
+  readonly at: number;
+}
+
+/** Returns the code that the words of a command, or of a command that it wraps, give to interpreters. */
+export function codesIn(words: readonly string[]): Code[] {
+  return words.slice(0, MAX_WRAPPED).flatMap((name, start) => {
+    const runner = runnerOf(name);
+    return runner === undefined ? [] : codesOf(runner, words, start + 1);
+  });
+}
+
+function codesOf(runner: Runner, words: readonly string[], from: number): Code[] {
+  const { language } = runner;
+  const found: Code[] = [];
+  let operand: number | undefined;
+  for (let at = from; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    const glued = gluedCode(runner, word);
+    if (runner.code.test(word) && at + 1 < words.length) {
+      at += 1;
+      found.push({ language, code: words[at] ?? "", at });
+    } else if (glued !== undefined) found.push({ language, code: glued, at });
+    else if (!word.startsWith("-") && !takesValue(language, words[at - 1] ?? "")) operand ??= at;
+  }
+  const usesFile = words.slice(from).some((word) => /^(?:-f|--file)/.test(word));
+  return runner.takesOperand && found.length === 0 && operand !== undefined && !usesFile
+    ? [{ language, code: words[operand] ?? "", at: operand }]
+    : found;
+}
+
+/** `--eval=x`, `-ex`, `+x`. */
+function gluedCode({ code, language }: Runner, word: string): string | undefined {
+  const equals = word.indexOf("=");
+  if (word.startsWith("--"))
+    return equals > 0 && code.test(word.slice(0, equals)) ? word.slice(equals + 1) : undefined;
+  if (/^-[ecrpE]./.test(word) && code.test(word.slice(0, 2))) return word.slice(2);
+  return word.startsWith("+") && language === "other" ? word.slice(1) : undefined;
+}
+
+/** awk's `-F` and `-v`, and sed's `-l`, take the next word. */
+function takesValue(language: Language, option: string): boolean {
+  return language === "awk" ? /^-[Fv]$/.test(option) : language === "sed" && option === "-l";
+}
+
+/** Maximum number of words before an interpreter's name. */
+const MAX_WRAPPED = 40;
+
+/**
+ * Returns why it cannot be known which programs a command runs, as a clause; undefined if its words show them.
+ * @param expanded which words contain a variable or a substitution
+ */
+export function hiddenProgram(words: readonly string[], expanded: readonly boolean[]): string | undefined {
+  const base = baseName(words[0] ?? "");
+  for (const { language, code, at } of codesIn(words)) {
+    if (expanded[at]) return `${base} runs code that only the shell knows`;
+    if (language !== "shell" && !isHarmlessCode(language, code))
+      return `${base} runs code that may start any program`;
+  }
+  if (base === "eval" && expanded.some(Boolean)) return "eval runs text that only the shell knows";
+  const isSource = base === "." || base === "source";
+  if (isSource && (words.length === 1 || expanded[1] || isDescriptor(words[1] ?? ""))) {
+    return `${base} runs a file that only the shell knows`;
+  }
+  return hiddenByFinder(base, words, expanded) ?? wrapsHidden(base, words, expanded);
+}
+
+/** `/dev/stdin` and the like, whose content the line does not show. */
+function isDescriptor(path: string): boolean {
+  return /^\/dev\/(?:stdin|fd)|^\/proc\//.test(path);
+}
+
+/** A program that runs words of its input, or each file that it finds. */
+function hiddenByFinder(
+  base: string,
+  words: readonly string[],
+  expanded: readonly boolean[],
+): string | undefined {
+  if (words.some((word, i) => i > 0 && word === "{}" && RUNS_NEXT.test(words[i - 1] ?? ""))) {
+    return `${base} runs each thing that it finds`;
+  }
+  if (/^(?:xargs|parallel)$/.test(base) && expanded.some(Boolean))
+    return `${base} runs words that only the shell knows`;
+  return base === "xargs" && ENDS_WITHOUT_PROGRAM.test(baseName(words.at(-1) ?? ""))
+    ? "xargs runs words of its input"
+    : undefined;
+}
+
+const ENDS_WITHOUT_PROGRAM =
+  /^(?:env|sudo|doas|nice|nohup|command|exec|busybox|toybox|time|timeout|setsid|xargs|eval|-I.*|\{\})$/;
+
+const RUNS_NEXT = /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch|-I\S+|\{\}|xargs|parallel)$/;
+
+/** A wrapped program whose name only the shell knows: `sudo $X`, `find -exec $X`. */
+function wrapsHidden(
+  base: string,
+  words: readonly string[],
+  expanded: readonly boolean[],
+): string | undefined {
+  if (!WRAPS.test(base)) return undefined;
+  const why = `the program after ${base} is known only to the shell`;
+  if (base === "find") {
+    return words.some((_, at) => expanded[at] && RUNS_NEXT.test(words[at - 1] ?? "")) ? why : undefined;
+  }
+  for (let at = 1; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    const before = words[at - 1] ?? "";
+    if (word.startsWith("-") || /^\w+=/.test(word)) continue;
+    if (expanded[at]) return why;
+    // The word after an option may be its value.
+    if (!before.startsWith("-") || before === "--" || base === "command" || base === "builtin")
+      return undefined;
+  }
+  return undefined;
+}
+
+const WRAPS =
+  /^(?:sudo|doas|env|command|builtin|exec|nohup|nice|ionice|time|timeout|stdbuf|setsid|xargs|find|busybox|toybox|watch|chroot|unshare|flock|strace|systemd-run)$/;
+
+/** Returns the words of a command that are code of awk or sed which may run a program or write a file. */
+export function harmfulCode(words: readonly string[]): readonly string[] {
+  return codesIn(words)
+    .filter(
+      ({ language, code }) => (language === "awk" || language === "sed") && !isHarmlessCode(language, code),
+    )
+    .map(({ code }) => code);
+}
+
+/** Returns the language that a command runs from its input, because it names no file and no code. */
+export function runsInput(words: readonly string[]): Language | undefined {
+  const at = words.findIndex((word, i) => i < MAX_WRAPPED && runnerOf(word)?.runsInput === true);
+  // Other commands than wrappers name a shell as an operand.
+  if (at < 0 || (at > 0 && !WRAPS.test(baseName(words[0] ?? "")) && baseName(words[0] ?? "") !== "ssh"))
+    return undefined;
+  if (baseName(words[0] ?? "") === "command" && /^-[vV]$/.test(words[1] ?? "")) return undefined;
+  const runner = runnerOf(words[at] ?? "");
+  const rest = words.slice(at + 1);
+  if (runner === undefined || rest.some((word) => DESCRIBES.test(word))) return undefined;
+  if (codesIn(words).length > 0) return undefined;
+  const operand = rest.find(
+    (word, i) => !word.startsWith("-") && !/^(?:-o|-m|-W|-r|-I|-x)$/.test(rest[i - 1] ?? ""),
+  );
+  const isModule = rest.includes("-m") && runner.language === "python";
+  const named =
+    operand !== undefined && !isDescriptor(operand) && !rest.includes("-s") && operand !== "\ufffc";
+  return named || isModule ? undefined : runner.language;
+}
+
+/** Commands whose words may name a file that they create. */
+const CREATES = /^(?:tee|cp|mv|ln|install|dd|curl|wget|sponge)$/;
+
+/** Returns words of a command that name files which it may create, so that a later command could run them. */
+export function createdBy(words: readonly string[]): readonly string[] {
+  return CREATES.test(baseName(words[0] ?? ""))
+    ? words.slice(1).map((word) => word.replace(/^(?:of|--\w+)=/, ""))
+    : [];
+}
+
+/** Returns the file that a command runs: a program by its path, or the script of a shell or an interpreter. */
+export function runFile(words: readonly string[]): string | undefined {
+  const [name = "", ...rest] = words;
+  if (name === "." || name === "source") return rest[0];
+  if (runnerOf(name)?.runsInput) return rest.find((word) => !word.startsWith("-"));
+  return name.includes("/") ? name : undefined;
+}
+
+export function baseName(word: string): string {
+  return word.slice(word.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,80 @@
+import { MAX_CODE } from "./harmless-code.ts";
+import { baseName, codesIn, runnerOf } from "./runners.ts";
+
+/** Commands whose quoted words are scripts of a shell. */
+const TAKES_SCRIPTS =
+  /^(?:eval|trap|alias|su|sg|runuser|env|watch|entr|script|flock|ssh|mosh|autossh|tmux|screen|parallel|xargs|find|fd|docker|podman|nerdctl|kubectl|oc|npx|npm|pnpm|yarn|bunx|concurrently|nodemon|watchexec|nix-shell|nix|hyperfine|perf|sshpass|systemd-run|start-stop-daemon|man|tar|gtar|bsdtar|rsync|scp|sftp|zip|make|gmake|crontab|at|sudo|doas|dbus-run-session|xterm|gnome-terminal|konsole|direnv|mise|complete|bind|fc|coproc|time|nohup|setsid|timeout|nice|busybox|toybox|git|sort|split|gdb|strace|ltrace|vagrant|ansible|psql|mysql|sqlite3|less|more|readarray|mapfile|export|declare|typeset|local|readonly)$/;
+
+/** Options of git and similar programs whose value is text for people. */
+const MESSAGE =
+  /^(?:-\w*m|--message|--body|--title|--notes|--subject|--author|--grep|--date|--format|--pretty)(?:=|$)/;
+
+/** Options whose value names files to leave out, so that the program does not touch them. */
+const EXCLUDES = /^--?(?:exclude|ignore|skip)[\w-]*(?:=|$)/;
+
+/** Returns whether a word is an option whose value is text or an exclusion; `with-next` if the next word is the value. */
+export function isTextOption(words: readonly string[], at: number): "alone" | "with-next" | undefined {
+  const word = words[at] ?? "";
+  const hasMessage = /^(?:git|gh|glab|hub|svn|hg|jj)$/.test(baseName(words[0] ?? ""));
+  if (!EXCLUDES.test(word) && !(hasMessage && MESSAGE.test(word))) return undefined;
+  return word.includes("=") ? "alone" : "with-next";
+}
+
+/**
+ * Returns the texts among a command's words that a shell may run: `sh -c`, `eval`, `ssh host '…'`, `find -exec sh -c`,
+ * `tar --checkpoint-action=exec=…`. Too many rather than too few.
+ */
+export function embeddedScripts(words: readonly string[]): string[] {
+  const at = words.findIndex(
+    (word) => TAKES_SCRIPTS.test(baseName(word)) || runnerOf(word)?.language === "shell",
+  );
+  if (at < 0) return codeStrings(words);
+  const rest = words.slice(at + 1);
+  const joined = /^(?:eval|trap|ssh|mosh|autossh)$/.test(baseName(words[at] ?? "")) ? [rest.join(" ")] : [];
+  const isGit = words[at] === "git";
+  const shown = rest.filter(
+    (word, i) => !isGit || !(MESSAGE.test(word) || isMessageOption(rest[i - 1] ?? "")),
+  );
+  return [...new Set([...joined, ...shown.flatMap(scriptsInWord), ...codeStrings(words)])].filter(
+    (text) => text !== "",
+  );
+}
+
+function isMessageOption(word: string): boolean {
+  return MESSAGE.test(word) && !word.includes("=");
+}
+
+/** `--checkpoint-action=exec=rm x`, `-oProxyCommand=rm x`, `alias a='rm x'`, `core.pager=!rm x`. */
+function scriptsInWord(word: string): string[] {
+  const hasBlank = /\s/.test(word);
+  const isOption = word.startsWith("-");
+  const parts = word.split("=");
+  const found = parts.map((_, from) => parts.slice(from).join("=").replace(/^!/, ""));
+  if (!hasBlank || isOption) found.shift();
+  return hasBlank ? [...found, word.replace(/^(?:--[\w-]+[= ]|-\w|!|\\!)\s*/, "")] : found;
+}
+
+/** Returns the quoted texts in the code that an interpreter takes: `awk 'BEGIN { system("rm x") }'`. */
+function codeStrings(words: readonly string[]): string[] {
+  return codesIn(words).flatMap(({ language, code: whole }) => {
+    const code = language === "shell" ? whole : whole.slice(0, MAX_CODE);
+    const quoted = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/g)].map(([, , text = ""]) => text);
+    // sed's `e`, and `!`, `shell` or `system` of editors, debuggers and databases.
+    const bare = /^\s*[\d,$]*\s*(?:e|[:\\.]?!|[:.]?(?:shell|system)\s)\s*(.+)$/s.exec(code)?.[1] ?? "";
+    return language === "shell" ? [code] : [...quoted, bare];
+  });
+}
+
+/** Returns pieces of a script that may be paths. */
+export function tokensOf(text: string): string[] {
+  return text.split(/[\s'"`;|&<>()=,:{}[\]\\!]+/).filter((token) => token !== "");
+}
+
+/** Returns the words of a command that are scripts or code. */
+export function scriptWords(words: readonly string[]): string[] {
+  const takes = words.some((word) => TAKES_SCRIPTS.test(baseName(word)) && baseName(word) !== "git");
+  return [
+    ...codesIn(words).map(({ code }) => code),
+    ...(takes ? words.filter((word) => /\s/.test(word)) : []),
+  ];
+}

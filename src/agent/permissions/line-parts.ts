@@ -1,0 +1,283 @@
+import { normalize } from "node:path";
+import {
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  parse,
+  type Redirection,
+  type SyntaxNode,
+  type Word,
+  type WordPart,
+} from "unbash";
+import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
+import { createdBy, hiddenProgram, runFile, runsInput } from "./commands/runners.ts";
+import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
+
+/** A file that a line redirects from or to. */
+export interface RedirectedFile {
+  readonly kind: "read" | "write";
+  /** Relative to the command's working directory, absolute, or below `~/`. May contain {@link UNKNOWN}. */
+  readonly path: string;
+}
+
+/** Stands for text that only the shell knows, in the words of a line that is not clear. */
+export const UNKNOWN = "\ufffc";
+
+/** Everything in a command line, also in loops, functions, substitutions and quoted scripts: for deny rules and guards. */
+export interface LineParts {
+  /** The words of each command, without quotes. */
+  readonly mentioned: readonly (readonly string[])[];
+  readonly files: readonly RedirectedFile[];
+  /** Words of no command: values of variables, items of loops. */
+  readonly loose: readonly string[];
+  /** Words that a shell may expand to file names. */
+  readonly globs: ReadonlySet<string>;
+  /** Why a program that the line runs cannot be known, as a clause. */
+  readonly hidden?: string;
+  /** Why the line is too complex for deny rules, as a clause. */
+  readonly excess?: string;
+}
+
+/** Maximum number of quoted scripts (`sh -c "…"`) to search, and of their characters: above honest use, but fast to parse. */
+const MAX_SCRIPTS = 30;
+const MAX_SCRIPT_CHARS = 131_072;
+/** Maximum number of commands, and of characters of all substitutions, each counted with those inside it. */
+const MAX_COMMANDS = 2_000;
+const MAX_NESTED_CHARS = 1_000_000;
+/** Maximum number of words of a line, counted at blanks: a wrapped command may begin at each. */
+const MAX_WORDS = 8_000;
+
+/** Collects the parts of a line. Throws a RangeError for syntax that is nested too deeply. */
+export function partsOf(root: ParsedScript, line: string): LineParts {
+  const collector = new PartsCollector();
+  collector.collect(root);
+  const numeric = /<\d{0,9}-\d{0,9}>/.exec(line)?.[0];
+  // A pattern of numbers in zsh, two redirections in bash.
+  if (numeric !== undefined) collector.hidden ??= `${JSON.stringify(numeric)} can be read in two ways`;
+  collector.hidden ??= runsOwnFile(collector);
+  // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
+  if (root.errors !== undefined || />>?[&|]?!/.test(line)) collector.loose.push(...tokensOf(line));
+  const words = line.match(/\S+/g)?.length ?? 0;
+  return {
+    mentioned: collector.mentioned,
+    files: collector.files,
+    loose: [...new Set(collector.loose)],
+    globs: collector.globs,
+    ...(collector.hidden === undefined ? {} : { hidden: collector.hidden }),
+    ...(collector.isBeyondLimit || words > MAX_WORDS
+      ? { excess: "it has too many words or quoted scripts" }
+      : {}),
+  };
+}
+
+/** Returns why a line runs a file that it creates, whose text is not searched. */
+function runsOwnFile({ mentioned, files }: Pick<LineParts, "mentioned" | "files">): string | undefined {
+  const created = [
+    ...files.filter(({ kind }) => kind === "write").map(({ path }) => path),
+    ...mentioned.flatMap(createdBy),
+  ];
+  const plain = new Set(created.map((path) => normalize(path)));
+  const run = mentioned.map(runFile).find((path) => path !== undefined && plain.has(normalize(path)));
+  return run === undefined ? undefined : `it creates ${run} and runs it`;
+}
+
+class PartsCollector {
+  readonly mentioned: string[][] = [];
+  readonly files: RedirectedFile[] = [];
+  readonly loose: string[] = [];
+  readonly globs = new Set<string>();
+  hidden: string | undefined;
+  isBeyondLimit = false;
+  readonly #values = new Map<string, string>();
+  readonly #open: SyntaxNode[] = [];
+  #scripts = MAX_SCRIPTS;
+  #chars = MAX_SCRIPT_CHARS;
+  #nested = MAX_NESTED_CHARS;
+
+  collect(root: SyntaxNode): void {
+    this.#open.push(root);
+    for (let node = this.#open.pop(); node !== undefined; node = this.#open.pop()) {
+      this.#visit(node);
+      if (this.#isTooMuch(node)) break;
+      // Pushed in reverse, so that a variable is known before its use.
+      const children: SyntaxNode[] = [];
+      forEachChild(node, (child) => children.push(child));
+      this.#open.push(...children.reverse());
+    }
+  }
+
+  /** Each substitution is parsed again inside the one around it. */
+  #isTooMuch(node: SyntaxNode): boolean {
+    if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution")
+      this.#nested -= node.text.length;
+    const isBeyond = this.#nested < 0 || this.mentioned.length > MAX_COMMANDS;
+    this.isBeyondLimit ||= isBeyond;
+    return isBeyond;
+  }
+
+  #hide(why: string | undefined): void {
+    this.hidden ??= why;
+  }
+
+  #visit(node: SyntaxNode): void {
+    if (node.type === "Command") this.#command(node);
+    else if (node.type === "Redirected") for (const redirect of node.redirects) this.#redirect(redirect);
+    else if (node.type === "Assignment") this.#assignment(node);
+    else if (node.type === "For" || node.type === "Select") {
+      for (const word of node.wordlist ?? []) this.loose.push(this.#value(word));
+    } else if (node.type === "Case") this.loose.push(this.#value(node.word));
+    else if (node.type === "Default") this.loose.push(this.#value(node.operand));
+  }
+
+  #assignment({ name, value, append, index }: Extract<SyntaxNode, { type: "Assignment" }>): void {
+    if (value.type === "ArrayValue") {
+      for (const word of value.elements) this.loose.push(this.#value(word));
+      return;
+    }
+    const text = this.#value(value);
+    this.loose.push(text);
+    // A second value makes the variable unknown.
+    this.#values.set(name, append || this.#values.has(name) ? UNKNOWN : text);
+    if (NAMES_PROGRAM.test(name) || (index !== undefined && DEFINES.test(name))) this.#script(text);
+  }
+
+  #command(command: Command): void {
+    for (const redirect of command.redirects) this.#redirect(redirect);
+    if (command.name === undefined) return;
+    const words = [command.name, ...command.args].map((arg) => this.#argument(arg));
+    this.mentioned.push(words);
+    const [name = ""] = words;
+    const isExpanded = name.includes(UNKNOWN) || isExpandedName(command.name);
+    if (isExpanded || isPattern(command.name)) {
+      this.#hide(`the program ${JSON.stringify(command.name.text.slice(0, 40))} is known only to the shell`);
+    }
+    const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);
+    this.#hide(hiddenProgram(words, [false, ...expanded]));
+    for (const script of embeddedScripts(words)) this.#script(script);
+    const language = runsInput(words);
+    if (language !== undefined) this.#input(name, language, command.redirects);
+  }
+
+  /** Reads a here-document or a here-string that a program runs. */
+  #input(name: string, language: Language, redirects: readonly Redirection[]): void {
+    const text = redirects.map(inputText).find((one) => one !== undefined);
+    if (text === undefined || /[$`]/.test(text.expanded))
+      this.#hide(`${name} runs text that only the shell knows`);
+    else if (language === "shell") this.#script(text.text);
+    else if (!isHarmlessCode(language, text.text))
+      this.#hide(`${name} runs a script that may start any program`);
+    if (text !== undefined) this.loose.push(...tokensOf(text.text));
+  }
+
+  #script(text: string): void {
+    this.#scripts -= 1;
+    this.#chars -= text.length;
+    if (this.#scripts < 0 || this.#chars < 0) this.isBeyondLimit = true;
+    else if (text.trim() !== "") this.#open.push(parse(text));
+  }
+
+  #argument(arg: Command["args"][number]): string {
+    if (arg.type === "Word") return this.#value(arg);
+    if (arg.value.type === "ArrayValue" || arg.index !== undefined) return arg.text;
+    return `${arg.name}${arg.append ? "+" : ""}=${this.#value(arg.value)}`;
+  }
+
+  #value(word: Word): string {
+    const value = word.parts === undefined ? word.value : word.parts.map((part) => this.#part(part)).join("");
+    if (isPattern(word)) this.globs.add(value);
+    return value;
+  }
+
+  #part(part: WordPart): string {
+    switch (part.type) {
+      case "DoubleQuoted":
+      case "LocaleString":
+        return part.parts.map((inner) => this.#part(inner)).join("");
+      case "SimpleExpansion":
+        return this.#variable(part.text.slice(1));
+      case "ParameterExpansion":
+        return part.operation === undefined && part.prefix === undefined && part.index === undefined
+          ? this.#variable(part.parameter)
+          : UNKNOWN;
+      case "CommandExpansion":
+      case "ArithmeticExpansion":
+      case "ProcessSubstitution":
+        return UNKNOWN;
+      case "ExtendedGlob":
+      case "BraceExpansion":
+        return part.text;
+      default:
+        return part.value;
+    }
+  }
+
+  #variable(name: string): string {
+    if (name === "HOME") return "~";
+    if (name === "PWD") return ".";
+    return this.#values.get(name) ?? UNKNOWN;
+  }
+
+  #redirect(redirect: Redirection): void {
+    if (redirect.type !== "Redirect" || redirect.target === undefined) return;
+    const { operator, target } = redirect;
+    if ((operator === ">&" || operator === "<&") && /^(\d+|-)$/.test(target.text)) return;
+    const path = this.#value(target);
+    if (path !== "/dev/null") this.files.push({ kind: operator === "<" ? "read" : "write", path });
+  }
+}
+
+interface InputText {
+  readonly text: string;
+  /** The part of it in which the shell expands variables. */
+  readonly expanded: string;
+}
+
+function inputText(redirect: Redirection): InputText | undefined {
+  if (redirect.type === "HereDoc") {
+    const { text } = redirect.body;
+    return { text, expanded: redirect.delimiter?.quoted ? "" : text };
+  }
+  if (redirect.type !== "HereString" || redirect.target === undefined) return undefined;
+  return { text: redirect.target.value, expanded: redirect.target.text.replace(/'[^']*'/g, "") };
+}
+
+/** Variables whose value a program or shell runs. */
+const NAMES_PROGRAM =
+  /(?:PAGER|EDITOR|VISUAL|BROWSER|COMMAND|SHELL|_SSH|_RSH|ASKPASS|BASH_ENV|^ENV|^PS[0-4]|LESSOPEN|LESSCLOSE|EXTERNAL_DIFF|MAKEFLAGS)$/;
+
+/** Arrays of zsh that hold the text of its aliases and functions. */
+const DEFINES = /^(?:functions|[gs]?aliases)$/;
+
+const EXPANSIONS: ReadonlySet<string> = new Set([
+  "SimpleExpansion",
+  "ParameterExpansion",
+  "CommandExpansion",
+  "ArithmeticExpansion",
+  "ProcessSubstitution",
+]);
+
+/** zsh has more expansions than the grammar of bash: `$=x`. */
+function isExpandedName({ text, parts = [] }: Word): boolean {
+  return parts.some(isExpansion) || /^\$[^'"{(A-Za-z]/.test(text);
+}
+
+/** Returns whether the shell replaces a part; the home directory's value is known. */
+function isExpansion(part: WordPart): boolean {
+  if (part.type === "DoubleQuoted" || part.type === "LocaleString") return part.parts.some(isExpansion);
+  return EXPANSIONS.has(part.type) && !isHome(part);
+}
+
+function isHome(part: WordPart): boolean {
+  return (
+    (part.type === "SimpleExpansion" && part.text === "$HOME") ||
+    (part.type === "ParameterExpansion" && /^\$\{HOME\}$/.test(part.text))
+  );
+}
+
+/** Returns whether a shell expands a word to names of files, or to several words. */
+function isPattern({ parts }: Word): boolean {
+  return (
+    parts?.some(({ type }) => type === "Glob" || type === "ExtendedGlob" || type === "BraceExpansion") ??
+    false
+  );
+}
