@@ -221,7 +221,7 @@ describe("teams status", () => {
           "pid",
         ],
         ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt"],
-        ...["lastActivityAt", "exit", "mail", "mode", "budget"],
+        ...["lastActivityAt", "exit", "mail", "mode", "sandbox", "budget"],
       ].sort(),
     );
     const text = (await teams(["status"])).out;
