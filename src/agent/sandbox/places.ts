@@ -29,6 +29,9 @@ export interface PlacesOptions {
   readonly temporary?: { readonly tmp: string; readonly varTmp: string } | undefined;
 }
 
+/** Protected places of one sandbox, nearest first: each mount of bubblewrap takes longer than the one before. */
+const MAX_READ_ONLY = 200;
+
 /** Parts of /run that programs need to resolve names, and on NixOS to run at all. */
 const VISIBLE_RUN = [
   "systemd/resolve",
@@ -49,9 +52,9 @@ export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
   const named = [...write, ...read].map(realPathOf);
   const isNamed = (path: string): boolean => named.includes(path);
   const readOnly = [
+    ...git.flatMap((one) => one.readOnly),
     ...writable.flatMap((directory) => options.protectedFiles.at(directory)),
     ...options.nested,
-    ...git.flatMap((one) => one.readOnly),
   ];
   const places = effective([
     ...replaced(temporary),
@@ -59,7 +62,8 @@ export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
     ...existing([...visible, ...VISIBLE_RUN.map((name) => join("/run", name)), ...read], "read"),
     ...existing(hiddenPlaces(env, home, roots), "none").filter(({ path }) => !isNamed(path)),
   ]);
-  return [...places, ...existing(readOnly, "read").filter((place) => isVisible(place, places))];
+  const visibleOnes = existing(readOnly, "read").filter((place) => isVisible(place, places));
+  return [...places, ...visibleOnes.slice(0, MAX_READ_ONLY)];
 }
 
 function replaced(temporary: PlacesOptions["temporary"]): SandboxPlace[] {

@@ -27,6 +27,13 @@ function pidsHere(): string {
   return createHash("sha256").update(`${bootId()} ${pidSpace()}`).digest("hex").slice(0, 8);
 }
 
+/** The directories of this process, which may have many agents. */
+const open = new Set<string>();
+
+function removeAll(): void {
+  for (const path of open) removeTree(path);
+}
+
 /** Creates the directory, and removes old ones of killed agents. @throws TeamError PERMISSION_DENIED */
 export function createPrivateDirectory(): PrivateDirectory {
   const scratch = scratchDirectory();
@@ -37,13 +44,14 @@ export function createPrivateDirectory(): PrivateDirectory {
   ensureOwnDirectory(path);
   for (const directory of [tmp, varTmp]) ensureDir(directory);
   createWhole(emptyFile, "");
-  const remove = (): void => removeTree(path);
-  process.once("exit", remove);
+  if (open.size === 0) process.once("exit", removeAll);
+  open.add(path);
   return {
     ...{ tmp, varTmp, emptyFile, proxySocket: join(path, "proxy") },
     remove: () => {
-      process.off("exit", remove);
-      remove();
+      removeTree(path);
+      open.delete(path);
+      if (open.size === 0) process.off("exit", removeAll);
     },
   };
 }

@@ -168,9 +168,10 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     { ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined },
     note,
   );
-  if (sandbox !== undefined) lead.ends.push(sandbox.close);
   const resources = await openAgentResources(ctx, settings, typeDenials, note, sandbox);
   lead.ends.push(resources.close);
+  // After the servers that run in it.
+  if (sandbox !== undefined) lead.ends.push(sandbox.close);
   return assembleAgent({
     ctx,
     worker,

@@ -239,10 +239,11 @@ async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): P
     { ctx, name: member.name, settings: live, mode: readMetadata(member, "sandbox"), addDirs },
     note,
   );
-  if (sandbox !== undefined) self.ends.push(sandbox.close);
   const denials = [...typeDenials, ...(denied ?? [])];
   const resources = await openAgentResources(ctx, settings, denials, note, sandbox);
   self.ends.push(resources.close);
+  // After the servers that run in it.
+  if (sandbox !== undefined) self.ends.push(sandbox.close);
   return assembleAgent({
     ctx,
     worker,

@@ -125,6 +125,15 @@ describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped:
     expect(newFiles.slice(2)).toEqual([".git"]);
   });
 
+  test("runs among hundreds of protected files, with git's protected first", async () => {
+    const { bash, project } = await sandboxedAgent();
+    await bash(
+      "mkdir -p .git/hooks; for i in $(seq 400); do mkdir d$i; : > d$i/.envrc; : > .$i; done; mkdir .vscode",
+    );
+    expect((await bash("echo fine; echo x > .git/hooks/pre-commit")).content).toContain("fine");
+    expect(existsSync(join(project, ".git/hooks/pre-commit"))).toBe(false);
+  });
+
   test("does not run once its directory was replaced by a link", async () => {
     const { bash, project, home } = await sandboxedAgent();
     mkdirSync(join(home, "other"));
