@@ -144,13 +144,14 @@ export class Hooks {
 }
 
 /**
- * A hook before a tool call is a guard. If it gave no answer, because it could not run to its end, the call is refused:
- * otherwise a model could switch it off, for example by removing the working directory.
+ * A hook before a tool call is a guard. If it could not start, or a signal ended it, the call is refused: otherwise a model could
+ * switch it off, for example by removing the working directory. A timeout stops nothing (protocol.md section 7).
  */
 function asGuard(result: HookResult): HookResult {
-  const hasAnswer =
-    result.kind !== "error while running" && (result.kind !== "non-blocking error" || !result.notRun);
-  if (hasAnswer) return result;
+  const isSwitchedOff =
+    (result.kind === "error while running" && !result.timedOut) ||
+    (result.kind === "non-blocking error" && result.notRun);
+  if (!isSwitchedOff) return result;
   return { kind: "stopped continuation", text: `${result.text}, which counts as a refusal`, ends: false };
 }
 

@@ -38,7 +38,12 @@ export type HookResult =
       /** The shell could not run the command. */
       readonly notRun?: boolean;
     }
-  | { readonly kind: "error while running"; readonly text: string }
+  | {
+      readonly kind: "error while running";
+      readonly text: string;
+      /** It exceeded its timeout. */
+      readonly timedOut?: boolean;
+    }
   | {
       readonly kind: "stopped continuation";
       readonly text: string;
@@ -91,7 +96,7 @@ export function hookResult(end: HookEnd): HookResult {
   const { code, signal, failure, message } = end;
   switch (failure) {
     case "timed-out":
-      return { kind: "error while running", text: "exceeded its timeout and was ended" };
+      return { kind: "error while running", text: "exceeded its timeout and was ended", timedOut: true };
     case "aborted":
       return { kind: "error while running", text: "was interrupted" };
     case "not-started":
