@@ -21,7 +21,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "parts",
-          include: ["test/{unit,contract,integration,fuzz}/**/*.test.ts"],
+          include: ["test/{unit,contract,integration,fuzz,attack}/**/*.test.ts"],
           setupFiles: ["test/support/setup/isolate-environment.ts"],
         },
       },

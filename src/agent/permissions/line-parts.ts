@@ -55,6 +55,8 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
   // A pattern of numbers in zsh, two redirections in bash.
   if (numeric !== undefined) collector.hidden ??= `${JSON.stringify(numeric)} can be read in two ways`;
   collector.hidden ??= runsOwnFile(collector);
+  const error = root.errors?.[0];
+  if (error !== undefined) collector.hidden ??= `it is not valid shell syntax (${error.message})`;
   // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
   if (root.errors !== undefined || />>?[&|]?!/.test(line)) collector.loose.push(...tokensOf(line));
   const words = line.match(/\S+/g)?.length ?? 0;

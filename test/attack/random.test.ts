@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { decideLine } from "../support/attack/corpus.ts";
+import { hasShell, isUntouched, throwaway } from "../support/attack/throwaway.ts";
+import { seeded } from "../support/random/seeded-random.ts";
+
+/** Lines for each shell; ATTACK_LINES sets their number, and then no time limit ends the test early. */
+const LINES = Number(process.env.ATTACK_LINES ?? 100_000);
+const MAX_MS = process.env.ATTACK_LINES === undefined ? 12_000 : Number.POSITIVE_INFINITY;
+/** Lines that one process of the shell runs. */
+const BATCH = 400;
+
+const PIECES = String.raw`
+  p q p q p q evil evil p\ evil 'evil' "evil" ev''il =evil =p ~ ~+ ~evil $X ${"$"}{X} "$X" $0 $@ $* $(evil) "$(evil)" ${"`"}evil${"`"}
+  echo cat ls head sort tee env command exec eval sh builtin noglob time test [ ] true false cd printf export
+  a b a* * ? [a] {a,b} {evil,a} -x -o -exec {} \; + -c 'evil' -e --output=b --output ../outside /tmp/x /dev/null outside
+  > >> < <> >| >! >& &> 2> 2>&1 >&2 >../outside >$X >a <a <(evil) >(evil) =(evil) <<<evil <<E
+  ; & && || | |& ( ) { } ! if then else fi for in do done while until case esac f() function coproc [[ ]] (( ))
+  # #evil \ \\ ' " ${"`"} $ ${"$"}{ $( ) \x72 $'evil' $'\x65vil' $"evil" \evil \e X=evil PATH=. A=b **/ (e:evil:) <-> a^b a~b
+`
+  .trim()
+  .split(/\s+/);
+const SEPARATORS = [" ", " ", " ", " ", "", "\n", "\t", " ; ", " && ", " | "];
+const RULES = { allow: ["Bash(p:*)", "Bash(q:*)", "Bash(tee a)"], ask: [], deny: [] };
+
+/** Programs: the allowed ones do nothing; the other one leaves a marker. */
+const PROGRAMS = { p: ":", q: ":", evil: 'echo "$0" >> "$HOME/ran"' };
+
+for (const shell of ["bash", "zsh", "dash", "fish"]) {
+  const isInstalled = hasShell(shell);
+  test.skipIf(!isInstalled)(
+    `random lines › run no program without a rule, and change nothing outside, in ${shell}`,
+    () => {
+      const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
+      const random = seeded(seed);
+      const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+      const since = performance.now();
+      let allowed: string[] = [];
+      let runs = 0;
+      const runBatch = (): void => {
+        runs += allowed.length;
+        check(shell, allowed, seed);
+        allowed = [];
+      };
+      for (let i = 0; i < LINES && performance.now() - since < MAX_MS; i += 1) {
+        const length = 1 + Math.floor(random() * 6);
+        const line = Array.from({ length }, () => `${pick(PIECES)}${pick(SEPARATORS)}`).join("");
+        if (decideLine(line, RULES).behavior === "allow") allowed.push(line);
+        if (allowed.length === BATCH) runBatch();
+      }
+      runBatch();
+      // Otherwise the lines would say nothing about what is allowed.
+      expect(runs).toBeGreaterThan(50);
+    },
+    3_600_000,
+  );
+}
+
+/** Runs lines that are allowed; if one breaks out, finds it by halving. */
+function check(shell: string, lines: readonly string[], seed: number): void {
+  if (lines.length === 0 || isHarmless(shell, lines)) return;
+  const half = Math.floor(lines.length / 2);
+  if (half > 0) {
+    check(shell, lines.slice(0, half), seed);
+    check(shell, lines.slice(half), seed);
+  }
+  expect.fail(
+    `FUZZ_SEED=${seed}: ${shell} ran another program, or changed a file outside: ${JSON.stringify(lines)}`,
+  );
+}
+
+function isHarmless(shell: string, lines: readonly string[]): boolean {
+  const place = throwaway(PROGRAMS);
+  writeFileSync(join(place.work, "a"), "");
+  symlinkSync("../outside", join(place.work, "link"));
+  // Each line in a process of its own shell state; a syntax error ends only this line.
+  for (const [i, line] of lines.entries()) writeFileSync(join(place.bin, `line-${i}`), line);
+  const each = lines.map((_, i) =>
+    shell === "fish"
+      ? `source ${place.bin}/line-${i} </dev/null`
+      : `( eval "$(cat ${place.bin}/line-${i})" ) </dev/null`,
+  );
+  place.run(
+    shell,
+    `${shell === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments no_equals\n" : ""}${each.join("\n")}`,
+  );
+  const isOutside = readdirSync(join(place.work, "..")).sort().join(" ") === "bin outside work";
+  return (
+    isOutside &&
+    isUntouched(place) &&
+    !place.exists("ran") &&
+    readFileSync(join(place.bin, "evil"), "utf8").includes("ran")
+  );
+}

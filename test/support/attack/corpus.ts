@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { decidePermission } from "../../../src/agent/permissions/decide.ts";
+import type { PermissionDecision } from "../../../src/agent/permissions/question.ts";
+import type { PermissionRules } from "../../../src/agent/permissions/rules.ts";
+import { readShellLine } from "../../../src/agent/permissions/shell-line.ts";
+import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
+
+/** A command line of the corpus, with the rules that it is decided under. */
+export interface CorpusLine {
+  readonly file: string;
+  readonly shell: string;
+  readonly line: string;
+  readonly rules: PermissionRules;
+  /** `guarded`: only a person can allow it. */
+  readonly expect: "allow" | "ask" | "deny" | "guarded";
+  /** What the line does if nothing stops it. */
+  readonly effect: string;
+}
+
+const DIRECTORY = join(import.meta.dirname, "../../attack/corpus");
+
+/**
+ * Reads the corpus. A line `# name: value` applies to all lines after it; `⏎` is a line end. A new `allow` or `deny` line
+ * replaces the rules of its kind.
+ */
+export function readCorpus(): readonly CorpusLine[] {
+  return readdirSync(DIRECTORY).flatMap((file) => {
+    const header: Record<string, string> = { shell: "bash", effect: "none" };
+    return readFileSync(join(DIRECTORY, file), "utf8")
+      .split("\n")
+      .flatMap((text) => {
+        const [, name, value] = /^# (\w+): (.*)$/.exec(text) ?? [];
+        if (name !== undefined) header[name] = value ?? "";
+        if (text === "" || text.startsWith("# ")) return [];
+        const { shell = "", effect = "" } = header;
+        const rules = { allow: list(header.allow), ask: list(header.ask), deny: list(header.deny) };
+        const line = text.replaceAll("⏎", "\n");
+        return [{ file, shell, effect, rules, line, expect: header.expect as CorpusLine["expect"] }];
+      });
+  });
+}
+
+function list(rules = ""): string[] {
+  return rules === "" ? [] : rules.split(", ");
+}
+
+/** Decides a line in a directory without links and without a repository. */
+export function decideLine(
+  line: string,
+  rules: PermissionRules,
+  cwd = "/home/ada/work",
+  mode: PermissionMode = "default",
+): PermissionDecision {
+  return decidePermission({
+    mode,
+    tool: "Bash",
+    access: { kind: "command", command: line },
+    line: readShellLine(line),
+    rules,
+    workingDirs: [cwd],
+    home: "/home/ada",
+    protectedDirs: ["/home/ada/.claude"],
+    resolve: (path) => path,
+    exists: () => false,
+    isPlain: () => true,
+    gitDirs: () => [],
+  });
+}
