@@ -156,6 +156,11 @@ describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped:
     expect(content).not.toContain("tmux-");
   });
 
+  test("has no way out if its sandbox cannot be set up", async () => {
+    const opened = sandboxedAgent({ prepare: (_, at) => rmSync(at, { recursive: true }) });
+    await expect(opened).rejects.toMatchObject({ code: "SPAWN_FAILED" });
+  });
+
   test("leaves no file behind when its sandbox is closed", async () => {
     const agent = await sandboxedAgent();
     const { args } = await agent.sandbox.wrap({ file: "true", args: [], env: agent.env }, agent.project);
