@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
 const write = (path: string, text: string): void => {
@@ -19,7 +19,7 @@ const write = (path: string, text: string): void => {
   writeFileSync(path, text);
 };
 
-describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("a command in the sandbox", () => {
   test("writes in the working directory and in its own /tmp, and nowhere else", async () => {
     // Not in /tmp, which is another directory inside.
     const outside = join(import.meta.dirname, `made-by-${process.pid}`);
