@@ -5,7 +5,7 @@ import { realPathOf } from "../../os/files/symlinks.ts";
 import type { ConnectProxy } from "../../os/net/connect-proxy.ts";
 import { run } from "../../os/process/run.ts";
 import { bubblewrapArgs } from "../../os/sandbox/bubblewrap.ts";
-import type { SandboxTool } from "../../os/sandbox/find-sandbox.ts";
+import type { NoSandbox, SandboxTool } from "../../os/sandbox/find-sandbox.ts";
 import type { Program } from "../../os/sandbox/sandbox.ts";
 import { seatbeltArgs } from "../../os/sandbox/seatbelt.ts";
 import { INNER_PROXY_PORT, SharedNetwork } from "../../os/sandbox/shared-network.ts";
@@ -37,7 +37,7 @@ interface SandboxParts extends SandboxOptions {
   readonly token: string | undefined;
 }
 
-const TEST_PROGRAM = { file: "/bin/sh", args: ["-c", ":"] };
+const TEST_PROGRAM: Program = { file: "/bin/sh", args: ["-c", ":"], env: {} };
 const TEST_TIMEOUT_MS = 10_000;
 
 /** The sandbox of one agent, in which its commands share a temporary directory and a network. */
@@ -89,29 +89,39 @@ export class AgentSandbox implements CommandSandbox {
   }
 
   /**
-   * Runs a program inside as a test. Where a network cannot be entered, each command gets its own, if there is no proxy in it.
-   * @throws Error if a program cannot run inside
+   * Runs a program inside as a test. If this machine's processes cannot enter a network, each command gets its own.
+   * @returns why this machine has no such sandbox: a list of hosts needs the network
+   * @throws Error if a program cannot run inside for another reason, such as a file of the project
    */
-  async check(): Promise<void> {
-    const problem = await this.#testRun();
-    if (problem === undefined) return;
-    const shared = this.#shared;
-    if (shared === undefined || this.#parts.proxy !== undefined) throw new Error(problem);
-    this.#shared = undefined;
-    await shared.close();
-    const second = await this.#testRun();
-    if (second !== undefined) throw new Error(second);
+  async check(): Promise<NoSandbox | undefined> {
+    const problem =
+      this.#shared === undefined ? undefined : await this.#problemWith(() => this.#enterNetwork());
+    if (problem !== undefined) {
+      if (this.#parts.proxy !== undefined) {
+        const remedy =
+          "Set teams.sandbox.network to none or allow, or allow nsenter (setns) in this container.";
+        return { reason: `a process cannot enter the network of the sandbox (${problem})`, remedy };
+      }
+      await this.#shared?.close();
+      this.#shared = undefined;
+    }
+    const [cwd = "/"] = this.#parts.workingDirs();
+    const failure = await this.#problemWith(() => this.wrap(TEST_PROGRAM, cwd));
+    if (failure !== undefined) throw new Error(failure);
+    return undefined;
   }
 
-  /** @returns why the test failed */
-  async #testRun(): Promise<string | undefined> {
-    const [cwd = "/"] = this.#parts.workingDirs();
+  async #enterNetwork(): Promise<Program> {
+    const [file = "", ...args] = (await this.#shared?.entry()) ?? [];
+    return { ...TEST_PROGRAM, file, args: [...args, TEST_PROGRAM.file, ...TEST_PROGRAM.args] };
+  }
+
+  /** Runs a program. @returns why it failed */
+  async #problemWith(program: () => Promise<Program>): Promise<string | undefined> {
     try {
-      const { file, args, env } = await this.wrap(
-        { ...TEST_PROGRAM, env: { PATH: this.#parts.env.PATH } },
-        cwd,
-      );
-      const { code, stderr } = await run(file, args, { env, cwd, timeoutMs: TEST_TIMEOUT_MS });
+      const { file, args } = await program();
+      const env = { PATH: this.#parts.env.PATH };
+      const { code, stderr } = await run(file, args, { env, cwd: "/", timeoutMs: TEST_TIMEOUT_MS });
       return code === 0 ? undefined : stderr.trim() || `it ended with ${code ?? "a signal"}`;
     } catch (error) {
       return messageOf(error);

@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { messageOf } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { type ConnectProxy, openConnectProxy } from "../../os/net/connect-proxy.ts";
 import { findSandbox, type NoSandbox } from "../../os/sandbox/find-sandbox.ts";
 import { hostMatches, isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 import { AgentSandbox, type SandboxOptions } from "./agent-sandbox.ts";
 import { createPrivateDirectory, type PrivateDirectory } from "./private-directory.ts";
 
-/** Opens the sandbox of an agent. @returns the reason if this machine has no sandbox */
+/**
+ * Opens the sandbox of an agent.
+ * @returns the reason if this machine has no sandbox
+ * @throws TeamError SPAWN_FAILED if it has one, and it fails here: the files of a project must not be able to switch it off
+ */
 export async function openSandbox(options: SandboxOptions): Promise<AgentSandbox | NoSandbox> {
   const tool = await findSandbox(options.env);
   if ("reason" in tool) return tool;
@@ -23,12 +27,21 @@ export async function openSandbox(options: SandboxOptions): Promise<AgentSandbox
   try {
     const proxy = Array.isArray(network) ? await openProxy(network, files, token) : undefined;
     opened = new AgentSandbox({ ...options, tool, files, proxy, token });
-    await opened.check();
-    return opened;
+    const problem = await opened.check();
+    if (problem === undefined) return opened;
+    await opened.close();
+    return problem;
   } catch (error) {
     await opened?.close();
     files.remove();
-    return { reason: `it could not be set up (${messageOf(error)})`, remedy: "Run: teams doctor" };
+    throw new TeamError(
+      "SPAWN_FAILED",
+      `The sandbox could not be set up: ${messageOf(error)}. No command was run.`,
+      {
+        hint: "Run teams doctor, and look at the files that the message names. To work without it: teams.sandbox.mode off.",
+        cause: error,
+      },
+    );
   }
 }
 

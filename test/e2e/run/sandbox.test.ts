@@ -13,7 +13,7 @@ import type { Approval } from "../../../src/operations/approvals/approvals.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import { findProgram } from "../../../src/os/files/access.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
-import { noSandboxHere } from "../../support/sandbox/sandboxed-agent.ts";
+import { describeInSandbox } from "../../support/sandbox/sandboxed-agent.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -49,7 +49,7 @@ function agentWith(tools: readonly object[], settings: object) {
   };
 }
 
-describe.skipIf(noSandboxHere !== undefined)(`an agent in the sandbox (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("an agent in the sandbox", () => {
   it("writes only in its directory, and runs a command outside once a person allows it", async () => {
     const { teams, spawn, made } = agentWith(
       [

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
-import { onTestFinished } from "vitest";
+import { describe, onTestFinished } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
 import type { AgentSandbox } from "../../../src/agent/sandbox/agent-sandbox.ts";
 import { openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
@@ -11,8 +11,13 @@ import { findSandbox } from "../../../src/os/sandbox/find-sandbox.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
 const found = await findSandbox(process.env);
-/** Why tests with a real sandbox are skipped here; undefined if they run. */
-export const noSandboxHere = "reason" in found ? found.reason : undefined;
+const missing = "reason" in found ? found.reason : undefined;
+
+/** Describes tests that need a real sandbox. Without one on this machine they are skipped, and the title says why. */
+export function describeInSandbox(subject: string, tests: () => void): void {
+  const title = missing === undefined ? subject : `${subject} (skipped: ${missing})`;
+  describe.skipIf(missing !== undefined)(title, tests);
+}
 
 export interface SandboxedAgent {
   /** Home directory; it holds the project. */

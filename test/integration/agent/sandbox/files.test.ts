@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
 const write = (path: string, text: string): void => {
@@ -20,7 +20,7 @@ const write = (path: string, text: string): void => {
   writeFileSync(path, text);
 };
 
-describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("a command in the sandbox", () => {
   test("writes in the working directory and in its own /tmp, and nowhere else", async () => {
     // Not in /tmp, which is another directory inside.
     const outside = join(import.meta.dirname, `made-by-${process.pid}`);
@@ -156,6 +156,11 @@ describe.skipIf(noSandboxHere !== undefined)(`a command in the sandbox (skipped:
     expect(content).toContain("PLAIN=kept");
     expect(content).not.toMatch(/GITHUB_TOKEN|SSH_AUTH_SOCK|^TMUX=/m);
     expect(content).not.toContain("tmux-");
+  });
+
+  test("has no way out if its sandbox cannot be set up", async () => {
+    const opened = sandboxedAgent({ prepare: (_, at) => rmSync(at, { recursive: true }) });
+    await expect(opened).rejects.toMatchObject({ code: "SPAWN_FAILED" });
   });
 
   test("leaves no file behind when its sandbox is closed", async () => {

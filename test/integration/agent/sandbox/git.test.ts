@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
-import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 
 function repository(directory: string): void {
   git(directory, "init", "-q", "-b", "main");
@@ -13,7 +13,7 @@ function repository(directory: string): void {
 
 const COMMIT = 'git add -A && git commit -qm "from the sandbox" && git log --format=%s -1';
 
-describe.skipIf(noSandboxHere !== undefined)(`git in the sandbox (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("git in the sandbox", () => {
   test("commits, branches, merges, rebases and stashes", async () => {
     const { bash, project } = await sandboxedAgent({ env: GIT_IDENTITY, prepare: (_, at) => repository(at) });
     const result = await bash(

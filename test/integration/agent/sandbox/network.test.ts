@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openConnectProxy } from "../../../../src/os/net/connect-proxy.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
-import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 
 /** Starts a server on loopback that answers with a text. @returns its port */
 async function server(text: string): Promise<number> {
@@ -31,7 +31,7 @@ http.get({ ...options, path: "http://" + host + ":" + port + "/", headers: { hos
 
 const ask = (host: string, port: number): string => `node -e '${THROUGH_PROXY}' ${host} ${port} | sort`;
 
-describe.skipIf(noSandboxHere !== undefined)(`the network of a sandbox (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("the network of a sandbox", () => {
   test("reaches the hosts of a list through the proxy, and no other host", async () => {
     const port = await server("hello");
     const { bash } = await sandboxedAgent({ setting: { network: ["127.0.0.1"] } });

@@ -1,11 +1,11 @@
 import { readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { scratchDirectory } from "../../../../src/os/files/app-directories.ts";
 import { hasEnvEntry, processTable } from "../../../../src/os/process/process-table.ts";
 import { script } from "../../../support/processes/script-process.ts";
-import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 
 const marked = (mark: string): number[] =>
@@ -15,7 +15,7 @@ const marked = (mark: string): number[] =>
 
 const agentWithCommand = script("sandboxed-command");
 
-describe.skipIf(noSandboxHere !== undefined)(`a process in the sandbox (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("a process in the sandbox", () => {
   test("sees and signals no process outside", async () => {
     const { bash } = await sandboxedAgent();
     const { content } = await bash(`ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid} 2>&1; id -u`);

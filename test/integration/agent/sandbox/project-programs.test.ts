@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Hooks } from "../../../../src/agent/hooks/hooks.ts";
 import { hooksSetting } from "../../../../src/agent/hooks/settings.ts";
 import { connectServers } from "../../../../src/agent/mcp/servers.ts";
 import { scriptFile } from "../../../support/processes/script-process.ts";
-import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 
 const server = scriptFile("mcp/server");
 
@@ -16,7 +16,7 @@ function inProject(project: string): string {
   return file;
 }
 
-describe.skipIf(noSandboxHere !== undefined)(`programs of a project (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("programs of a project", () => {
   test("hooks run in the sandbox, and the user's own hooks outside", async () => {
     const { sandbox, project, home, env } = await sandboxedAgent({ env: { A_TOKEN: "abcdefgh" } });
     const command = (name: string) => `echo "$A_TOKEN" > ${name}; echo x > ${home}/by-${name}; exit 0`;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
 import { bashTool } from "../../../../src/agent/tools/bash.ts";
 import {
@@ -9,7 +9,7 @@ import {
   permitAndExecute,
 } from "../../../../src/agent/turn/permitted-call.ts";
 import {
-  noSandboxHere,
+  describeInSandbox,
   type SandboxedAgent,
   sandboxedAgent,
 } from "../../../support/sandbox/sandboxed-agent.ts";
@@ -41,7 +41,7 @@ async function call(
   return { asked: asked[0], result };
 }
 
-describe.skipIf(noSandboxHere !== undefined)(`a permission request (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("a permission request", () => {
   const command = "npm test";
 
   test("says that the command runs in the sandbox, or outside, and suggests a rule for that", async () => {

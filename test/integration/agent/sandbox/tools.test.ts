@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { noSandboxHere, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
+import { expect, test } from "vitest";
+import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 
-describe.skipIf(noSandboxHere !== undefined)(`tools in the sandbox (skipped: ${noSandboxHere})`, () => {
+describeInSandbox("tools in the sandbox", () => {
   test("npm installs a local dependency and runs a script", async () => {
     const { bash } = await sandboxedAgent({
       prepare: (_, project) => {
