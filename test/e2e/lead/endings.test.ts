@@ -47,7 +47,7 @@ const told = async (ref: TeamRef): Promise<string[]> =>
 /** A team whose dev was killed while it waited for a permission. */
 async function killedOverRequest() {
   const { ref, ctx, spawn } = await ledTeam({
-    dev: [{ tools: [{ name: "Bash", input: { command: "id -u" } }] }],
+    dev: [{ tools: [{ name: "Bash", input: { command: "touch asked" } }] }],
   });
   await spawn({ name: "dev", prompt: "begin", permissionMode: "default" });
   await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
@@ -424,6 +424,7 @@ describe("team status", () => {
       agentType: "general-purpose",
       model: `scripted:${join(place.home, "play.json")}`,
       mode: "bypassPermissions",
+      sandbox: null,
       color: "blue",
       backend: "process",
       state: "idle",
