@@ -272,7 +272,7 @@ function isExpansion(part: WordPart): boolean {
 function isHome(part: WordPart): boolean {
   return (
     (part.type === "SimpleExpansion" && part.text === "$HOME") ||
-    (part.type === "ParameterExpansion" && /^\$\{HOME\}$/.test(part.text))
+    (part.type === "ParameterExpansion" && part.parameter === "HOME" && part.text.length === 7)
   );
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
 /** Milliseconds for one script of lines. */
-const TIMEOUT = 20_000;
+const TIMEOUT = 120_000;
 
 /** Returns whether a shell is installed. */
 export function hasShell(shell: string): boolean {
@@ -22,7 +22,8 @@ export interface Throwaway {
   readonly outside: string;
   /** Programs in this directory are found first. */
   readonly bin: string;
-  run(shell: string, script: string): void;
+  /** Returns whether the script ended by itself. */
+  run(shell: string, script: string): boolean;
   exists(name: string): boolean;
 }
 
@@ -35,25 +36,33 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
   }
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: work, TMPDIR: work, LC_ALL: "C" };
-  const run = (shell: string, script: string): void => {
+  const run = (shell: string, script: string): boolean => {
     const wall = [
       "--ro-bind",
       "/",
       "/",
       "--tmpfs",
       "/tmp",
-      "--bind",
-      top,
-      top,
       "--dev",
       "/dev",
       "--proc",
       "/proc",
+      // Last: it may be below /tmp or /dev.
+      "--bind",
+      top,
+      top,
     ];
     const end = ["--unshare-all", "--die-with-parent", "--chdir", work];
     const words = hasBubblewrap ? ["bwrap", ...wall, ...end, shell, "-c", script] : [shell, "-c", script];
     const [file = "", ...args] = words;
-    spawnSync(file, args, { cwd: work, env, stdio: "ignore", timeout: TIMEOUT, killSignal: "SIGKILL" });
+    const { status } = spawnSync(file, args, {
+      cwd: work,
+      env,
+      stdio: "ignore",
+      timeout: TIMEOUT,
+      killSignal: "SIGKILL",
+    });
+    return status !== null;
   };
   return { work, bin, outside, run, exists: (name) => existsSync(join(work, name)) };
 }
