@@ -46,7 +46,7 @@ require("node:module").enableCompileCache?.(require("node:path").join(__dirname,
  * The chunks, each without the modules of the chunks above it: for every command; for a teammate until it
  * reports ready, and thus without a schema; zod and the schemas; for commands that read a team's files; for
  * `send`, the benchmark of a fast start; for commands that read messages; for `inbox`; for commands that claim
- * tasks or print a status line; for watchers and working teammates, which share only the unsent reports; for commands that watch
+ * tasks or print a status line; for watchers and working teammates, which share little else; for commands that watch
  * teammates; and for a working teammate. A module that two independent chunks need belongs further up. No entry is listed, because
  * a chunk must not run anything.
  */
@@ -79,7 +79,8 @@ const CHUNKS = {
     "src/schema/worktree.ts",
     "src/schema/zod-helpers.ts",
   ],
-  files: ["src/runtime/select-team.ts", "src/team/records/read-records.ts"],
+  places: ["src/settings/json-place.ts"],
+  files: ["src/runtime/select-team.ts", "src/team/records/read-records.ts", "src/text/local-time.ts"],
   send: ["src/cli/commands/send.ts"],
   messages: [
     "src/team/requests/requests.ts",
@@ -90,17 +91,47 @@ const CHUNKS = {
     "src/team/members/budget.ts",
   ],
   mail: ["src/cli/commands/inbox.ts"],
+  text: ["src/text/cell-width.ts", "src/text/compact-number.ts", "src/text/short-call.ts"],
+  diff: [
+    "src/text/diff/bounded-lines.ts",
+    "src/text/diff/change-lines.ts",
+    "src/text/diff/changed-words.ts",
+    "src/text/diff/diff-line.ts",
+    "src/text/diff/diff-rows.ts",
+    "src/text/diff/diff-text.ts",
+  ],
   tasks: ["src/cli/commands/task/claim.ts", "src/cli/commands/status.ts"],
-  unsent: ["src/team/mailbox/unsent-reports.ts"],
+  shared: ["src/team/mailbox/unsent-reports.ts", "src/launch/agent-environment.ts"],
   look: ["src/cli/watch-status.ts"],
+  pane: [
+    "src/runtime/pane/pane-suggestions.ts",
+    "src/runtime/pane/slash-commands.ts",
+    "src/terminal/input/history.ts",
+  ],
+  highlight: ["src/text/markdown/highlight.ts"],
+  markdown: [
+    "src/text/markdown/block-starts.ts",
+    "src/text/markdown/clean-text.ts",
+    "src/text/markdown/code.ts",
+    "src/text/markdown/inline.ts",
+    "src/text/markdown/links.ts",
+    "src/text/markdown/parse.ts",
+    "src/text/markdown/rows.ts",
+    "src/text/markdown/spans.ts",
+    "src/text/markdown/splitter.ts",
+    "src/text/markdown/table.ts",
+  ],
+  prompt: ["src/terminal/pane/permission-prompt.ts"],
   work: ["src/runtime/teammate/teammate.ts"],
 };
 
 /**
- * Chunks of exactly the files above and zod, loaded at the first use of one of their names. Cold commands read clean files
- * with the guards of src/schema/guards/; other files need zod, which would be a third of a cold `send`.
+ * Chunks of exactly the files above and their packages, loaded at the first use of one of their names. Cold commands read clean
+ * files with the guards of src/schema/guards/; other files need zod, which would be a third of a cold `send`. Only an error in a
+ * settings file needs the parser that knows its lines. Only a person's line in a pane needs its history and suggestions. A teammate
+ * needs Markdown for its first text, colours for its first code, diffs for its first edit, and the prompt for its first request.
  */
-const LAZY_CHUNKS = ["schemas"];
+const LAZY_CHUNKS = ["schemas", "places", "pane", "prompt", "diff", "markdown", "highlight"];
 
 const { values: options } = parseArgs({
   options: {
@@ -120,6 +151,7 @@ try {
   // Wait for both, even if one fails: the stage is removed afterwards.
   const parts = await Promise.allSettled([bundle(present), options["no-types"] ? undefined : declarations()]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
+  await completionTable();
   if (fs.existsSync(PLAYBOOKS)) fs.cpSync(PLAYBOOKS, path.join(stage, "playbooks"), { recursive: true });
   publish();
 } catch (error) {
@@ -151,6 +183,8 @@ async function bundle(entries) {
       plainExports(),
     ],
     logLevel: "warn",
+    // The groups below decide on chunks; a dynamic import of a module in a group still delays the group.
+    checks: { ineffectiveDynamicImport: false },
   });
   await build.write({
     dir: stage,
@@ -178,6 +212,14 @@ function absolute(source) {
 
 function isCommand(chunk) {
   return chunk.isEntry && ENTRIES.some((entry) => entry.command && entry.name === chunk.name);
+}
+
+/** Writes what the shells complete without a team: all commands and options. Loading every command at each Tab would take too long. */
+async function completionTable() {
+  const program = path.join(stage, "teams.cjs");
+  if (!fs.existsSync(program)) return;
+  const { stdout } = await promisify(execFile)(process.execPath, [program, "completion", "table"]);
+  fs.writeFileSync(path.join(stage, "completion.json"), stdout);
 }
 
 /** Builds the types of the public API: dist/index.d.ts and the files that it names. */

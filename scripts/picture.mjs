@@ -1,6 +1,6 @@
 /**
- * Takes the picture of the README: a real run of the built-in audit on a clone of this checkout, with a
- * private tmux server and home, while its members work. Needs a build (npm run build).
+ * Takes the picture of the README, which moves: a real run of the built-in audit on a clone of this checkout, with a
+ * private tmux server and home, from its first line to its end. Needs a build (npm run build).
  *
  *   node scripts/picture.mjs [--out docs/team.svg] [--png FILE.png]
  */
@@ -11,8 +11,16 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { screensToSvg } from "./lib/ansi-svg.mjs";
+import { openCamera } from "./lib/camera.mjs";
 
 const DEADLINE_MS = 60_000;
+/** Cells of the screen, with tmux's status line. */
+const SIZE = { columns: 180, rows: 47 };
+/** Milliseconds between two looks at the screen, the most for which one is shown, and the time of the last one. */
+const LOOK_MS = 800;
+const LONGEST_MS = 1_500;
+const LAST_MS = 4_000;
 const checkout = fileURLToPath(new URL("..", import.meta.url));
 const { values: options } = parseArgs({
   options: {
@@ -52,29 +60,24 @@ try {
     "-s",
     "work",
     "-x",
-    "180",
+    SIZE.columns,
     "-y",
-    "46",
+    SIZE.rows - 1,
     "-c",
     repository,
   );
   tmux("send-keys", "-t", "=work:", "clear; teams run --team audit --here", "Enter");
-  await until("a waiting plan and two working members", showsMuch);
-  const words = [
-    path.join(checkout, "scripts/screenshot.mjs"),
-    "--socket",
-    socket,
-    "--target",
-    "=work:",
-    "--out",
-    options.out,
-    "--title",
-    "teams run --here",
-  ];
-  execFileSync(process.execPath, [...words, ...(options.png ? ["--png", options.png] : [])], {
-    stdio: "inherit",
-  });
-  await until("the end of the run", () => !fs.existsSync(path.join(env.TEAMS_HOME, "teams", "audit")));
+  await until("the first teammate", () => teams("status", "--team", "audit", "--json") !== undefined);
+  const camera = openCamera({ server: ["-S", socket], target: "=work:", ...SIZE });
+  let screens;
+  try {
+    screens = await film(camera.look);
+  } finally {
+    camera.close();
+  }
+  const svg = screensToSvg(screens, { ...SIZE, title: "teams run --here" });
+  fs.writeFileSync(options.out, svg);
+  if (options.png) execFileSync("rsvg-convert", ["--zoom", "2", "--output", options.png], { input: svg });
 } finally {
   end();
 }
@@ -94,14 +97,23 @@ function prepare() {
   execFileSync("git", ["clone", "--quiet", checkout, repository]);
 }
 
-/**
- * Returns whether half of the tasks are done and members still work, so that every part of the screen shows
- * something.
- */
-function showsMuch() {
-  const status = JSON.parse(teams("status", "--team", "audit", "--json") ?? "{}");
-  const working = (status.members ?? []).filter(({ state }) => state === "running").length;
-  return (status.tasks?.completed ?? 0) >= 3 && working >= 2;
+/** Returns the screens of the run, each with the milliseconds for which it is shown. */
+async function film(look) {
+  const screens = [];
+  const deadline = Date.now() + DEADLINE_MS;
+  const isThere = () => fs.existsSync(path.join(env.TEAMS_HOME, "teams", "audit"));
+  for (let running = true; running; ) {
+    if (Date.now() > deadline) throw new Error(`Timed out waiting for the end of the run:\n${look()}`);
+    // The look after its end shows the result.
+    running = isThere();
+    const text = look();
+    const last = screens.at(-1);
+    if (last?.text === text) last.ms = Math.min(LONGEST_MS, last.ms + LOOK_MS);
+    else screens.push({ text, ms: LOOK_MS });
+    await delay(LOOK_MS);
+  }
+  screens.at(-1).ms = LAST_MS;
+  return screens;
 }
 
 function teams(...words) {
@@ -128,7 +140,7 @@ async function until(what, holds) {
 }
 
 function tmux(...words) {
-  return execFileSync("tmux", ["-S", socket, ...words], { env, encoding: "utf8" });
+  return execFileSync("tmux", ["-S", socket, ...words.map(String)], { env, encoding: "utf8" });
 }
 
 function end() {

@@ -4,17 +4,15 @@
  *   node scripts/screenshot.mjs --socket NAME --target '=session:' --out docs/team.svg [--png docs/team.png]
  *                               [--title TEXT] [--columns N --rows N]
  *
- * A real client attaches, inside a private tmux server of the window's size, so that no pane is resized. The
- * picture shows that server's screen. --socket is a name (-L) or a path (-S). PNG needs rsvg-convert
- * (librsvg2-bin).
+ * --socket is a name (-L) or a path (-S). PNG needs rsvg-convert (librsvg2-bin).
  */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { screenToSvg } from "./lib/ansi-svg.mjs";
+import { callTmux, openCamera } from "./lib/camera.mjs";
 
 const DEADLINE_MS = 10_000;
 /** The screen counts as drawn when it is unchanged for this many milliseconds. */
@@ -61,7 +59,14 @@ function socketArguments() {
 /** Returns the size of the window with its status line; undefined if the window does not exist. */
 function windowSize() {
   const format = "#{window_width} #{window_height} #{status}";
-  const answer = tmux([...socketArguments(), "display-message", "-p", "-t", options.target, format]).trim();
+  const answer = callTmux([
+    ...socketArguments(),
+    "display-message",
+    "-p",
+    "-t",
+    options.target,
+    format,
+  ]).trim();
   const [width, height, status] = answer.split(" ");
   if (!(Number(width) > 0 && Number(height) > 0)) return undefined;
   const lines = status === "off" ? 0 : status === "on" ? 1 : Number(status);
@@ -69,46 +74,11 @@ function windowSize() {
 }
 
 async function photograph({ columns, rows }) {
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "screenshot-"));
-  const server = ["-S", path.join(scratch, "socket")];
-  const config = path.join(scratch, "tmux.conf");
-  fs.writeFileSync(config, "set -g status off\nset -g default-terminal tmux-256color\n");
-  const attach = [
-    "tmux",
-    "-u",
-    "-T",
-    "256,RGB",
-    ...socketArguments(),
-    "attach-session",
-    "-t",
-    options.target,
-  ];
+  const camera = openCamera({ server: socketArguments(), target: options.target, columns, rows });
   try {
-    tmux([
-      ...server,
-      "-f",
-      config,
-      "new-session",
-      "-d",
-      "-s",
-      "camera",
-      "-x",
-      columns,
-      "-y",
-      rows,
-      "env",
-      "-u",
-      "TMUX",
-      ...attach,
-    ]);
-    return await settled(() => tmux([...server, "capture-pane", "-e", "-p", "-t", "=camera:"]));
+    return await settled(camera.look);
   } finally {
-    try {
-      tmux([...server, "kill-server"]);
-    } catch {
-      // The client has ended, and its server with it.
-    }
-    fs.rmSync(scratch, { recursive: true, force: true });
+    camera.close();
   }
 }
 
@@ -126,16 +96,6 @@ async function settled(look) {
     await delay(50);
   }
   return seen;
-}
-
-function tmux(words) {
-  const env = { ...process.env };
-  delete env.TMUX;
-  return execFileSync("tmux", words.map(String), {
-    encoding: "utf8",
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
 }
 
 function write(file, text) {

@@ -23,6 +23,7 @@ export const ERROR_EXIT = {
   SPAWN_FAILED: EXIT.failed,
   MODEL_ERROR: EXIT.failed,
   SHUTDOWN_REFUSED: EXIT.failed,
+  VERIFY_FAILED: EXIT.failed,
   INVALID_NAME: EXIT.usage,
   INVALID_TYPE: EXIT.usage,
   INVALID_MODEL: EXIT.usage,
@@ -38,6 +39,7 @@ export const ERROR_EXIT = {
   TASK_BLOCKED: EXIT.conflict,
   TASK_CLAIMED: EXIT.conflict,
   TASK_RESOLVED: EXIT.conflict,
+  TASK_CONFLICT: EXIT.conflict,
   AGENT_BUSY: EXIT.conflict,
   CYCLE: EXIT.conflict,
   ALREADY_ANSWERED: EXIT.conflict,
@@ -107,7 +109,8 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Returns what to do about a failed system call; a general hint for an unknown code. */
 export function systemErrorHint(error: unknown): string {
   return (
-    HINTS[systemCode(error) ?? ""] ?? "Check that you own the path and that its file system is writable."
+    HINTS[systemCode(error) ?? ""] ??
+    "Check that you own the path and that its file system is writable, or choose another place (TEAMS_HOME)."
   );
 }
 

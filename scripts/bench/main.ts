@@ -13,6 +13,7 @@ import { endings } from "./benches/endings.ts";
 import { files } from "./benches/files.ts";
 import { history, historyCosts } from "./benches/history.ts";
 import { idle } from "./benches/idle.ts";
+import { keypress } from "./benches/keypress.ts";
 import { latency } from "./benches/latency.ts";
 import { layouts } from "./benches/layouts.ts";
 import { limits } from "./benches/limits.ts";
@@ -46,6 +47,7 @@ const BENCHES: readonly Bench[] = [
   idle,
   sandbox,
   sidebar,
+  keypress,
 ];
 
 const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg]

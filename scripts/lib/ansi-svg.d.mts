@@ -16,4 +16,10 @@ export interface ScreenCell {
 export function parseScreen(text: string): ScreenCell[][];
 export function applySgr(before: CellStyle, parameters: string): CellStyle;
 export function paletteColor(index: number): string;
-export function screenToSvg(text: string, options: { columns: number; rows: number; title?: string }): string;
+export interface Picture {
+  columns: number;
+  rows: number;
+  title?: string;
+}
+export function screensToSvg(screens: { text: string; ms: number }[], options: Picture): string;
+export function screenToSvg(text: string, options: Picture): string;

@@ -1,7 +1,7 @@
 /**
- * Draws a captured terminal screen (text with SGR sequences, as `tmux capture-pane -e -p` prints it) as SVG:
+ * Draws captured terminal screens (text with SGR sequences, as `tmux capture-pane -e -p` prints it) as SVG:
  * exact cells, colours, bold, wide characters, and box drawing as lines, so that borders are closed in every
- * font.
+ * font. Several screens become a picture that moves.
  */
 import { eastAsianWidth } from "get-east-asian-width";
 
@@ -25,6 +25,7 @@ const ARMS = {
   "─": [1, 1, 0, 0], "│": [0, 0, 1, 1], "┌": [0, 1, 0, 1], "┐": [1, 0, 0, 1], "└": [0, 1, 1, 0], "┘": [1, 0, 1, 0],
   "├": [0, 1, 1, 1], "┤": [1, 0, 1, 1], "┬": [1, 1, 0, 1], "┴": [1, 1, 1, 0], "┼": [1, 1, 1, 1],
   "━": [2, 2, 0, 0], "┃": [0, 0, 2, 2], "╭": [0, 1, 0, 1], "╮": [1, 0, 0, 1], "╰": [0, 1, 1, 0], "╯": [1, 0, 1, 0],
+  "⎿": [0, 1, 1, 0],
 };
 /** Block characters as parts of a cell: x, y, width, height. */
 const BLOCKS = {
@@ -130,29 +131,71 @@ function hex(parts) {
 }
 
 /**
- * Draws the picture.
+ * Draws one screen.
  * @param {string} text as for {@link parseScreen}
  * @param {{columns: number, rows: number, title?: string}} options size in cells; a title adds a title bar
  */
-export function screenToSvg(text, { columns, rows, title }) {
+export function screenToSvg(text, options) {
+  return screensToSvg([{ text, ms: 0 }], options);
+}
+
+/**
+ * Draws screens one after the other, in an endless loop. A viewer that shows no animation shows the last one.
+ * @param {{text: string, ms: number}[]} screens each with the milliseconds for which it is shown
+ * @param {{columns: number, rows: number, title?: string}} options as for {@link screenToSvg}
+ */
+export function screensToSvg(screens, { columns, rows, title }) {
   const head = title === undefined ? 0 : TITLE_BAR;
   const width = Math.ceil(columns * CELL.width + 2 * MARGIN);
   const height = Math.ceil(rows * CELL.height + 2 * MARGIN + head);
-  const screen = parseScreen(text)
-    .slice(0, rows)
-    .map(rowToSvg)
-    .filter((row) => row !== "");
+  const drawn = screens.map(({ text }) => parseScreen(text).slice(0, rows).map(rowToSvg));
+  const shown = Array.from({ length: rows }, (_, y) =>
+    movingRow(
+      drawn.map((row) => row[y] ?? ""),
+      screens,
+    ),
+  );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${CELL.font}" fill="${INK}" xml:space="preserve">`,
     `<title>${escapeXml(title ?? "A tmux window")}</title>`,
     `<rect width="${width}" height="${height}" rx="9" fill="${GROUND}" stroke="#30363d"/>`,
     ...(title === undefined ? [] : [titleBar(title, width)]),
     `<g transform="translate(${MARGIN} ${MARGIN + head})">`,
-    ...screen,
+    ...shown.flat(),
     "</g>",
     "</svg>",
     "",
   ].join("\n");
+}
+
+/** Draws each version of a row once, for the time for which it is shown. */
+function movingRow(versions, screens) {
+  const total = screens.reduce((sum, { ms }) => sum + ms, 0);
+  const spans = [];
+  let start = 0;
+  for (const [i, row] of versions.entries()) {
+    const end = start + screens[i].ms;
+    const last = spans.at(-1);
+    if (last?.row === row) last.end = end;
+    else spans.push({ row, start, end });
+    start = end;
+  }
+  const [only, ...more] = spans;
+  if (more.length === 0) return only.row === "" ? [] : [only.row];
+  return spans.filter(({ row }) => row !== "").map((span) => timed(span, total));
+}
+
+function timed({ row, start, end }, total) {
+  const isLast = end === total;
+  const steps = [
+    ...(start === 0 ? [] : [[0, "hidden"]]),
+    [start / total, "visible"],
+    ...(isLast ? [] : [[end / total, "hidden"]]),
+  ];
+  const times = steps.map(([at]) => Number(at.toFixed(4))).join(";");
+  const values = steps.map(([, value]) => value).join(";");
+  const move = `<animate attributeName="visibility" calcMode="discrete" dur="${total}ms" repeatCount="indefinite" keyTimes="${times}" values="${values}"/>`;
+  return `<g visibility="${isLast ? "visible" : "hidden"}">${move}${row}</g>`;
 }
 
 function titleBar(title, width) {

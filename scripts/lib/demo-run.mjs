@@ -43,7 +43,7 @@ try {
 async function play() {
   fs.mkdirSync(env.XDG_RUNTIME_DIR, { mode: 0o700 });
   if (!process.stdout.isTTY && env.TMUX === undefined) console.error(`To watch it: ${attachCommand()}`);
-  const words = ["run", "--model", "scripted", "--team", team, "--report", report];
+  const words = ["run", "--once", "--model", "scripted", "--team", team, "--report", report];
   const run = spawn(process.execPath, [TEAMS, ...words], { env, stdio: "inherit" });
   // Ctrl-C in a terminal reaches the run directly; signals to this process alone are passed on.
   process.on("SIGINT", () => (interrupted = true));

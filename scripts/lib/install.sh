@@ -56,6 +56,17 @@ require_program() {
     missing "$program is needed and could not be installed automatically; install it with your package manager (apt install $program, dnf install $program, brew install $program) and try again."
 }
 
+# Installs a program as require_program does, but continues without it. The package may have another name.
+want_program() {
+  local program=$1 package=${2:-$1}
+  command -v "$program" >/dev/null 2>&1 && return
+  printf 'Installing %s ...\n' "$package" >&2
+  install_package "$package" >/dev/null 2>&1 || true
+  hash -r
+  command -v "$program" >/dev/null 2>&1 ||
+    printf '%s could not be installed; the tests that need it are skipped.\n' "$package" >&2
+}
+
 install_package() {
   if command -v brew >/dev/null 2>&1 && [ "$(id -u)" != 0 ]; then
     HOMEBREW_NO_AUTO_UPDATE=1 brew install "$1"

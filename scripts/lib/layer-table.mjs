@@ -9,7 +9,7 @@ export const LAYERS = [
   ["worker"],
   ["operations"],
   ["team-tools", "settings"],
-  ["terminal", "sidebar", "doctor"],
+  ["terminal", "sidebar", "doctor", "casts"],
   ["runtime"],
   ["cli"],
   ["main.ts", "main-agent.ts", "index.ts"],
@@ -52,13 +52,30 @@ export const PACKAGE_HOMES = [
     homes: ["agent/model/"],
     instead: "use the model port, agent/model/model.ts",
   },
+  {
+    names: ["@modelcontextprotocol/server"],
+    homes: ["runtime/mcp/", "agent/mcp/"],
+    instead: "serve tools with runtime/mcp/server.ts, or a worker's with agent/mcp/serve-tools.ts",
+  },
   { names: ["tar-stream"], homes: ["os/files/"], instead: "write and read archives through os/files/tar.ts" },
+  {
+    names: ["diff"],
+    homes: ["text/diff/"],
+    instead: "call changeLines of text/diff/change-lines.ts, with shortestChange",
+  },
   { names: ["commander"], homes: ["cli/"], instead: "declare the command in cli/" },
+  {
+    names: ["markdown-it", "highlight.js"],
+    homes: ["text/markdown/"],
+    instead: "render Markdown with markdownRows of text/markdown/rows.ts",
+  },
   {
     names: ["unbash"],
     homes: [
       "agent/permissions/shell-line.ts",
       "agent/permissions/line-parts.ts",
+      "agent/permissions/line-flows.ts",
+      "agent/permissions/line-words.ts",
       "agent/playbook/quoted-values.ts",
     ],
     instead: "parse a command line with readShellLine of agent/permissions/shell-line.ts",
@@ -115,7 +132,15 @@ export const EFFECTS = [
 /** Packages that a cold command must not load at its start: every import on the way to them is an `import()`. */
 export const LAZY = {
   entries: ["main.ts", "main-agent.ts"],
-  packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk", "tar-stream", "unbash"],
+  packages: [
+    "execa",
+    "commander",
+    "blessed",
+    "@anthropic-ai/sdk",
+    "tar-stream",
+    "unbash",
+    "@modelcontextprotocol/server",
+  ],
 };
 
 /** Maximum files in one folder, and lines in one file. */

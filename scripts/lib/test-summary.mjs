@@ -27,7 +27,7 @@ if (failures === failedChecks.length && status !== "0") failures += 1;
 
 for (const name of failedChecks) console.log(`failed: ${name}`);
 for (const name of [...broken, ...failed]) console.log(`failed: ${name}`);
-// A passed test with a failure has passed at its second try only.
+// A passed test with a failure did not pass at its first try.
 for (const { fullName, status: end, failureMessages = [] } of tests) {
   if (end === "passed" && failureMessages.length > 0)
     console.log(`repeated: ${fullName} (${failureMessages[0].split("\n")[0]})`);

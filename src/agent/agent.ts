@@ -4,7 +4,7 @@ import { secretsOf } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import { BackgroundTasks, type TaskFacts, type TaskNotice } from "./background/background-tasks.ts";
 import { NOTHING_SPENT, type Spent } from "./conversation/call-model.ts";
-import { ContextWindow } from "./conversation/context-window.ts";
+import { type CompactionFailure, ContextWindow } from "./conversation/context-window.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import type { Transcript } from "./conversation/transcript.ts";
 import { type AgentEvent, maskEvents } from "./events.ts";
@@ -21,7 +21,7 @@ import type {
 } from "./model/model.ts";
 import type { AnyTool, CommandSandbox } from "./tool.ts";
 import { toolSpecs } from "./tools/tool-specs.ts";
-import type { AgentPermissions } from "./turn/permitted-call.ts";
+import type { AgentPermissions } from "./turn/permission.ts";
 import { runTools, type ToolCallResults } from "./turn/tool-calls.ts";
 import { runTurn, type TurnProgress, type TurnResult } from "./turn/turn.ts";
 
@@ -31,10 +31,14 @@ export interface TurnInput {
   readonly origin: InputOrigin;
   /** Inbox keys of the messages in it. Recorded with the input, so that they count as received after a restart. */
   readonly keys: readonly string[];
+  /** It asks the agent to end: its program ends after this turn. */
+  readonly isLast?: boolean;
 }
 
 export interface AgentOptions {
   readonly model: Model;
+  /** Creates another model for `changeModel`. */
+  readonly modelNamed?: (name: string) => Promise<Model>;
   readonly tools: readonly AnyTool[];
   /** Selects the tools that the model is offered, before each call of the model. Default: all. */
   readonly isOffered?: (tool: AnyTool) => boolean;
@@ -90,10 +94,24 @@ export interface Agent {
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
   /** Adds the cost of its subagents to its conversation, so that it is kept after a restart. */
   addCost(spent: Spent): void;
+  /** Changes the model, from the next turn on. Undefined: its program chooses its model itself. @throws if there is no such model */
+  changeModel?(name: string): Promise<void>;
+  /**
+   * Replaces the conversation by a summary, between two turns. Undefined: its program keeps its own conversation.
+   * @param focus what the summary must keep above all; "" for nothing in particular
+   * @returns undefined on success
+   */
+  compact?(focus: string, signal: AbortSignal): Promise<CompactionFailure | undefined>;
+  /** Begins an empty conversation, between two turns. The file keeps the messages before it. Undefined as for `compact`. */
+  clear?(): void;
   /** Number of commands and subagents that it runs in the background. */
   readonly runningInBackground: number;
   /** Begins to end a background task for a person; `onTaskEnd` reports its end. Does nothing if it does not run. */
   endBackgroundTask(id: string): void;
+  /** Its program does not say when a turn ends: after its input was taken, its state is unknown. */
+  readonly hidesTurnEnds?: boolean;
+  /** Interrupts what such a program may be doing. @throws Error if it cannot be reached now */
+  interruptUnseen?(): Promise<void>;
   /** Ends its background work. Call it between turns, and run no turn afterwards. */
   end(): Promise<void>;
 }
@@ -113,11 +131,13 @@ class ConversationAgent implements Agent {
   private readonly emit: (event: AgentEvent) => void;
   private readonly seenFiles = new Map<string, number>();
   private readonly background: BackgroundTasks;
-  private readonly window: ContextWindow;
+  private model: Model;
+  private window: ContextWindow;
 
   constructor(options: AgentOptions) {
-    const { transcript, model, facts = () => "" } = options;
+    const { transcript, model } = options;
     this.options = options;
+    this.model = model;
     this.clock = options.clock ?? systemClock;
     const secrets = secretsOf(options.env);
     this.emit = maskEvents(options.onEvent, secrets);
@@ -131,14 +151,37 @@ class ConversationAgent implements Agent {
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
     this.conversation = new Conversation(transcript);
+    this.window = this.openWindow(model);
+  }
+
+  private openWindow(model: Model): ContextWindow {
     const { conversation, emit } = this;
-    this.window = new ContextWindow({
-      model,
-      conversation,
-      facts,
-      emit,
-      request: () => this.request(),
-    });
+    const { facts = () => "" } = this.options;
+    return new ContextWindow({ model, conversation, facts, emit, request: () => this.request() });
+  }
+
+  async changeModel(name: string): Promise<void> {
+    const { modelNamed } = this.options;
+    if (modelNamed === undefined) throw new Error("This agent has one model only.");
+    const model = await modelNamed(name);
+    this.window = this.openWindow(model);
+    this.model = model;
+  }
+
+  async compact(focus: string, signal: AbortSignal): Promise<CompactionFailure | undefined> {
+    if (this.model.window === undefined)
+      return { outcome: "failed", failure: "A playbook needs no summary." };
+    if ((await this.options.beforeCall?.(signal)) === "stop") return { outcome: "interrupted" };
+    const onSpent = (spent: Spent): void => {
+      this.conversation.addCost(spent);
+      this.emit({ type: "spent", ...spent });
+    };
+    return this.window.compact(signal, onSpent, { focus });
+  }
+
+  clear(): void {
+    this.seenFiles.clear();
+    this.window.clear();
   }
 
   get messages(): readonly ConversationMessage[] {
@@ -189,8 +232,8 @@ class ConversationAgent implements Agent {
   }
 
   private runToEnd(progress: TurnProgress, signal: AbortSignal): Promise<TurnResult> {
-    const { conversation, window, emit } = this;
-    const { model, beforeCall } = this.options;
+    const { conversation, window, emit, model } = this;
+    const { beforeCall } = this.options;
     return runTurn(progress, {
       ...{ model, conversation, window, signal, emit, beforeCall },
       request: () => this.request(),
@@ -213,7 +256,8 @@ class ConversationAgent implements Agent {
     stopReason: StopReason,
     signal: AbortSignal,
   ): Promise<ToolCallResults> {
-    const { model, tools, isOffered, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
+    const { model } = this;
+    const { tools, isOffered, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
       isOffered: isOffered ?? (() => true),

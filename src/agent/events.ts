@@ -8,6 +8,8 @@ export type AgentEvent =
   | { readonly type: "turn_started"; readonly input: string }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "text_dropped" }
+  /** The model has thought before its next words or calls. */
+  | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "message"; readonly message: AssistantMessage }
   /** Tokens and US dollars of model calls, including failed calls; 0 dollars without a known price. */
   | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
@@ -24,7 +26,7 @@ export type AgentEvent =
       readonly ms: number;
     }
   /** The oldest part of the conversation is being summarised. */
-  | { readonly type: "compacting" }
+  | { readonly type: "compacting" /** A person asked for it. */; readonly isAsked: boolean }
   /** The conversation was compacted. Sizes are estimated tokens. */
   | {
       readonly type: "compacted";
@@ -33,7 +35,18 @@ export type AgentEvent =
       /** Why there is no summary of the removed part. */
       readonly noSummary?: string;
     }
-  | { readonly type: "tool_started"; readonly id: string; readonly tool: string; readonly summary: string }
+  /** A person cleared the conversation. */
+  | { readonly type: "cleared" }
+  | {
+      readonly type: "tool_started";
+      readonly id: string;
+      readonly tool: string;
+      readonly summary: string;
+      /** The path that the summary begins with, which a pane may show shorter. */
+      readonly path?: string;
+    }
+  /** A running call has printed something. `tail` is the end of its output so far. */
+  | { readonly type: "tool_output"; readonly id: string; readonly tail: string }
   | {
       readonly type: "tool_ended";
       readonly id: string;
@@ -41,6 +54,8 @@ export type AgentEvent =
       readonly content: string;
       /** Shown in a pane instead of the content. */
       readonly display?: string;
+      /** The change to a file, as the lines of a unified diff, bounded. */
+      readonly change?: readonly string[];
       readonly isError: boolean;
       readonly ms: number;
     }

@@ -11,8 +11,11 @@ export type ToolAccess =
   | { readonly kind: "command"; readonly command: string; readonly outside?: true }
   /** Reads from a host; the host is normalized as in rules. */
   | { readonly kind: "host"; readonly host: string }
-  /** Acts only on the team: allowed in every mode. `what` is checked against a rule's pattern: the type of a new agent. */
-  | { readonly kind: "team"; readonly what?: string }
+  /**
+   * Acts only on the team: allowed in every mode. `what` is checked against a rule's pattern: the type of a new agent. `cli`: it
+   * starts this third-party CLI. Our rules see only its requests, so only a rule that names it, a mode or a person allows it.
+   */
+  | { readonly kind: "team"; readonly what?: string; readonly cli?: string | undefined }
   /** Runs on an external server with unknown effect: only a rule, a mode or a person allows it. */
   | { readonly kind: "external" };
 
@@ -36,6 +39,8 @@ export interface ToolContext {
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
   readonly toolUseId: string;
+  /** Reports the end of the output of a running command. */
+  readonly onOutput?: ((tail: string) => void) | undefined;
   /** Files that this agent has read, with their mtime: for the read-before-write check. */
   readonly seenFiles: Map<string, number>;
   /** File of the agent's plan. */
@@ -58,6 +63,8 @@ export interface ToolResult {
   readonly data?: unknown;
   /** Shown in a pane instead of the content, because JSON is hard to read. */
   readonly display?: string;
+  /** The change that the call made to a file: the lines of a unified diff, for a person. */
+  readonly change?: readonly string[];
   /** Ends the turn after this call (ExitPlanMode waits for the plan approval). */
   readonly endTurn?: boolean;
 }
@@ -76,6 +83,16 @@ export interface Tool<I = unknown> {
    * @param mayRead whether the agent may read the paths of the call
    */
   knownFailure?(input: I, context: ToolContext, mayRead: boolean): ToolResult | undefined;
+  /**
+   * Returns the change that the call would make to a file, for the person who is asked: the lines of a unified diff. Changes
+   * nothing. Undefined if the input alone must show it.
+   * @param mayRead whether the agent may read the paths of the call
+   */
+  plannedChange?(
+    input: I,
+    context: Pick<ToolContext, "cwd" | "env">,
+    mayRead: boolean,
+  ): Promise<readonly string[] | undefined>;
   /** Throws only on unexpected errors. A wrong input gives a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;
   /**
@@ -89,6 +106,8 @@ export interface Tool<I = unknown> {
   readonly served?: ServerTool;
   /** A second name that the model may use. */
   readonly alias?: string;
+  /** Returns the path that the summary begins with, which the pane may show shorter. */
+  summaryPath?(input: I): string | undefined;
   /** Returns one line that the pane shows in brackets after the name. */
   summary(input: I): string;
 }

@@ -9,6 +9,8 @@ import type { SpawnOutcome, SpawnRequest } from "./backend.ts";
 
 /** Milliseconds. A cold start can take seconds on a busy machine; a start that takes longer than this hangs. */
 export const READY_TIMEOUT_MS = 30_000;
+/** The same for a start that includes a third-party program, which may draw for 20 s before it takes a message. */
+const PROGRAM_TIMEOUT_MS = 60_000;
 
 /** A program that exits before it is ready leaves at most background children; they get this many milliseconds. */
 const LEFTOVER_GRACE_MS = 500;
@@ -52,7 +54,7 @@ export async function awaitStart(
     await awaitReady(request.paths, {
       instance: request.instance,
       name: request.name,
-      timeoutMs: options.timeoutMs ?? READY_TIMEOUT_MS,
+      timeoutMs: options.timeoutMs ?? (request.awaitsProgram ? PROGRAM_TIMEOUT_MS : READY_TIMEOUT_MS),
       ...(options.extraBell === undefined ? {} : { extraBell: options.extraBell }),
       isAlive: () => livenessOf(script) !== "dead",
       ...(request.signal === undefined ? {} : { signal: request.signal }),

@@ -30,6 +30,8 @@ export interface SpawnRequest {
    * between, other processes can still find and end the agent.
    */
   readonly onPlaced?: (place: PlaceRecord) => void;
+  /** It is ready only once its third-party program runs, which may load for long. */
+  readonly awaitsProgram?: boolean;
   /** Aborts the start; without effect once the agent has announced readiness. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,4 +1,5 @@
-import { fileSize, readFrom, readTail } from "../os/files/fs.ts";
+import { readTail } from "../os/files/file-parts.ts";
+import { fileSize, readFrom } from "../os/files/fs.ts";
 import type { Screen } from "../tmux/screen.ts";
 
 /** One row and its position among all rows that its surface has shown. */
@@ -117,7 +118,7 @@ export function rowsFrom(texts: readonly string[], first: number): VisibleRow[] 
   return texts.slice(0, last + 1).map((text, i) => ({ at: first + i, text }));
 }
 
-/** Only the end of a log is read: some thousand lines. */
+/** Only the end of a log is read: a few thousand lines. */
 const TAIL_BYTES = 256 * 1024;
 
 /** Returns the last lines of a log, oldest first; undefined if the file is missing. */

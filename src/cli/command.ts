@@ -12,6 +12,8 @@ interface Declaration<A extends readonly ArgumentSpec[], O extends OptionSpecs> 
   readonly summary: string;
   readonly args: A;
   readonly options: O;
+  /** The first lines of its own help, if they are more than the summary. */
+  readonly description?: string;
   /** Two or three complete command lines. */
   readonly examples: readonly string[];
   /** Further text of the help. */
@@ -30,6 +32,7 @@ export interface Command {
   readonly summary: string;
   readonly args: readonly ArgumentSpec[];
   readonly options: OptionSpecs;
+  readonly description?: string;
   readonly examples: readonly string[];
   readonly notes?: string;
   readonly raw?: boolean;
@@ -43,6 +46,7 @@ export interface RawCall {
   readonly options: Readonly<Record<string, OptionInput>>;
   readonly io: Io;
   readonly out: Output;
+  readonly runProgram: (io: Io) => Promise<number>;
 }
 export type OptionInput = string | boolean | readonly string[] | undefined;
 
@@ -83,7 +87,11 @@ export function parseQuickly(command: Command, words: readonly string[]): Parsed
     Object.entries(specs).map(([key, spec]) => [
       longName(key),
       {
-        type: spec.value === undefined ? ("boolean" as const) : ("string" as const),
+        // A bare inline option is a switch: it takes no word after it.
+        type:
+          spec.value === undefined || (spec.inline && words.includes(`--${longName(key)}`))
+            ? ("boolean" as const)
+            : ("string" as const),
         ...(spec.short === undefined ? {} : { short: spec.short }),
         ...(spec.many ? { multiple: true } : {}),
       },
@@ -143,7 +151,7 @@ function repeatableOption(command: Command, given: ParsedLine["options"]): strin
 function takenByOption(command: Command, given: ParsedLine["options"]): string | undefined {
   for (const [key, spec] of Object.entries(command.options)) {
     const value = given[key];
-    if (spec.valueOptional && typeof value === "string")
+    if (spec.valueOptional && !spec.inline && typeof value === "string")
       return `${JSON.stringify(value)} was read as the ${spec.value} of --${longName(key)}; write the option last.`;
   }
   return undefined;

@@ -1,24 +1,30 @@
-import { type FocusOutcome, focusPane } from "../backend/tmux/focus-pane.ts";
+import { type FocusOptions, type FocusOutcome, focusPane } from "../backend/tmux/focus-pane.ts";
 import { serverAt } from "../backend/tmux/server-for.ts";
 import type { OperationContext } from "../operations/context.ts";
 import { isRecordedHidden } from "../operations/hide-pane.ts";
+import { placeOfMember } from "../operations/processes/place-of-member.ts";
 import { livenessOf } from "../os/process/identity.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config/config.ts";
-import { readPlace, readStatus } from "../team/records/read-records.ts";
+import { readStatus } from "../team/records/read-records.ts";
 import { tmuxCaller } from "../tmux/caller.ts";
 
 /**
  * Shows the pane of the first member that has one.
  * @returns the outcome; `gone` if no member has a pane
  */
-export async function focusFirstPane(ctx: OperationContext, names: readonly string[]): Promise<FocusOutcome> {
+export async function focusFirstPane(
+  ctx: OperationContext,
+  names: readonly string[],
+  options: FocusOptions = {},
+): Promise<FocusOutcome> {
   for (const name of names) {
-    const place = readPlace(ctx.ref, name);
+    const place = await placeOfMember(ctx, name);
     const outcome =
-      (await focusByBackend(ctx, place)) ?? (await focusTmuxPane(ctx, placeToFocus(ctx, name, place)));
+      (await focusByBackend(ctx, place)) ??
+      (await focusTmuxPane(ctx, placeToFocus(ctx, name, place), options));
     if (outcome !== undefined && outcome.kind !== "gone") return outcome;
   }
   return { kind: "gone" };
@@ -55,9 +61,10 @@ async function focusByBackend(
 async function focusTmuxPane(
   ctx: OperationContext,
   place: Place | undefined,
+  options: FocusOptions,
 ): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
-  return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxCaller(ctx.env));
+  return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxCaller(ctx.env), options);
 }
 
 /** Returns the members whose pane may be shown for a team, in order of preference: visible teammates, hidden ones, the lead. */

@@ -1,9 +1,11 @@
+import { resolve } from "node:path";
 import { TeamError } from "../errors.ts";
 import { ownSecrets, REDACTED, redactText } from "../os/redact.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
+import { dollarAmount, tokenAmount } from "../text/amounts.ts";
 
 /**
  * Returns a text operand: its words joined by spaces, or the text on stdin for a lone `-`.
@@ -71,12 +73,12 @@ export function amountOption(
   kind: "whole" | "any" = "any",
 ): number | undefined {
   if (value === undefined) return undefined;
-  const isAmount = kind === "whole" ? /^\d{1,15}$/.test(value) : /^\d{1,9}(\.\d{1,9})?$/.test(value);
-  if (isAmount && Number(value) > 0) return Number(value);
+  const amount = kind === "whole" ? tokenAmount(value) : dollarAmount(value);
+  if (amount !== undefined) return amount;
   throw new TeamError("INVALID_INPUT", `${option} cannot be ${JSON.stringify(value)}.`, {
     hint:
       kind === "whole"
-        ? `Give a whole number above zero: ${option} 500000`
+        ? `Give a whole number above zero: ${option} 500000, or 500k, or 1.5M`
         : `Give an amount above zero: ${option} 2.50`,
   });
 }
@@ -125,6 +127,19 @@ export function formatBytes(bytes: number): string {
 
 /** The shorthand of `--permission-mode` that Claude Code has. */
 export const BYPASS_SWITCH = { name: "dangerously-skip-permissions", value: "bypassPermissions" } as const;
+
+/** The option of a command whose agents' screens are recorded. */
+export const REC_OPTION = {
+  value: "directory",
+  valueOptional: true,
+  inline: true,
+  summary: "record the screen of each pane, as it is, with its secrets, for teams replay",
+} as const;
+
+/** Returns the absolute directory of `--rec`; `true` for the directory of the team's recordings. */
+export function recOption(value: string | true | undefined, cwd: string): string | true | undefined {
+  return typeof value === "string" ? resolve(cwd, value) : value;
+}
 
 /** The options of a command that set a budget. */
 export const BUDGET_OPTIONS = {

@@ -5,13 +5,15 @@ import {
   type VisibleRows,
 } from "../backend/visible-rows.ts";
 import type { OperationContext } from "../operations/context.ts";
+import { moveAfterRename, teamBell } from "../operations/follow-team.ts";
+import { placeOfMember } from "../operations/processes/place-of-member.ts";
 import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/process/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { type AgentExit, launchScriptOf, toAgentExit } from "../team/members/judge-liveness.ts";
+import { readForeign } from "../team/records/foreign-record.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { Bell } from "../wakeup/bell.ts";
-import { moveAfterRename, teamBell } from "./follow-team.ts";
 import type { PeekRenderer } from "./peek-renderer.ts";
 
 /** Milliseconds between two polls: a pane does not report its changes, and each poll forks tmux once. */
@@ -75,7 +77,7 @@ async function waitForNextPoll(
   return undefined;
 }
 
-/** The agent has ended: its screen will not change any more. */
+/** The agent has ended: its screen will no longer change. */
 interface ScreenEnd {
   readonly exit: AgentExit | undefined;
 }
@@ -91,7 +93,7 @@ interface ScreenReading {
 function screenReader(ctx: OperationContext, name: string): () => Promise<ScreenReading> {
   let [seen, instance]: [LastSeen, string?] = [{}];
   return async () => {
-    const place = readPlace(ctx.ref, name);
+    const place = await placeOfMember(ctx, name);
     // Read before the screen, so that the agent's last output is shown.
     const end = findEnd(ctx, name, place);
     const current = place && (await ctx.backends.of(place.backend)?.visibleRows(place));
@@ -112,6 +114,7 @@ function findEnd(
 ): ScreenEnd | undefined {
   const record = readExit(ref, name);
   if (record !== undefined && record.instance === place?.instance) return { exit: toAgentExit(record) };
-  const script = launchScriptOf(place);
+  // The pane of a foreign member may be a person's shell, which stays.
+  const script = readForeign(ref, name)?.process ?? launchScriptOf(place);
   return script !== undefined && livenessOf(script) === "dead" ? { exit: undefined } : undefined;
 }

@@ -1,13 +1,11 @@
-import { dirname, join } from "node:path";
 import { EXIT, TeamError } from "../errors.ts";
-import { readText } from "../os/files/fs.ts";
-import { didYouMean, nearestNames } from "../schema/did-you-mean.ts";
 import { COMMON_OPTIONS, type OptionSpec } from "../terminal/call.ts";
 import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
 import { report } from "../terminal/report-error.ts";
 import { longName } from "../text/terminal-text.ts";
-import { bind, type Command, type ParsedLine, parseQuickly } from "./command.ts";
+import { bind, type Command, type ParsedLine, parseQuickly, type RawCall } from "./command.ts";
+import { programVersion } from "./version.ts";
 
 interface Entry {
   /** Its heading in `teams --help`. */
@@ -18,6 +16,7 @@ interface Entry {
 /** Every command by its name; the file of a command is loaded when it is called. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   run: { group: "Teams", load: () => import("./commands/run.ts") },
+  up: { group: "Teams", load: () => import("./commands/up.ts") },
   create: { group: "Teams", load: () => import("./commands/create.ts") },
   down: { group: "Teams", load: () => import("./commands/down.ts") },
   resume: { group: "Teams", load: () => import("./commands/resume.ts") },
@@ -32,13 +31,20 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   sidebar: { group: "Teams", load: () => import("./commands/sidebar.ts") },
   attach: { group: "Teams", load: () => import("./commands/attach.ts") },
   spawn: { group: "Teammates", load: () => import("./commands/spawn.ts") },
+  adopt: { group: "Teammates", load: () => import("./commands/adopt.ts") },
+  join: { group: "Teammates", load: () => import("./commands/join.ts") },
   peek: { group: "Teammates", load: () => import("./commands/peek.ts") },
+  replay: { group: "Teammates", load: () => import("./commands/replay.ts") },
   logs: { group: "Teammates", load: () => import("./commands/logs.ts") },
+  diff: { group: "Teammates", load: () => import("./commands/diff.ts") },
+  land: { group: "Teammates", load: () => import("./commands/land.ts") },
   hide: { group: "Teammates", load: () => import("./commands/hide.ts") },
   show: { group: "Teammates", load: () => import("./commands/show.ts") },
   mode: { group: "Teammates", load: () => import("./commands/mode.ts") },
   budget: { group: "Teammates", load: () => import("./commands/budget.ts") },
   interrupt: { group: "Teammates", load: () => import("./commands/interrupt.ts") },
+  type: { group: "Teammates", load: () => import("./commands/type.ts") },
+  keys: { group: "Teammates", load: () => import("./commands/keys.ts") },
   bg: { group: "Teammates", load: () => import("./commands/bg.ts") },
   shutdown: { group: "Teammates", load: () => import("./commands/shutdown.ts") },
   kill: { group: "Teammates", load: () => import("./commands/kill.ts") },
@@ -59,8 +65,14 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   reject: { group: "Requests", load: () => import("./commands/reject.ts") },
   settings: { group: "This machine", load: () => import("./commands/settings.ts") },
   trust: { group: "This machine", load: () => import("./commands/trust.ts") },
+  completion: { group: "This machine", load: () => import("./commands/completion.ts") },
   doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
+  "cli ls": { group: "This machine", load: () => import("./commands/cli-ls.ts") },
+  mcp: { group: "This machine", load: () => import("./commands/mcp.ts") },
   agent: { group: "This machine", load: () => import("./commands/agent.ts") },
+  hook: { group: "This machine", load: () => import("./commands/hook.ts") },
+  "record-pane": { group: "This machine", load: () => import("./commands/record-pane.ts") },
+  relay: { group: "This machine", load: () => import("./commands/relay.ts") },
 };
 
 /** First words that need a second word to be a command: `task`. */
@@ -85,7 +97,11 @@ export async function runProgram(io: Io): Promise<number> {
 async function dispatch(io: Io): Promise<number> {
   const words = withCommonOptionsLast(io.argv);
   const first = words[0];
-  if (first === undefined || first === "--help" || first === "-h") return help(io, []);
+  if (first === "--help" || first === "-h") return help(io, []);
+  if (first === undefined) {
+    const options = { json: hasFlag(io.argv, "--json"), quiet: hasFlag(io.argv, "--quiet") };
+    return (await import("./help/next-steps.ts")).printNextSteps(io, options);
+  }
   if (first === "help")
     return help(
       io,
@@ -95,6 +111,9 @@ async function dispatch(io: Io): Promise<number> {
   const name = commandName(words);
   const entry = name === undefined ? undefined : COMMANDS[name];
   if (name === undefined || entry === undefined) return unknownCommand(io, words);
+  // The scripts of the shells call it at each Tab; it is in no help.
+  if (name === "completion" && /^(words|table)$/.test(words[1] ?? ""))
+    return (await import("./completion/print-words.ts")).answerShell(io, words.slice(1), COMMANDS);
   const { command } = await entry.load();
   return runCommand(command, words.slice(name.split(" ").length), io);
 }
@@ -103,7 +122,9 @@ async function dispatch(io: Io): Promise<number> {
 async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
   if (command.raw && !asksForHelp(words)) {
     const out = openOutput(io, { json: false, quiet: false, verbose: false });
-    return (await command.run({ args: {}, options: {}, io: withArgv(io, words), out })) ?? EXIT.done;
+    return (
+      (await command.run({ args: {}, options: {}, io: withArgv(io, words), out, runProgram })) ?? EXIT.done
+    );
   }
   const parsed = parseQuickly(command, words) ?? (await parseSlowly(command, words));
   if ("help" in parsed) {
@@ -116,7 +137,36 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
     quiet: options.quiet === true,
     verbose: options.verbose === true,
   });
-  return (await command.run({ args, options, io, out })) ?? EXIT.done;
+  const marked = await markOfPane(command, options, io);
+  const call = { args, options: { ...options, marked }, io, out, runProgram };
+  try {
+    return (await command.run(call)) ?? EXIT.done;
+  } catch (error) {
+    const team = await pickedTeam(error, call);
+    if (team === undefined) throw error;
+    return (await command.run({ ...call, options: { ...options, team } })) ?? EXIT.done;
+  }
+}
+
+/** Returns the team of the caller's tmux pane, for a command that may need it: an agent and a command line name their own. */
+async function markOfPane(
+  command: Command,
+  { team }: ReturnType<typeof bind>["options"],
+  { env }: Io,
+): Promise<string | undefined> {
+  if (!env.TMUX || !env.TMUX_PANE || env.TEAMS_AGENT) return undefined;
+  if (team !== undefined || command.ignoresTeamOptions) return undefined;
+  return (await import("../runtime/marked-team.ts")).markedTeam(env);
+}
+
+/** Lets a person at a terminal pick the team if the command could not decide between several. */
+async function pickedTeam(
+  error: unknown,
+  { io, out }: Pick<RawCall, "io" | "out">,
+): Promise<string | undefined> {
+  const isUndecided = error instanceof TeamError && error.details?.teams !== undefined;
+  if (!isUndecided || out.json || !io.terminal.stdin || !io.terminal.stderr) return undefined;
+  return (await import("./picking/pick-team.ts")).pickTeam(error, io);
 }
 
 /** Copies `io` with other arguments. Getters stay getters: reading the columns opens the terminal, which most commands never need. */
@@ -129,7 +179,7 @@ async function parseSlowly(
   command: Command,
   words: readonly string[],
 ): Promise<ParsedLine | { readonly help: string }> {
-  const { parseWithCommander } = await import("./help.ts");
+  const { parseWithCommander } = await import("./help/help.ts");
   return parseWithCommander(command, words);
 }
 
@@ -178,22 +228,11 @@ function hasFlag(argv: readonly string[], flag: string): boolean {
 
 async function unknownCommand(io: Io, words: readonly string[]): Promise<number> {
   const [first = "", second] = words;
-  if (first.startsWith("-")) return unknownOption(first);
   if (FAMILIES.includes(first) && (second === undefined || second === "--help" || second === "-h")) {
     return help(io, [first]);
   }
-  const typed = FAMILIES.includes(first) ? `${first} ${second}` : first;
-  const nearest = nearestNames(typed, Object.keys(COMMANDS))[0];
-  throw new TeamError("INVALID_INPUT", `There is no command ${JSON.stringify(typed)}.`, {
-    hint: `${nearest === undefined ? "" : `Did you mean \`teams ${nearest}\`? `}All commands: teams --help`,
-  });
-}
-
-function unknownOption(word: string): never {
-  const known = ["--help", "--version", ...Object.keys(COMMON_OPTIONS).map((key) => `--${longName(key)}`)];
-  throw new TeamError("INVALID_INPUT", `There is no option ${JSON.stringify(word)} before a command.`, {
-    hint: didYouMean(word, known, "A command's own options come after it: teams <command> --help"),
-  });
+  const { unknownWord } = await import("./help/unknown-word.ts");
+  throw unknownWord(words, Object.keys(COMMANDS), FAMILIES);
 }
 
 /** Prints the help of one command, of `teams task`, or of all commands. */
@@ -213,7 +252,7 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
     heading,
     commands: commands.filter(({ group }) => group === heading).map(({ command }) => command),
   }));
-  const { commandOverview } = await import("./help.ts");
+  const { commandOverview } = await import("./help/help.ts");
   const title =
     family === undefined ? "Run teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
   io.out(`${commandOverview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
@@ -221,13 +260,6 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
 }
 
 function printVersion(io: Io): number {
-  const [, script = ""] = io.program;
-  const manifest = readText(join(dirname(script), "..", "package.json"));
-  const { version } = manifest === undefined ? { version: "(unknown version)" } : parseManifest(manifest);
-  io.out(`teams ${version}\n`);
+  io.out(`teams ${programVersion(io)}\n`);
   return EXIT.done;
-}
-
-function parseManifest(text: string): { readonly version: string } {
-  return JSON.parse(text) as { readonly version: string };
 }

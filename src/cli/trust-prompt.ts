@@ -1,10 +1,11 @@
 import { systemClock } from "../os/clock.ts";
 import { describePart, unconfirmedParts } from "../settings/project-parts.ts";
-import { type LoadedSettings, loadSettings } from "../settings/settings.ts";
+import { ignoredLines, type LoadedSettings, loadSettings } from "../settings/settings.ts";
 import { OLD_RECORD, type PartOfFile, setTrust, trustDecision } from "../settings/trust.ts";
 import { teamsHome } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
-import { line } from "../terminal/output.ts";
+import { line, type Output } from "../terminal/output.ts";
+import { canAsk, pagedAnswer } from "./paged-answer.ts";
 
 const FIRST = "This directory has its own settings, which can run commands as you:\n";
 const REFUSED = "Not trusted. To trust it: teams trust\n";
@@ -17,9 +18,9 @@ const ONCE =
  * Asks the user whether to use this directory's files (protocol.md section 1, Trust): once for each repository, and again for
  * parts that have changed since. Does not ask without a terminal, or if the directory has no such files.
  */
-export async function askTrust({ io, out, options }: AnyCall): Promise<void> {
-  const isUserThere = io.terminal.stdin && io.terminal.stdout;
-  if (out.json || options.quiet || !isUserThere) return;
+export async function askTrust(call: AnyCall): Promise<void> {
+  if (!canAsk(call)) return;
+  const { io } = call;
   const { root } = teamsHome(io.env);
   const decision = trustDecision(root, io.cwd);
   if (decision === false) return;
@@ -28,10 +29,11 @@ export async function askTrust({ io, out, options }: AnyCall): Promise<void> {
   const parts = await unconfirmedParts(root, io.cwd);
   if (ignored.length === 0 && (decision === undefined || parts.length === 0)) return;
   const isNew = decision === undefined;
-  io.out(isNew ? [FIRST, ...ignored.map((entry) => line`  ${entry}\n`)].join("") : againLine(ignoredReason));
-  for (const part of parts) io.out(partLine(part));
-  io.out("Use them? Only if you trust their author. [y/N] ");
-  const answer = await io.readLine();
+  const head = isNew
+    ? [FIRST, ...ignored.map((entry) => line`  ${entry}\n`)].join("")
+    : againLine(ignoredReason);
+  const shown = `${head}${parts.map(partLine).join("")}`.trimEnd();
+  const answer = await pagedAnswer(io, shown.split("\n"), QUESTION);
   const trusted = /^y(es)?$/i.test(answer?.trim() ?? "");
   // The end of the input is not an answer.
   if (answer === undefined) return;
@@ -45,6 +47,8 @@ export async function askTrust({ io, out, options }: AnyCall): Promise<void> {
   );
 }
 
+const QUESTION = "Use them? Only if you trust their author. [y/N] ";
+
 function againLine(reason: string): string {
   return reason === OLD_RECORD ? ONCE : SINCE;
 }
@@ -54,7 +58,8 @@ export function partLine(part: PartOfFile): string {
   return line`  ${describePart(part)}\n`;
 }
 
-/** Returns the line that names an ignored part of a project's files. */
-export function ignoredLine({ ignoredReason }: Pick<LoadedSettings, "ignoredReason">, part: string): string {
-  return line`${ignoredReason.slice(0, 1).toUpperCase()}${ignoredReason.slice(1)}, so ignored: ${part}`;
+/** Prints a line for each part of the settings that is ignored. */
+export function noteIgnored(out: Pick<Output, "note">, settings: LoadedSettings): void {
+  for (const text of ignoredLines(settings))
+    out.note(line`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 }

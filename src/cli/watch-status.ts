@@ -1,5 +1,6 @@
 import { EXIT, messageOf, TeamError } from "../errors.ts";
 import type { OperationContext } from "../operations/context.ts";
+import { follow } from "../operations/follow-team.ts";
 import { resumeHint } from "../operations/resume-hint.ts";
 import { type TeamStatus, teamStatus, withProblems } from "../operations/status.ts";
 import { reconcileUnlessLed } from "../operations/supervision/reconcile.ts";
@@ -10,7 +11,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/output.ts";
 import { statusText } from "../terminal/status-text.ts";
-import { follow } from "./follow-team.ts";
+import { printableJson } from "../text/terminal-text.ts";
 import { readStuckAfterMs } from "./stuck-after.ts";
 
 interface StatusOptions {
@@ -77,7 +78,7 @@ async function watch(
     ctx.ref,
     async () => {
       const status = await currentStatus(ctx, options);
-      const picture = out.json ? JSON.stringify(status) : statusWithHint(ctx, status, out, stuckAfterMs);
+      const picture = out.json ? printableJson(status) : statusWithHint(ctx, status, out, stuckAfterMs);
       if (picture !== before)
         out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));
       before = picture;

@@ -94,7 +94,7 @@ async function guardCheck(name: string, check: () => Promise<void>): Promise<Fin
 }
 
 function uncheckedFinding(name: string, error: unknown): Finding {
-  return fail(name, `cannot be checked: ${messageOf(error)}`, "Solve that and run teams doctor again.");
+  return fail(name, `cannot be checked: ${messageOf(error)}`, "Fix that and run teams doctor again.");
 }
 
 function isConfigReadable(ref: TeamRef): boolean {

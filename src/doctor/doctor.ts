@@ -16,6 +16,7 @@ import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkInsideTmux, checkIterm2, checkTerminal } from "./terminal.ts";
 import { checkTmuxOptions } from "./tmux-options.ts";
+import { checkTmuxPath } from "./tmux-path.ts";
 
 interface DoctorOptions {
   readonly env: Env;
@@ -46,7 +47,8 @@ const TMUX_REMEDY = "Run `tmux -V` and `tmux ls` to see the problem.";
 
 /** Adds the findings about tmux's options, if tmux can be used. */
 async function withTmuxOptions(env: Env, tmux: Finding): Promise<readonly Finding[]> {
-  return tmux.level === "ok" ? [tmux, ...(await checkTmuxOptions(env))] : [tmux];
+  if (tmux.level !== "ok") return [tmux];
+  return [tmux, ...(await checkTmuxOptions(env)), ...(await checkTmuxPath(env))];
 }
 
 /** Checks everything that a team needs. */

@@ -73,7 +73,7 @@ export async function repairProblem(
       fail(
         name,
         `${problem.text}; it was not repaired: ${messageOf(error)}`,
-        "Solve that and run the command again.",
+        "Fix that and run the command again.",
       ),
     ];
   }

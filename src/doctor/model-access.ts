@@ -1,17 +1,18 @@
 import { messageOf } from "../errors.ts";
 import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
+import { parsedUrl } from "../text/parsed-url.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "model access";
 const VENDOR = "https://api.anthropic.com";
-/** Milliseconds for the request of `--online`. */
+/** Time limit in milliseconds for the request of `--online`. */
 const TIMEOUT_MS = 10_000;
 
 /** Checks whether a key is set. Sends no request. */
 export function checkModel(env: Env): Finding {
   const base = env.ANTHROPIC_BASE_URL;
-  if (base !== undefined && !URL.canParse(base)) {
+  if (base !== undefined && parsedUrl(base) === undefined) {
     return fail(
       NAME,
       `ANTHROPIC_BASE_URL is not a URL: ${base}`,

@@ -1,8 +1,13 @@
 import { HOOK_EVENTS, type HooksSetting } from "../agent/hooks/settings.ts";
+import { UNSANDBOXED_BASH } from "../agent/permissions/outside-sandbox.ts";
 import { parseRule } from "../agent/permissions/rules.ts";
+import { BUILTIN_TOOL_NAMES } from "../agent/tools/tool-names.ts";
 import { messageOf, TeamError } from "../errors.ts";
-import { type LoadedSettings, loadSettings } from "../settings/settings.ts";
+import { didYouMean, nearestNames } from "../schema/did-you-mean.ts";
+import { ignoredLines, type LoadedSettings, loadSettings } from "../settings/settings.ts";
 import { managedFile } from "../settings/settings-files.ts";
+import { TEAMS_KEYS } from "../settings/settings-schema.ts";
+import { TEAM_TOOL_NAMES } from "../team-tools/tool-names.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Checks whether the settings for a directory can be read, and which parts of them have no effect. */
@@ -29,14 +34,65 @@ export function settingsFindings(root: string, cwd: string, managed = managedFil
         "Write it as Tool or Tool(pattern): Bash(git:*).",
       ),
     ),
+    ...[...allow, ...ask, ...deny].flatMap(misspelledTool),
+    ...unknownKeys(settings),
     ...idleHooks(settings.hooks).map((text) =>
       warn("settings", text, "Use a hook of type command; see docs/permissions.md."),
     ),
-    ...settings.ignored.map((part) =>
+    ...(settings.foreign ?? []).map((file) =>
       warn(
         "settings",
-        `${settings.ignoredReason}, so ignored: ${part}`,
-        "Read it, and if you trust it: teams trust",
+        `${file} belongs to another user, so it is ignored`,
+        "Replace it with a file of your own.",
+      ),
+    ),
+    ...ignoredLines({ ...settings, foreign: [] }).map((text) =>
+      warn("settings", text, "Read it, and if you trust it: teams trust"),
+    ),
+  ];
+}
+
+const TOOLS: readonly string[] = [...BUILTIN_TOOL_NAMES, ...TEAM_TOOL_NAMES, UNSANDBOXED_BASH];
+/** Tools that only claude has, of which some resemble ours. */
+const TOOLS_OF_CLAUDE: readonly string[] = [
+  ...["BashOutput", "EnterPlanMode", "KillShell", "LS", "MultiEdit", "NotebookEdit", "NotebookRead", "Skill"],
+  ...["SlashCommand", "Task", "TodoRead", "TodoWrite", "WebSearch"],
+];
+
+/** Warns about a rule whose tool nobody has, but resembles one of ours: a denial of `Reed` denies nothing. */
+function misspelledTool(rule: string): readonly Finding[] {
+  const { tool } = parseRule(rule) ?? {};
+  if (tool === undefined || !/^[A-Za-z]+$/.test(tool)) return [];
+  if ([...TOOLS, ...TOOLS_OF_CLAUDE].some((known) => known.toLowerCase() === tool.toLowerCase())) return [];
+  const [near] = nearestNames(tool, TOOLS);
+  if (near === undefined) return [];
+  const text = `the permission rule ${JSON.stringify(rule)} has no effect: there is no tool ${tool}`;
+  return [warn("settings", text, `Did you mean ${near}?`)];
+}
+
+/** Warns about keys that have no effect: a misspelled key, and a path such as `teams.sandbox.mode` as one key. */
+function unknownKeys(settings: LoadedSettings): readonly Finding[] {
+  const { teams } = settings;
+  const misspelled = [["teams", teams] as const, ["teams.sandbox", teams.sandbox] as const].flatMap(
+    ([path, value]) =>
+      Object.keys(value)
+        .filter((key) => !TEAMS_KEYS[path].includes(key))
+        .map((key) =>
+          warn(
+            "settings",
+            `${path}.${key} has no effect: teams does not know this key`,
+            didYouMean(key, TEAMS_KEYS[path], "All keys: teams settings --schema"),
+          ),
+        ),
+  );
+  const paths = Object.keys(settings).filter((key) => key.startsWith("teams."));
+  return [
+    ...misspelled,
+    ...paths.map((key) =>
+      warn(
+        "settings",
+        `the key ${JSON.stringify(key)} has no effect: settings of teams are nested objects`,
+        'Nest it: { "teams": { "sandbox": { "mode": "auto" } } }.',
       ),
     ),
   ];

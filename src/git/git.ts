@@ -99,6 +99,7 @@ export async function git(
   if (failure === "not-found") throw new GitError(args, "git is not installed, or not on the PATH", true);
   if (failure === "timed-out")
     throw new GitError(args, `git ${args[0]} did not finish within ${TIMEOUT_MS / 60_000} minutes`);
+  if (failure === "output-limit") throw new GitError(args, `git ${args[0]} printed too much to read`);
   if (code !== 0) throw new GitError(args, stderr.trim() || `git ${args[0]} failed without an error message`);
   return stdout;
 }

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import type { Env } from "../os/env.ts";
+import { entryOf } from "../os/files/fs.ts";
 import { git } from "./git.ts";
 
 /** The uncommitted changes of a worktree. */
@@ -28,11 +30,24 @@ export function parseStatus(text: string): GitChanges {
   return { branch, changed, untracked };
 }
 
-/** Counts changed and untracked files of a worktree; ignored files do not count. @throws GitError */
+/**
+ * Counts changed and untracked files of a worktree; ignored files do not count. In submodules git would run programs of their
+ * configuration, so only their commit counts. @throws GitError
+ */
 export async function changesIn(directory: string, env: Env): Promise<GitChanges> {
-  const shown = ["--untracked-files=normal", "--ignore-submodules=none"];
+  const shown = ["--untracked-files=normal", "--ignore-submodules=dirty"];
   const words = ["status", "--porcelain=v2", "--branch", "-z", ...shown];
   return parseStatus(await git(directory, words, env));
+}
+
+/** Returns the first submodule that is checked out: git would run programs of its configuration to find its changes. */
+export async function submoduleIn(path: string, env: Env): Promise<string | undefined> {
+  const listed = await git(path, ["ls-files", "--stage", "-z"], env);
+  return listed
+    .split("\0")
+    .filter((entry) => entry.startsWith("160000 "))
+    .map((entry) => entry.slice(entry.indexOf("\t") + 1))
+    .find((name) => entryOf(join(path, name, ".git")) !== undefined);
 }
 
 /**

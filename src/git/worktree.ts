@@ -5,7 +5,8 @@ import { createTemporaryDirectory, replaceFile } from "../os/files/atomic-write.
 import { ensureDir, entryOf, isDirectory, removeTree } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { GitError, git } from "./git.ts";
-import { changesIn, commitsOnlyOn, type GitChanges } from "./status.ts";
+import { requireLinkedWorktree, requireOwnConfig } from "./own-repository.ts";
+import { changesIn, commitsOnlyOn, type GitChanges, submoduleIn } from "./status.ts";
 
 /** Default directory for worktrees: inside the repository, so that users find them and they are deleted with it. */
 const DEFAULT_DIRECTORY = ".worktrees";
@@ -74,6 +75,7 @@ async function plan(
 ): Promise<{ readonly worktree: Worktree; readonly parent: string }> {
   const { env } = request;
   const from = realPathOf(request.from);
+  requireOwnConfig(from);
   const { top, repository } = await locate(from, env);
   const head = await commitOf(top, "HEAD", env).catch(noCommit);
   const exists = (await worktreeOfBranch(top, request.branch, env)) !== undefined;
@@ -113,22 +115,30 @@ export async function unsavedIn(
   path: string,
   madeBranch: string | undefined,
   env: Env,
+  repository?: string,
 ): Promise<Unsaved | undefined> {
-  const { branch, changed, untracked } = await changesInWorktree(path, env);
+  const { branch, changed, untracked } = await changesInWorktree(path, env, repository);
+  const submodule = await submoduleIn(path, env);
+  if (submodule !== undefined)
+    throw new GitError(["status"], `it contains the submodule ${submodule}, whose changes are not counted`);
   const own = new Set([branch, madeBranch].filter((name) => name !== undefined));
   const commits = await commitsOnlyOn(path, [...own], env);
   return changed + untracked + commits === 0 ? undefined : { changed, untracked, commits };
 }
 
-/** Counts changed and untracked files of a worktree. @throws GitError also if the directory is no longer a worktree */
-export async function changesInWorktree(path: string, env: Env): Promise<GitChanges> {
-  await locateWorktree(path, env);
+/**
+ * Counts changed and untracked files of a worktree, not those of its submodules.
+ * @param repository any directory of its repository, to check that the worktree still belongs to it
+ * @throws GitError also if the directory is no longer a worktree
+ */
+export async function changesInWorktree(path: string, env: Env, repository?: string): Promise<GitChanges> {
+  await locateWorktree(path, env, repository);
   return changesIn(path, env);
 }
 
 /** Counts the commits of a detached HEAD that are on no branch, tag or remote. @throws GitError */
-export async function commitsOnNoBranch(path: string, env: Env): Promise<number> {
-  await locateWorktree(path, env);
+export async function commitsOnNoBranch(path: string, env: Env, repository?: string): Promise<number> {
+  await locateWorktree(path, env, repository);
   return commitsOnlyOn(path, [], env);
 }
 
@@ -137,8 +147,13 @@ export async function commitsOnNoBranch(path: string, env: Env): Promise<number>
  * refuses if files were changed meanwhile.
  * @throws GitError
  */
-export async function removeWorktree(path: string, madeBranch: string | undefined, env: Env): Promise<void> {
-  const { common } = await locateWorktree(path, env);
+export async function removeWorktree(
+  path: string,
+  madeBranch: string | undefined,
+  env: Env,
+  repository?: string,
+): Promise<void> {
+  const { common } = await locateWorktree(path, env, repository);
   await git(common, ["worktree", "remove", "--end-of-options", path], env);
   if (madeBranch === undefined) return;
   // unsavedIn has checked that its commits exist elsewhere. A branch that is checked out in another worktree is in use.
@@ -147,8 +162,8 @@ export async function removeWorktree(path: string, madeBranch: string | undefine
 }
 
 /** Removes a worktree with all its changes; its branch stays. @throws GitError */
-export async function discardWorktree(path: string, env: Env): Promise<void> {
-  const { common } = await locateWorktree(path, env);
+export async function discardWorktree(path: string, env: Env, repository?: string): Promise<void> {
+  const { common } = await locateWorktree(path, env, repository);
   await git(common, ["worktree", "remove", "--force", "--end-of-options", path], env);
 }
 
@@ -188,11 +203,12 @@ async function locate(directory: string, env: Env): Promise<Location> {
   return { top, common, repository: realPathOf(basename(common) === ".git" ? dirname(common) : top) };
 }
 
-/** As {@link locate}, but fails if git would treat the directory as a part of another worktree. */
-async function locateWorktree(path: string, env: Env): Promise<Location> {
+/** Like {@link locate}, but fails if git would treat the directory as a part of another worktree. */
+async function locateWorktree(path: string, env: Env, repository?: string): Promise<Location> {
+  requireLinkedWorktree(path, repository);
   const where = await locate(path, env);
   if (where.top === realPathOf(path)) return where;
-  throw new GitError(["rev-parse"], "it is not a worktree any more");
+  throw new GitError(["rev-parse"], "it is no longer a worktree");
 }
 
 async function commitOf(directory: string, name: string, env: Env): Promise<string> {

@@ -24,7 +24,8 @@ const STALE =
   /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_HOOK|TEAMS_TEAM|_)$/;
 
 /** Variables of an agent that a tmux server must not inherit: it would pass them on to every later pane of the user. */
-const AGENT_PATTERN = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
+const AGENT_PATTERN =
+  /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_HOOK)$/;
 
 /** The variable that marks a process of an agent team, and turns the team tools of a lead off (protocol.md section 6). */
 const AGENT_TEAMS_VARIABLE = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";

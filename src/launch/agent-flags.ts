@@ -19,6 +19,10 @@ export interface AgentFlags {
   readonly tools?: readonly string[];
   readonly addDirs?: readonly string[];
   readonly model?: string;
+  /** A third-party CLI works in its place, and its screen is the terminal's. */
+  readonly ownScreen?: true;
+  /** It is ready once its third-party CLI runs. */
+  readonly awaitsProgram?: true;
   /** Id of the session whose conversation to continue. */
   readonly resume?: string;
 }
@@ -39,6 +43,8 @@ export function agentArgv(flags: AgentFlags): string[] {
     ...(flags.permissionMode === "bypassPermissions"
       ? ["--dangerously-skip-permissions"]
       : one("--permission-mode", flags.permissionMode)),
+    ...(flags.ownScreen === undefined ? [] : ["--own-screen"]),
+    ...(flags.awaitsProgram === undefined ? [] : ["--awaits-program"]),
     ...list("--allowedTools", flags.allowedTools),
     ...list("--disallowedTools", flags.disallowedTools),
     ...list("--tools", flags.tools),
@@ -53,7 +59,12 @@ const ALIASES: Readonly<Record<string, string>> = {
   "--disallowed-tools": "--disallowedTools",
 };
 
-const SWITCHES = new Set(["--plan-mode-required", "--dangerously-skip-permissions"]);
+const SWITCHES = new Set([
+  "--plan-mode-required",
+  "--dangerously-skip-permissions",
+  "--own-screen",
+  "--awaits-program",
+]);
 
 const WITH_VALUE = new Set([
   "--agent-id",
@@ -115,6 +126,8 @@ function flagsOf(values: ReadonlyMap<string, readonly string[]>): AgentFlags {
     parentSessionId: last("--parent-session-id") ?? "",
     agentType: last("--agent-type") ?? "general-purpose",
     planModeRequired: values.has("--plan-mode-required"),
+    ...(values.has("--own-screen") ? { ownScreen: true as const } : {}),
+    ...(values.has("--awaits-program") ? { awaitsProgram: true as const } : {}),
     ...optional("agentColor", last("--agent-color")),
     ...optional("permissionMode", mode),
     ...optional("allowedTools", toolList(values.get("--allowedTools"))),

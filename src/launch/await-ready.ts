@@ -37,7 +37,7 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
     for (;;) {
       // Check this before the files: if the script ends in between, its exit record is already written.
       const alive = options.isAlive?.() ?? true;
-      if (readyInstance(paths) === options.instance) return "ready";
+      if (isReady(paths, options.instance)) return "ready";
       const exit = exitOf(paths, options.instance);
       if (exit !== undefined) throw endedEarly(options.name, exit);
       if (!alive) throw killedEarly(options.name);
@@ -64,8 +64,9 @@ export function interruptedStart(cause?: unknown): TeamError {
   });
 }
 
-function readyInstance(paths: AgentPaths): string | undefined {
-  return parsed(readText(paths.status), statusForm)?.instance;
+function isReady(paths: AgentPaths, instance: string): boolean {
+  const status = parsed(readText(paths.status), statusForm);
+  return status?.instance === instance && status.awaitsProgram !== true;
 }
 
 function exitOf(paths: AgentPaths, instance: string): ExitRecord | undefined {

@@ -45,8 +45,10 @@ export function launchArgv(paths: AgentPaths, instance: string, argv: readonly s
   return ["/bin/sh", paths.launchScript, "outer", instance, ...argv];
 }
 
+/** Also changes the time of the directory of all agents: a teammate that watches it writes the status line again. */
 function ringAll(fifos: readonly string[]): string {
-  return ["ring_all() {", ...fifos.map((fifo) => `  ring ${shellQuote(fifo)}`), "}"].join("\n");
+  const rings = fifos.map((fifo) => `  ring ${shellQuote(fifo)}`);
+  return ["ring_all() {", ...rings, '  touch -c "$run/.." 2>/dev/null', "}"].join("\n");
 }
 
 const BODY = String.raw`

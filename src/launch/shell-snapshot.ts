@@ -18,7 +18,7 @@ interface SnapshotOptions {
   readonly now: number;
   /** Path from {@link snapshotFile}; a new one by default. */
   readonly file?: string;
-  /** Milliseconds for the shell's start-up files; then there is no snapshot. */
+  /** Time limit in milliseconds for the shell's start-up files; then there is no snapshot. */
   readonly timeoutMs?: number;
 }
 

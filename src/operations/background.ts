@@ -5,6 +5,7 @@ import { formatProtocol } from "../protocol/messages.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { type BackgroundTask, backgroundRecord } from "../schema/status.ts";
 import { readRecordFile } from "../store/json-file.ts";
+import { memberWord } from "../team/address-words.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
 import { livenessOfAgent } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -77,7 +78,7 @@ export async function endBackgroundTask(
       task = backgroundTask(ref, agent, id);
       if (task.status !== "running") return task;
       const remaining = deadline - steadyNow();
-      if (remaining <= 0 || signal?.aborted) throw endTimeout(task, timeoutMs);
+      if (remaining <= 0 || signal?.aborted) throw endTimeout(ref, task, timeoutMs);
       await bell.wait({
         timeoutMs: Math.min(remaining, POLL_MS),
         ...(signal === undefined ? {} : { signal }),
@@ -88,12 +89,12 @@ export async function endBackgroundTask(
   }
 }
 
-function endTimeout({ agent, id }: AgentTask, timeoutMs: number): TeamError {
+function endTimeout(ref: TeamRef, { agent, id }: AgentTask, timeoutMs: number): TeamError {
   return new TeamError(
     "TIMEOUT",
     `${agent} did not end ${id} within ${timeoutMs / 1000} s; the request waits in its inbox.`,
     {
-      hint: `See what it does: teams peek ${operand(agent)}. To end it with all its work: teams kill ${operand(agent)}`,
+      hint: `See what it does: teams peek ${memberWord(ref, agent)}. To end it with all its work: teams kill ${memberWord(ref, agent)}`,
     },
   );
 }

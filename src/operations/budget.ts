@@ -1,5 +1,7 @@
 import { TeamError } from "../errors.ts";
 import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
+import type { TeamMember } from "../schema/config.ts";
+import { readMetadata } from "../schema/member-metadata.ts";
 import { readTeam } from "../team/config/config.ts";
 import { limitsOf, setLimits, spentBy, spentByTeam } from "../team/members/budget.ts";
 import { findMember } from "../team/members/members.ts";
@@ -11,24 +13,34 @@ import { type OperationContext, requireLead } from "./context.ts";
 /** Whether the price of this model is known. */
 export type IsPriced = (model: string) => boolean;
 
+/** What is known of the costs of models and CLIs. */
+export interface KnownCosts {
+  readonly isPriced: IsPriced;
+  /** Returns what a third-party CLI reports; undefined if it is no longer known. */
+  reportsOf(cli: string): readonly string[] | undefined;
+}
+
 interface BudgetReport {
   /** null for the budget of the whole team. */
   readonly name: string | null;
   readonly limits: BudgetLimits;
   readonly spent: SpentAmount;
+  /** Members whose CLI does not report its tokens, although a limit of the team counts them. */
+  readonly uncounted: readonly string[];
 }
 
 /**
  * Returns the budget of a member, or without a name of the team. Sets new limits first and wakes the members that wait for them.
  * @param limits only the changed limits; empty to read the budget
  * @param decider a model can neither set nor raise a budget, since it binds the model
- * @throws TeamError NOT_LEAD, PERMISSION_DENIED, AGENT_NOT_FOUND, INVALID_MODEL if a price is unknown; then nothing was changed
+ * @throws TeamError NOT_LEAD, PERMISSION_DENIED, AGENT_NOT_FOUND, INVALID_MODEL if a price is unknown, INVALID_INPUT if the member's
+ * CLI does not report what the limit counts; then nothing was changed
  */
 export async function budget(
   ctx: OperationContext,
   memberName: string | undefined,
   limits: BudgetLimits,
-  isPriced: IsPriced,
+  costs: KnownCosts,
   decider: "person" | "model" = "person",
 ): Promise<BudgetReport> {
   const { ref } = ctx;
@@ -44,28 +56,73 @@ export async function budget(
         },
       );
     }
-    await setLimitsAndWake(ref, name, limits, isPriced);
+    await setLimitsAndWake(ref, name, limits, costs);
   }
   const config = readTeam(ref);
   const of = name === undefined ? config : findMember(config, name);
   const spent = name === undefined ? spentByTeam(ref, config) : spentBy(ref, name);
-  return { name: name ?? null, limits: limitsOf(of) ?? {}, spent };
+  const set = limitsOf(of) ?? {};
+  const isCounted = ({ name: one }: TeamMember): boolean =>
+    reports(findMember(config, one), "tokens", costs) !== false;
+  const uncounted =
+    name !== undefined || set.maxTokens === undefined
+      ? []
+      : config.members.filter((one) => !isCounted(one)).map((one) => one.name);
+  return { name: name ?? null, limits: set, spent, uncounted };
+}
+
+/** Whether the CLI of a member reports its tokens or its cost; undefined for our own agents and unknown CLIs. */
+function reports(member: TeamMember, what: "tokens" | "cost", costs: KnownCosts): boolean | undefined {
+  // Whatever its CLI could report elsewhere: an adopted codex is only typed to.
+  if (readMetadata(member, "typed") === true) return false;
+  const cli = readMetadata(member, "cli");
+  return cli === undefined ? undefined : costs.reportsOf(cli)?.includes(what);
 }
 
 async function setLimitsAndWake(
   ref: TeamRef,
   name: string | undefined,
   limits: BudgetLimits,
-  isPriced: IsPriced,
+  costs: KnownCosts,
 ): Promise<void> {
   const bound = readTeam(ref).members.filter((member) => name === undefined || member.name === name);
-  if (limits.maxCostUsd !== undefined)
-    for (const { model } of bound) if (model !== undefined) requirePrice(model, isPriced);
+  for (const member of bound) {
+    const hasLimit = limits.maxTokens !== undefined || limits.maxCostUsd !== undefined;
+    if (hasLimit && name !== undefined && readMetadata(member, "ownInbox") === true)
+      throw unstoppable(member);
+    if (limits.maxTokens !== undefined && name !== undefined && reports(member, "tokens", costs) === false)
+      throw unreported(member, "tokens");
+    if (limits.maxCostUsd === undefined) continue;
+    const isReported = reports(member, "cost", costs);
+    if (isReported === false) throw unreported(member, "cost");
+    if (isReported === undefined && member.model !== undefined) requirePrice(member.model, costs.isPriced);
+  }
   await setLimits(ref, name, limits);
   for (const member of bound) {
     const { bell } = readStatus(ref, member.name) ?? {};
     if (bell !== undefined) ring(bell);
   }
+}
+
+function unstoppable(member: TeamMember): TeamError {
+  const what = `${readMetadata(member, "cli")} takes its messages itself, so teams cannot stop ${member.name} at a limit`;
+  return new TeamError("INVALID_INPUT", `${what}. Nothing was changed.`, {
+    hint: "Limit the team: its budget counts these tokens, and the other members pause.",
+  });
+}
+
+function unreported(member: TeamMember, what: "tokens" | "cost"): TeamError {
+  const cli = readMetadata(member, "cli");
+  if (readMetadata(member, "typed") === true) {
+    const why = `teams only types to ${member.name} and does not see what it spends, so a limit would count nothing.`;
+    return new TeamError("INVALID_INPUT", `${why} Nothing was changed.`);
+  }
+  const message = `${cli} does not report its ${what}, so a limit for ${member.name} would count nothing. Nothing was changed.`;
+  const hint =
+    what === "cost"
+      ? "Limit tokens instead: --max-tokens"
+      : `If it does report them, add that to "reports" of its entry under teams.adapters.`;
+  return new TeamError("INVALID_INPUT", message, { hint });
 }
 
 /** @throws TeamError INVALID_MODEL if the price is unknown: such a cost cannot be checked against a limit */

@@ -30,12 +30,14 @@ export interface OperationContext extends CallerPosition {
   readonly backends: Backends;
   /** Returns the agent types that apply in a directory. Without it, only the built-in types exist. */
   readonly agentTypes?: (directory: string) => Promise<AgentTypes>;
+  /** How Node starts our own program. `NODE_OPTIONS` of settings are for an agent's commands: wrong ones would end our program. */
+  readonly nodeOptions?: string | undefined;
   /** The program and leading arguments that run this command line: node and the built file. */
   readonly program: readonly string[];
 }
 
 /** @throws TeamError NOT_LEAD if a teammate tries an action that only the lead may do (protocol.md section 4). */
-export function requireLead(ctx: OperationContext, act: string): void {
+export function requireLead(ctx: Pick<OperationContext, "actor">, act: string): void {
   if (sameName(ctx.actor, LEAD_NAME)) return;
   throw new TeamError(
     "NOT_LEAD",

@@ -6,8 +6,9 @@ import { defined } from "../schema/defined.ts";
 import { changedMetadata } from "../schema/member-metadata.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { ProcessIdentity } from "../schema/process-identity.ts";
-import { createTeamFiles } from "../team/config/config.ts";
+import { createTeamFiles } from "../team/config/create-files.ts";
 import { removeAbandonedCopies } from "../team/config/task-copies.ts";
+import { castsDirectory } from "../team/records/cast-directories.ts";
 import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
 
 export interface CreateTeamInput {
@@ -24,6 +25,8 @@ export interface CreateTeamInput {
   readonly sessionId?: string;
   /** Facts that the user keeps with it. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Records the screens of its members, into this directory; `true` for the directory of the team's recordings. */
+  readonly recording?: string | true | undefined;
   /** The limits for all members together. */
   readonly budget?: BudgetLimits;
 }
@@ -53,6 +56,7 @@ export async function createTeam(
       leadProcess: input.process,
       metadata: changedMetadata(redactValue(input.metadata, ownSecrets()), {
         budget: input.budget && defined(input.budget),
+        recording: input.recording === true ? castsDirectory(home.root, sessionId) : input.recording,
       }),
       now: clock.now(),
     }),

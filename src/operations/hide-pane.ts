@@ -9,6 +9,7 @@ import { optionWords } from "../text/shell-quote.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { OperationContext } from "./context.ts";
 import { withPaneLock } from "./layout-windows.ts";
+import { adoptedBy, lastPaneOf, placeOfMember, unprovenPaneError } from "./processes/place-of-member.ts";
 import { resumeHint } from "./resume-hint.ts";
 
 /**
@@ -21,14 +22,21 @@ export async function setHidden(
   name: string,
   hidden: boolean,
 ): Promise<Exclude<MoveOutcome, "gone">> {
-  const place = readPlace(ctx.ref, name);
-  if (place?.server === undefined) throw hasNoPaneError(ctx, name);
+  if (adoptedBy(ctx, name) !== undefined) throw isPersonsPane(name);
+  const place = await placeOfMember(ctx, name);
+  if (place?.server === undefined) throw (await unprovenPaneError(ctx, name)) ?? hasNoPaneError(ctx, name);
   const server = serverAt(place.server.socket, ctx.env);
   const outcome = await withPaneLock(ctx, () => movePane(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw hasNoPaneError(ctx, name);
   await recordHidden(ctx, place.paneId ?? "", hidden && outcome !== "own-window");
   if (hidden && outcome === "moved") forgetCallerWindow(ctx, name, place);
   return outcome;
+}
+
+function isPersonsPane(name: string): TeamError {
+  return new TeamError("PERMISSION_DENIED", `${name} runs in a pane of yours, which teams does not move.`, {
+    hint: "Move it with tmux: break-pane, join-pane.",
+  });
 }
 
 /** A hidden pane no longer shares its caller's window, so its end restores no layout there. */
@@ -49,7 +57,7 @@ function recordWindow({ ref }: OperationContext, name: string, place: PlaceRecor
 
 /** Whether the team's config records a teammate's pane as hidden. */
 export function isRecordedHidden(ctx: OperationContext, name: string): boolean {
-  const pane = readPlace(ctx.ref, name)?.paneId;
+  const pane = lastPaneOf(ctx, name);
   return pane !== undefined && (readTeam(ctx.ref).hiddenPaneIds ?? []).includes(pane);
 }
 

@@ -1,13 +1,16 @@
 import { TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
+import type { TeamMember } from "../schema/config.ts";
+import { readMetadata } from "../schema/member-metadata.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, StatusRecord } from "../schema/status.ts";
+import { memberWord } from "../team/address-words.ts";
 import { readTeam } from "../team/config/config.ts";
 import { peekInbox } from "../team/inbox/inbox-file.ts";
 import { messageKey } from "../team/inbox/inbox-format.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
-import { judgeLiveness } from "../team/members/judge-liveness.ts";
+import { type AgentRecords, judgeLiveness } from "../team/members/judge-liveness.ts";
 import { findMember } from "../team/members/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -15,6 +18,7 @@ import { hasOpenRequest } from "../team/requests/requests.ts";
 import { optionWords } from "../text/shell-quote.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "./context.ts";
+import { isForeignMember } from "./processes/foreign-members.ts";
 
 /** Milliseconds to wait for the agent, which handles an interrupt at once in every state. */
 const INTERRUPT_TIMEOUT = 5_000;
@@ -23,14 +27,19 @@ const POLL_MS = 1_000;
 
 /** The states of an agent during a turn. */
 const IN_TURN: ReadonlySet<AgentState> = new Set(["running", "throttled", "needs-input"]);
+/** Of a program whose turn ends are unseen. */
+const MAY_BE_IN_TURN: AgentState = "unknown";
 
 export interface InterruptReport {
   readonly name: string;
   /**
    * `interrupted`: the turn ended, and the agent continues with its queue. `idle`: the agent was not in a turn, and nothing was
-   * sent. `asked`: the request was sent to an agent whose state is unknown here, so its effect is unknown, too.
+   * sent. `asked`: the request was sent to an agent whose state is unknown here, so its effect is unknown, too. `pressed`: a
+   * key was pressed in the pane of a program whose turns are unseen, or that reads its inbox itself.
    */
-  readonly outcome: "interrupted" | "idle" | "asked";
+  readonly outcome: "interrupted" | "idle" | "asked" | "pressed";
+  /** With `pressed`: whether a later state shows the end of the turn. A program that is only typed to does not report it. */
+  readonly endsSeen?: boolean;
 }
 
 /**
@@ -50,15 +59,15 @@ export async function interruptAgent(
   const member = findMember(readTeam(ref), memberName);
   const { name } = member;
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
+  const byKey = await interruptByKey(ctx, member, records);
+  if (byKey !== undefined) return byKey;
   const { alive, state } = judgeLiveness(member, records);
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${name} is not running, so there is nothing to interrupt.`, {
       hint: `See its state: teams status ${optionWords("--team", ref.team)}`,
     });
   }
-  // An agent that waits for the answer to a question is between turns. A permission request may come from background work.
-  const asksAtRest = records.status?.resting === true || !hasOpenRequest(ref, name, "permission");
-  const isAtRest = !IN_TURN.has(state) || (state === "needs-input" && asksAtRest);
+  const isAtRest = restsNow(ref, member, state, records.status);
   // An agent that is paused by its budget may be in a turn.
   if (alive === true && isAtRest && state !== "paused") return { name, outcome: "idle" };
   // Opened before the request is sent, so that a quick reaction is not missed.
@@ -70,17 +79,54 @@ export async function interruptAgent(
     const deadline = steadyNow() + timeoutMs;
     while (isUnread(ref, name, messageId) || isSameTurn(readStatus(ref, name), records.status)) {
       const remaining = deadline - steadyNow();
-      if (remaining <= 0 || signal?.aborted) throw interruptTimeout(name, timeoutMs);
+      if (remaining <= 0 || signal?.aborted) throw interruptTimeout(memberWord(ref, name), name, timeoutMs);
       const waited = {
         timeoutMs: Math.min(remaining, POLL_MS),
         ...(signal === undefined ? {} : { signal }),
       };
       await bell.wait(waited);
     }
-    return { name, outcome: "interrupted" };
+    // A message that could not be typed was waiting, and waits no longer.
+    const isTyped = readMetadata(member, "typed") === true && state !== "needs-input";
+    return isTyped || state === MAY_BE_IN_TURN
+      ? { name, outcome: "pressed", endsSeen: false }
+      : { name, outcome: "interrupted" };
   } finally {
     bell.close();
   }
+}
+
+/** Whether an agent is between turns, as far as it says. */
+function restsNow(
+  ref: TeamRef,
+  member: TeamMember,
+  state: AgentState,
+  status: StatusRecord | undefined,
+): boolean {
+  if (state !== "needs-input") return !IN_TURN.has(state) && state !== MAY_BE_IN_TURN;
+  if (status?.resting === true) return true;
+  // A message that cannot be typed now waits in a turn.
+  if (readMetadata(member, "typed") === true) return false;
+  // An agent that waits for the answer to a question is between turns. A permission request may come from background work.
+  return !hasOpenRequest(ref, member.name, "permission");
+}
+
+/** Interrupts a program that reads its inbox itself, in its pane. @returns undefined for teams' own agent, and without a proven pane */
+async function interruptByKey(
+  ctx: OperationContext,
+  member: TeamMember,
+  records: AgentRecords,
+): Promise<InterruptReport | undefined> {
+  const { name } = member;
+  const { status, place } = records;
+  if (isForeignMember(ctx.ref, member)) {
+    const { interruptForeign } = await import("./interrupt-foreign.ts");
+    const outcome = await interruptForeign(ctx, name);
+    return outcome === "unproven" ? undefined : { name, outcome };
+  }
+  if (status?.ownInbox !== true || judgeLiveness(member, records).alive === false) return undefined;
+  const { interruptOnScreen } = await import("./interrupt-foreign.ts");
+  return { name, outcome: await interruptOnScreen(ctx, name, status, place) };
 }
 
 function isUnread(ref: TeamRef, name: string, id: string): boolean {
@@ -92,12 +138,12 @@ function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefi
   return now !== undefined && IN_TURN.has(now.state) && now.since === before?.since;
 }
 
-function interruptTimeout(name: string, timeoutMs: number): TeamError {
+function interruptTimeout(word: string, name: string, timeoutMs: number): TeamError {
   return new TeamError(
     "TIMEOUT",
     `${name} did not react to the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,
     {
-      hint: `See what it does: teams peek ${name}. To end it: teams kill ${name}`,
+      hint: `See what it does: teams peek ${word}. To end it: teams kill ${word}`,
     },
   );
 }

@@ -1,13 +1,17 @@
 import { TeamError } from "../errors.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { readMetadata } from "../schema/member-metadata.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import { memberWord } from "../team/address-words.ts";
 import { readTeam } from "../team/config/config.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
 import { findMember } from "../team/members/members.ts";
 import { currentMode, modeToInherit, setMode } from "../team/members/permission-mode.ts";
+import { readStatus } from "../team/records/read-records.ts";
 import { type OperationContext, requireLead } from "./context.ts";
+import type { PeerAnswer } from "./peer-mode.ts";
 
 /** Ranks the modes by how much they allow without asking. */
 const MODE_RANK: Readonly<Record<PermissionMode, number>> = {
@@ -43,13 +47,22 @@ interface ModeChange {
  * the mode from the team's config.
  * @param decider a model cannot grant more than the lead's own mode
  * @param forbidden why bypassPermissions is unavailable; undefined if it is available
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED; then nothing was changed
+ * @param onPeer receives what a foreign member does with the change, which no answer confirms
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED, also for a program that does not accept modes; then nothing was changed
  */
 export async function setPermissionMode(
   ctx: OperationContext,
   agent: string,
   mode: PermissionMode,
-  { decider, forbidden }: { readonly decider: "person" | "model"; readonly forbidden: string | undefined },
+  {
+    decider,
+    forbidden,
+    onPeer,
+  }: {
+    readonly decider: "person" | "model";
+    readonly forbidden: string | undefined;
+    readonly onPeer?: (answer: PeerAnswer) => void;
+  },
 ): Promise<ModeChange> {
   requireLead(ctx, "set a permission mode");
   const config = readTeam(ctx.ref);
@@ -64,6 +77,8 @@ export async function setPermissionMode(
       "Ask the user to set it.",
     );
   }
+  const peer = await peerAnswer(ctx, config, member);
+  if (peer !== undefined) onPeer?.(peer);
   const before = modeOf(member) ?? null;
   await setMode(ctx.ref, member.name, mode);
   if (!sameName(member.name, LEAD_NAME)) {
@@ -74,6 +89,25 @@ export async function setPermissionMode(
     await sendMessage(ctx.ref, { from: LEAD_NAME, to: member.name, text });
   }
   return { name: member.name, mode, before };
+}
+
+/** Loads the code for peers only for a member without a status, which may be one, and for a CLI that reads its inbox itself. */
+async function peerAnswer(
+  ctx: OperationContext,
+  config: TeamConfig,
+  member: TeamMember,
+): Promise<PeerAnswer | undefined> {
+  if (member.name === LEAD_NAME) return undefined;
+  if (readMetadata(member, "typed") === true) {
+    throw denied(
+      `teams only types to the program of ${member.name}, which has modes of its own`,
+      `Change it there: teams attach ${memberWord(ctx.ref, member.name, ctx.env)}`,
+    );
+  }
+  const status = readStatus(ctx.ref, member.name);
+  if (status !== undefined && status.ownInbox !== true) return undefined;
+  const { answerOfPeer } = await import("./peer-mode.ts");
+  return answerOfPeer(ctx, config, member);
 }
 
 function modeOf(member: TeamMember): PermissionMode | undefined {

@@ -1,4 +1,8 @@
 import { livenessOf } from "../os/process/identity.ts";
+import { readMetadata } from "../schema/member-metadata.ts";
+import { memberWord } from "../team/address-words.ts";
+import { readTeam } from "../team/config/config.ts";
+import { lookUpMember } from "../team/members/members.ts";
 import { livenessOfAgent, readPlace } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { operand } from "../text/shell-quote.ts";
@@ -10,11 +14,28 @@ import { operand } from "../text/shell-quote.ts";
 export function resumeHint(ref: TeamRef, names: readonly string[]): string | undefined {
   const ended = names.filter((name) => livenessOfAgent(ref, name) === "dead");
   if (ended.length === 0) return undefined;
+  const lost = ended.filter((name) => hasLostProgram(ref, name));
+  const [first] = lost;
+  if (first !== undefined) {
+    const rest = resumeHint(
+      ref,
+      names.filter((name) => !lost.includes(name)),
+    );
+    const one = `The program of ${lost.join(", ")} has ended, and teams cannot start it again. To remove a member: teams kill ${memberWord(ref, first)}`;
+    return rest === undefined ? one : `${rest}\n${one}`;
+  }
   const gone = ended.filter((name) => isServerGone(ref, name));
   const isOne = ended.length === 1;
   const why = gone.length < ended.length ? "" : `, and ${isOne ? "its" : "their"} tmux server is gone`;
   const who = `${ended.join(", ")} ${isOne ? "has" : "have"} ended${why}`;
   return `${who}. To continue ${isOne ? "its conversation" : "their conversations"}: teams resume ${operand(ref.team)}`;
+}
+
+/** Whether a member was a program that a person started, and that has ended. */
+function hasLostProgram(ref: TeamRef, name: string): boolean {
+  const member = lookUpMember(readTeam(ref), name);
+  const adopted = member && readMetadata(member, "adopted");
+  return adopted !== undefined && livenessOf(adopted.process) === "dead";
 }
 
 function isServerGone(ref: TeamRef, name: string): boolean {

@@ -7,7 +7,7 @@ import type { InboxMessage } from "../schema/inbox.ts";
 import { readMetadata } from "../schema/member-metadata.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { SandboxMode } from "../schema/permission-modes.ts";
-import type { AgentState, StatusRecord } from "../schema/status.ts";
+import type { AgentState, StateSource, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import { NO_TOKENS } from "../schema/tokens.ts";
@@ -22,7 +22,9 @@ import { judgeShown } from "../team/members/judge-shown.ts";
 import { currentMode } from "../team/members/permission-mode.ts";
 import { judgeProcess, type TeamRef } from "../team/ref.ts";
 import { type Deadlock, findDeadlock } from "../team/tasks/deadlock.ts";
+import { withKnownProofs } from "../team/tasks/known-proofs.ts";
 import { withLapsedUnassigned } from "../team/tasks/lease.ts";
+import type { ListedTask } from "../team/tasks/task-proof.ts";
 import { listTasks, ownerName } from "../team/tasks/tasks.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
@@ -63,6 +65,8 @@ export interface MemberStatus {
   readonly backend: string | null;
   readonly state: AgentState;
   readonly activity: string;
+  /** When its account's limit ends, in milliseconds since the epoch; omitted if it waits for none, or the end is unknown. */
+  readonly pausedUntil?: number;
   readonly paneId: string | null;
   /** The agent's own process, not the launch script. */
   readonly pid: number | null;
@@ -82,6 +86,8 @@ export interface MemberStatus {
   /** Facts that users and other programs keep with the member. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly exit: AgentExit | null;
+  /** Present only for a foreign member, and for a CLI that reads its inbox itself: the source of its state; null if it is unknown. */
+  readonly stateFrom?: StateSource | null;
   /** Present only if git was asked; null for a member without a worktree. */
   readonly git?: WorktreeStatus | null;
 }
@@ -92,7 +98,7 @@ export interface TaskSummary {
   readonly completed: number;
   /** How many pending tasks have a blocker that is not completed. */
   readonly blocked: number;
-  readonly list: readonly Task[];
+  readonly list: readonly ListedTask[];
   /** Ids of tasks whose files cannot be read and that are missing in `list`; omitted if all can be read. */
   readonly broken?: readonly string[];
 }
@@ -110,15 +116,22 @@ export async function teamStatus(
   const config = readTeam(ctx.ref);
   const broken: string[] = [];
   const tasks = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
-  const records = await withPresence(ctx, memberRecords(ctx.ref, config));
+  const ofMembers = memberRecords(ctx.ref, config);
+  // Before the states are judged: a request is one of their sources.
+  const hasForeign = ofMembers.some(
+    ({ member, status: own }) => (own === undefined || own.ownInbox === true) && member.name !== LEAD_NAME,
+  );
+  if (hasForeign) {
+    const { openForeignRequests } = await import("./approvals/foreign-requests.ts");
+    await openForeignRequests(ctx.ref, ctx.env);
+  }
+  const records = await withPresence(ctx, ofMembers);
   const inProgress = startedTasks(tasks);
   const worktrees = git ? await readWorktrees(ctx) : undefined;
   const members = records.map((known) => ({
     ...memberStatus(ctx.ref, known, inProgress),
     ...(worktrees && { git: worktrees.get(known.member.name) ?? null }),
   }));
-  const hasForeign = records.some(({ member, status }) => status === undefined && member.name !== LEAD_NAME);
-  if (hasForeign) (await import("./approvals/foreign-requests.ts")).openForeignRequests(ctx.ref);
   const alive = isLeadAlive(ctx.ref, config);
   const limits = limitsOf(config);
   return {
@@ -127,7 +140,7 @@ export async function teamStatus(
     leadAlive: alive,
     members,
     metadata: visibleMetadata(config.metadata),
-    tasks: summarize(tasks, broken),
+    tasks: summarize(await withKnownProofs(ctx.ref, tasks), broken),
     deadlock: withStrangerFlag(
       config,
       findDeadlock(tasks, (owner) => mayWork(owner, members, alive)),
@@ -180,7 +193,7 @@ function startedTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly Task
 }
 
 /** Counts the tasks by state. The list keeps its order. */
-export function summarize(tasks: readonly Task[], broken: readonly string[] = []): TaskSummary {
+export function summarize(tasks: readonly ListedTask[], broken: readonly string[] = []): TaskSummary {
   const completed = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
   const known = new Set(tasks.map((task) => task.id));
   const isBlocked = (task: Task): boolean => task.blockedBy.some((id) => known.has(id) && !completed.has(id));
@@ -214,14 +227,15 @@ function memberStatus(
   known: MemberRecords,
   inProgress: ReadonlyMap<string, readonly Task[]>,
 ): MemberStatus {
-  const { member, status, place, presentInstances: present } = known;
+  const { member, status } = known;
   const { name } = member;
   const verdict = judgeShown(ref, member, known);
-  const hasPlace = place !== undefined && present?.has(place.instance) === true;
   const inbox = peekInbox(ref, name);
   const mail = mailCounts(ref, name, status, inbox);
   const tasks = inProgress.get(name) ?? [];
   const state = shownState(known, verdict, inbox);
+  const pausedUntil = (status ?? known.foreign)?.pausedUntil;
+  const step = verdict.activity ?? status?.activity ?? "";
   return {
     name,
     agentId: member.agentId,
@@ -232,9 +246,10 @@ function memberStatus(
     color: name === LEAD_NAME ? null : (member.color ?? null),
     backend: member.backendType ?? null,
     state,
-    activity: verdict.alive === false ? "" : shownActivity(verdict.state, status?.activity ?? "", tasks),
-    paneId: hasPlace ? (place.paneId ?? null) : (status?.paneId ?? null),
-    pid: verdict.alive === false ? null : (status?.process.pid ?? null),
+    activity: verdict.alive === false ? "" : shownActivity(verdict.state, step, tasks),
+    ...(state === "paused" && pausedUntil !== undefined && { pausedUntil }),
+    paneId: paneIdOf(known) ?? readMetadata(member, "adopted")?.pane.paneId ?? null,
+    pid: verdict.alive === false ? null : (verdict.pid ?? null),
     alive: verdict.alive,
     cwd: member.cwd,
     worktree: member.worktreePath ?? null,
@@ -243,10 +258,19 @@ function memberStatus(
     mail,
     ...usageOf(member, status),
     startedAt: status?.startedAt ?? null,
-    lastActivityAt: status?.lastActivityAt ?? null,
+    lastActivityAt: status?.lastActivityAt ?? known.foreign?.lastSignAt ?? null,
     metadata: visibleMetadata(member.metadata),
     exit: verdict.exit,
+    ...(verdict.stateFrom !== undefined && {
+      stateFrom: state === verdict.state ? verdict.stateFrom : "inbox",
+    }),
   };
+}
+
+/** Returns the pane of a member; null if it has none, or none is proven. */
+function paneIdOf({ status, place, foreign, presentInstances: present }: MemberRecords): string | null {
+  const hasPlace = place !== undefined && present?.has(place.instance) === true;
+  return (hasPlace ? place.paneId : (status?.paneId ?? foreign?.paneId)) ?? null;
 }
 
 /** A member is stopping from the shutdown request until it ends or refuses. Nothing is known of a request that a foreign member has read. */
@@ -264,7 +288,7 @@ function shownState(
 /** The states in which a member works on its task, or may do so unseen. */
 const AT_WORK: ReadonlySet<AgentState> = new Set(["running", "unknown"]);
 
-/** Returns what a member does: what its newest task in progress calls it (`activeForm`), then the step that it reports. */
+/** Returns a member's activity: the `activeForm` of its newest task in progress, then the step that it reports. */
 function shownActivity(state: AgentState, step: string, tasks: readonly Task[]): string {
   const work = AT_WORK.has(state) ? tasks.findLast(({ activeForm }) => activeForm)?.activeForm : undefined;
   return [work ?? "", step].filter((part) => part !== "").join(": ");

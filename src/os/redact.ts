@@ -53,7 +53,9 @@ function asJson(text: string): string {
 /** Escapes a text as element content and as an attribute. */
 function asXml(text: string): readonly string[] {
   const body = text.replace(/&/g, "&amp;");
-  return [body, body.replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")];
+  // Messages escape only what reads as an entity.
+  const message = text.replace(/&(?=(?:lt|gt|quot|amp);)/g, "&amp;");
+  return [message, body, body.replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")];
 }
 
 function longestFirst(values: readonly string[]): string[] {

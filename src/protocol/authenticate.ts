@@ -42,8 +42,8 @@ export function authenticProtocol(
 function isAuthentic(type: ProtocolType, from: string, reader: string): boolean {
   // The system reports an agent's end, never a member.
   if (type === "teammate_terminated" && from !== SYSTEM_NAME) return false;
-  // Also valid for the lead's own inbox: a person who leads may interrupt the lead's turn, and end its background work.
-  if (type === "interrupt_request" || type === "background_end_request") return from === LEAD_NAME;
+  // Also valid for the lead's own inbox: a person who leads may interrupt or resume the lead's turn, and end its background work.
+  if (/^(interrupt|resume|background_end)_request$/.test(type)) return from === LEAD_NAME;
   if (FROM_LEAD.has(type)) return from === LEAD_NAME && reader !== LEAD_NAME;
   return !TO_LEAD.has(type) || reader === LEAD_NAME;
 }

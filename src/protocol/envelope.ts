@@ -21,12 +21,17 @@ function formatEnvelope({ from, body, color, summary }: Envelope): string {
 }
 
 /** Characters that a reader may overlook between `<` and a name: blanks and invisible characters. */
-const GAP = "[\\s\\p{Cf}\\p{Cc}]*";
+const GAP = "[\\s\\p{Cf}\\p{Cc}\\p{Default_Ignorable_Code_Point}\\u2800]*";
 const TAG_START = new RegExp(`<(?=${GAP}/?${GAP}[\\p{L}!?_])`, "gu");
 
-/** Escapes every `<` that could begin a tag, so no text can close or open one; also `&`, so the escape is reversible. */
+/** The beginning of an entity. */
+const ENTITY_START = /&(?=(?:lt|gt|quot|amp);)/g;
+
+/**
+ * Escapes every `<` that could begin a tag, so no text can close or open one; also the `&` of an entity, so the escape is reversible.
+ */
 export function escapeBody(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(TAG_START, "&lt;");
+  return text.replace(ENTITY_START, "&amp;").replace(TAG_START, "&lt;");
 }
 
 function escapeAttribute(text: string): string {

@@ -122,6 +122,8 @@ const shapes = {
       from: textOrEmpty(),
       question: z.string(),
       choices: z.optional(z.array(z.string())),
+      default: z.optional(z.string()),
+      deadline: z.optional(z.number()),
     }),
   question_response: () =>
     z.looseObject({
@@ -151,6 +153,7 @@ const shapes = {
       taskId: z.string(),
       from: textOrEmpty(),
     }),
+  resume_request: () => z.looseObject({ type: z.literal("resume_request"), from: textOrEmpty() }),
   interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: textOrEmpty() }),
 } as const;
 
@@ -206,11 +209,25 @@ export function isCodeOnly(type: string): boolean {
 
 /**
  * Makes a text of a model or a person inert: a text that a recipient could parse as a protocol message, even of an
- * unknown type, is prefixed with `Text: `. So no text can act as code does (protocol.md section 3, S72).
+ * unknown type, is prefixed with `Text: `. So no text can act as code does (protocol.md section 3, S72). A recipient of another
+ * make may skip more than we do: a byte order mark, any blank, NULs at the end.
  */
 export function plainText(messageText: string): string {
-  return typeof parseObject(messageText)?.type === "string" ? `Text: ${messageText}` : messageText;
+  // The normal case, without the cost of the pattern below.
+  if (/^[!-z|}~]/.test(messageText)) return messageText;
+  const isProtocol = typeof parseObject(withoutBlanks(messageText))?.type === "string";
+  return isProtocol ? `Text: ${messageText}` : messageText;
 }
+
+/** Removes blanks and invisible characters everywhere, so that JSON which is valid without them is recognised. */
+function withoutBlanks(messageText: string): string {
+  blanks ??= new RegExp(BLANKS, "gu");
+  return messageText.replace(blanks, "");
+}
+
+/** A string, since compiling Unicode properties costs a cold command time; compiled at the first message. */
+const BLANKS = "[\\s\\p{Z}\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}\\u2800]+";
+let blanks: RegExp | undefined;
 
 function parseObject(messageText: string): Record<string, unknown> | undefined {
   if (!/^\s*\{/.test(messageText)) return undefined;

@@ -50,9 +50,14 @@ export interface TeamPaths {
   readonly taskCopy: string;
   /** *Ours*: the change of links that is in progress. */
   readonly linkChange: string;
+  /** *Ours*: the verify commands of tasks that a person confirmed, with their runs. */
+  readonly verifies: string;
   /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
   readonly runtime: string;
+  /** The line that a status bar shows. No agent's directory has this name: encoded names have no dot. */
+  readonly statusLine: string;
   task(id: string): string;
+  verify(id: string): string;
   inbox(agent: string): string;
   agent(agent: string): AgentPaths;
   request(id: string): { readonly request: string; readonly answer: string };
@@ -66,10 +71,22 @@ export interface AgentPaths {
   readonly exit: string;
   /** The exit record of the previous program, if it was restarted in its pane. */
   readonly crash: string;
+  /** The proven process of a foreign member. */
+  readonly foreign: string;
+  /** The last report of a hook of a member's CLI. */
+  readonly hook: string;
+  /** The last texts of its newest turns, by its hooks. */
+  readonly lastWords: string;
   /** The background tasks of its process. */
   readonly background: string;
+  /** The files that it edited last. */
+  readonly edits: string;
   /** Reports of the agent that could not be delivered yet. */
   readonly unsent: string;
+  /** The messages that a tool call returned and whose receipt its client has not shown yet. */
+  readonly handedOut: string;
+  /** The secret of its MCP server over HTTP. */
+  readonly mcpToken: string;
   readonly launchScript: string;
   /** Created to ask an agent that runs in another's process to end. */
   readonly endWanted: string;
@@ -77,6 +94,10 @@ export interface AgentPaths {
   /** `<runtime>/…/<agent>`: the directory of its FIFOs. */
   readonly runtime: string;
   readonly bell: string;
+  /** Lock of whoever types into its pane. */
+  readonly typing: string;
+  /** The FIFO into which a recorder copies the output of its pane. */
+  readonly outputCopy: string;
   readonly lifeline: string;
   /** The FIFO that reports readiness, or an early death, to the process that spawned the agent. */
   readonly ready: string;
@@ -104,9 +125,12 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     claimCursor: join(tasks, ".open-from"),
     taskCopy: join(tasks, ".copy-by"),
     linkChange: join(tasks, ".link-change"),
+    verifies: join(dir, "verify"),
     runtime: runtimeDir,
+    statusLine: join(runtimeDir, ".status-line"),
     // Not joined: a list has thousands of tasks, and normalising the path takes as long as parsing the file.
     task: (id) => `${tasks}${sep}${taskFileStem(id)}.json`,
+    verify: (id) => join(dir, "verify", `${taskFileStem(id)}.json`),
     inbox: (agent) => join(dir, "inboxes", `${agentFileName(agent)}.json`),
     // Cached: a process that watches a team asks for them a thousand times a second.
     agent: (agent) => {
@@ -134,13 +158,21 @@ function agentPaths(run: string, runtime: string): AgentPaths {
     place: join(run, "place.json"),
     exit: join(run, "exit.json"),
     crash: join(run, "crash.json"),
+    foreign: join(run, "foreign.json"),
+    hook: join(run, "hook.json"),
+    lastWords: join(run, "last-words.json"),
     background: join(run, "background.json"),
+    edits: join(run, "edits.json"),
     unsent: join(run, "unsent.json"),
+    handedOut: join(run, "handed-out.json"),
+    mcpToken: join(run, "mcp-token"),
     launchScript: join(run, "launch.sh"),
     endWanted: join(run, "end-wanted"),
     log: join(run, "output.log"),
     runtime,
     bell: join(runtime, "bell"),
+    typing: join(runtime, "typing"),
+    outputCopy: join(runtime, "copy"),
     lifeline: join(runtime, "life"),
     ready: join(runtime, "ready"),
   };
@@ -156,9 +188,14 @@ function taskFileStem(id: string): string {
   return /^[1-9][0-9]{0,14}$/.test(id) ? id : "0";
 }
 
+/** Returns the directory of all conversations. */
+export function sessionsDirectory(root: string): string {
+  return join(root, "teams-sessions");
+}
+
 /** Returns the path of a session's conversation. */
 export function transcriptPath(root: string, sessionId: string): string {
-  return join(root, "teams-sessions", `${sessionId}.jsonl`);
+  return join(sessionsDirectory(root), `${sessionId}.jsonl`);
 }
 
 /** Returns the path of a session's debug log. */

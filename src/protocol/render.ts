@@ -39,6 +39,7 @@ export function proseOf(message: ProtocolMessage): string {
       return lines(
         `Question ${message.requestId} from ${message.from}: ${message.question}`,
         message.choices?.length ? `Choices: ${message.choices.join(" | ")}` : "",
+        message.default === undefined ? "" : `Default: ${message.default}`,
         `A person answers it, if one is present. If you know the answer, send it to ${message.from} with SendMessage.`,
       );
     case "question_response":
@@ -57,6 +58,8 @@ export function proseOf(message: ProtocolMessage): string {
       return `Permission mode set to ${message.mode}.`;
     case "interrupt_request":
       return "The turn was interrupted.";
+    case "resume_request":
+      return "The pause ends now.";
     case "background_end_request":
       return `The background task ${message.taskId} is to end.`;
   }
@@ -81,6 +84,7 @@ export function shownProse(message: ProtocolMessage): string {
       return lines(
         `${message.from} asks: ${message.question}`,
         message.choices?.length ? `Choices: ${message.choices.join(" | ")}` : "",
+        message.default === undefined ? "" : `Default: ${message.default}`,
       );
     case "question_response":
       return `Answer to the question: ${message.answer}`;
@@ -196,6 +200,8 @@ function protocolHeadline(message: ProtocolMessage): string {
       return `answers: ${firstLine(message.answer)}`;
     case "interrupt_request":
       return "interrupts the turn";
+    case "resume_request":
+      return "ends the pause";
     case "background_end_request":
       return `ends the background task ${message.taskId}`;
   }

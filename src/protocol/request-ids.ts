@@ -27,6 +27,11 @@ export function isCrashId(id: string): boolean {
   return /^crash-\d+@/.test(id);
 }
 
+/** Whether a text is an id, or its beginning, in which an agent follows the sign @; after a name, a team does. */
+export function isAgentsRequestId(text: string): boolean {
+  return /^[a-z_]+-\d+@/.test(text);
+}
+
 function lowercase(bytes: Buffer, length: number): string {
   const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
   return [...bytes.subarray(0, length)].map((byte) => alphabet[byte % alphabet.length]).join("");

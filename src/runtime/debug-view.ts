@@ -35,13 +35,13 @@ export function withDebugLog<V extends WorkerView>(view: V, session: Omit<DebugL
       note("idle");
       view.idle();
     },
-    waiting(reason, by) {
+    waiting(reason, by, request) {
       note(reason);
-      view.waiting(reason, by);
+      view.waiting(reason, by, request);
     },
     permission(ask) {
       note(`permission request ${ask.id}: ${ask.tool}(${ask.summary}): ${ask.reason}`);
-      view.permission(ask);
+      return view.permission(ask);
     },
     note(text) {
       note(text);
@@ -82,7 +82,11 @@ function eventLine(event: AgentEvent): string | undefined {
     case "hook":
       return `hook ${event.event}: ${event.text}`;
     case "compacting":
-      return "the context window is nearly full: summarising the oldest part of the conversation";
+      return event.isAsked
+        ? "summarising the conversation for a person"
+        : "the context window is nearly full: summarising the oldest part of the conversation";
+    case "cleared":
+      return "conversation cleared by a person";
     case "compacted":
       return `compacted: ${event.before} to ${event.after} tokens${event.noSummary === undefined ? "" : `, without a summary: ${event.noSummary}`}`;
     case "turn_ended":

@@ -26,11 +26,12 @@ export async function operationContext(
   return {
     ...filesContext(call, open),
     env,
+    nodeOptions: io.env.NODE_OPTIONS,
     backends: openBackends(env, { minPane: settings?.teams.minPane, ...options }),
   };
 }
 
-/** As {@link operationContext} for a command that needs only files: it has no backends and loads less. */
+/** Like {@link operationContext} for a command that needs only files: it has no backends and loads less. */
 export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): OperationContext {
   const { env, cwd, program } = call.io;
   const { pane, session, serverPid } = tmuxCaller(env) ?? {};
@@ -43,7 +44,8 @@ export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): Ope
   return { home, ref, actor, ...own };
 }
 
-const NO_BACKENDS: Backends = {
+/** For a context that reads only files: no place of a member is known to exist or to be gone. */
+export const NO_BACKENDS: Backends = {
   choose: () => Promise.reject(new Error("A command without backends cannot start a member.")),
   of: () => undefined,
 };
@@ -58,7 +60,7 @@ export function refuseNesting({ io }: AnyCall, act: string): void {
 }
 
 /**
- * As {@link refuseNesting}, for a command that creates a team: the shell of a running lead must not create a second team,
+ * Like {@link refuseNesting}, for a command that creates a team: the shell of a running lead must not create a second team,
  * in which its model could have more permissions than it was given (protocol.md section 2).
  * @throws TeamError NESTED_TEAM, ALREADY_LEADING
  */

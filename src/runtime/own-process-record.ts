@@ -26,7 +26,7 @@ export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" |
   return { paneId: TMUX_PANE, server: { socket, pid: Number(pid), procStart } };
 }
 
-/** As {@link ownPane} for a teammate, plus the pane's own process: the launch script, which is the parent of this process's parent. */
+/** Like {@link ownPane} for a teammate, plus the pane's own process: the launch script, which is the parent of this process's parent. */
 export function ownPlace(env: Env): Pick<StatusRecord, "paneId" | "server" | "panePid" | "paneProcStart"> {
   const pane = ownPane(env);
   const panePid = pane.paneId === undefined ? undefined : parentOf(ownParent);

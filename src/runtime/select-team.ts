@@ -1,40 +1,59 @@
 import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
+import { ancestorEnv, type StartVariable } from "../os/process/ancestors.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
-import { listTeams, readTeam } from "../team/config/config.ts";
-import { findTeam, isCalled, teamsCalled } from "../team/config/find-team.ts";
+import { listTeams, readTeam, type TeamEntry } from "../team/config/config.ts";
+import { findTeam, isCalled } from "../team/config/find-team.ts";
+import { adoptedAddress } from "../team/members/adopted-processes.ts";
 import { findMember } from "../team/members/members.ts";
 import { type Home, movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
-import { operand, optionWords } from "../text/shell-quote.ts";
+import { operand } from "../text/shell-quote.ts";
+import { type Addressed, nearbyTeam, teamsWith } from "./nearby-team.ts";
 
 /** The options of a command that select its team and actor. */
 export interface Selection {
   readonly team?: string | undefined;
   readonly as?: string | undefined;
+  /** The team to which the caller's tmux pane belongs. */
+  readonly marked?: string | undefined;
 }
 
 /**
- * Selects the team of a command: `--team`, the `@team` of an address, the team of the agent in whose shell it runs,
- * `$TEAMS_TEAM`, else the only team that `teams` has created. Does not check that a named team exists.
- * @throws TeamError TEAM_NOT_FOUND if there is no team, INVALID_INPUT if there are several, INVALID_NAME
+ * Selects the team of a command: `--team`, the `@team` of an address, the team of the agent in whose shell it runs, that of the tmux
+ * pane, `$TEAMS_TEAM`, else the only team that `teams` has created; of several, the one that has what the command names, or the one of
+ * this directory. Does not check that a named team exists.
+ * @throws TeamError TEAM_NOT_FOUND if there is no team, INVALID_INPUT if several fit (its details name them), INVALID_NAME
  */
-function resolveTeam(home: Home, env: Env, selection: Selection, addressed?: string): TeamRef {
+function resolveTeam(home: Home, env: Env, selection: Selection, words: Addressed = {}): TeamRef {
+  const { team: addressed } = words;
   const named = selection.team;
   if (named !== undefined && addressed !== undefined && !isSameTeam(home, named, addressed)) {
     throw new TeamError("INVALID_INPUT", `--team names ${named}, but the address names ${addressed}.`, {
       hint: "Omit one of them.",
     });
   }
-  const name = named ?? addressed ?? agentIdentity(env)?.team ?? (env.TEAMS_TEAM || undefined);
-  return name === undefined ? teamRef(home, onlyTeam(home)) : findTeam(home, name);
+  const given = named ?? addressed ?? agentIdentity(env)?.team;
+  const name = given ?? markedTeam(home, selection.marked, words) ?? (env.TEAMS_TEAM || undefined);
+  return name === undefined ? teamRef(home, impliedTeam(home, env, words)) : findTeam(home, name);
+}
+
+/** Returns the team of the caller's pane, or the only team with what the command names if the pane's team lacks it. */
+function markedTeam(home: Home, marked: string | undefined, words: Addressed): string | undefined {
+  if (marked === undefined || words.name === undefined) return marked;
+  const owners = teamsWith(
+    listTeams(home).filter(({ ours }) => ours),
+    words,
+  );
+  const [only, ...more] = owners;
+  return only !== undefined && more.length === 0 ? only.team : marked;
 }
 
 function isSameTeam(home: Home, a: string, b: string): boolean {
   return teamDir(a) === teamDir(b) || findTeam(home, a).team === findTeam(home, b).team;
 }
 
-function onlyTeam(home: Home): TeamRef["team"] {
+function impliedTeam(home: Home, env: Env, words: Addressed): TeamRef["team"] {
   const all = listTeams(home);
   const ours = all.filter((entry) => entry.ours);
   const [first, second] = ours;
@@ -49,24 +68,54 @@ function onlyTeam(home: Home): TeamRef["team"] {
     });
   }
   if (second === undefined) return first.team;
-  throw new TeamError("INVALID_INPUT", `There are ${ours.length} teams, and none was selected.`, {
-    hint: `Add --team <name> or set TEAMS_TEAM: ${ours.map((entry) => entry.team).join(", ")}`,
+  const nearby = nearbyTeam(ours, env, words);
+  if ("team" in nearby) return nearby.team.team;
+  throw undecided(ours.length, nearby.among, words.name);
+}
+
+/** Makes the error for a command that may mean several teams. A person at a terminal is asked instead. */
+function undecided(count: number, among: readonly TeamEntry[], name: string | undefined): TeamError {
+  const teams = among.map(({ team }) => team);
+  const isShared = name !== undefined && teams.length < count;
+  const several = isShared ? `${teams.length} of ${count} teams have ${name}` : `There are ${count} teams`;
+  return new TeamError("INVALID_INPUT", `${several}, and none was selected.`, {
+    hint: `Add --team <name> or set TEAMS_TEAM: ${teams.join(", ")}`,
+    details: { teams },
   });
 }
 
-/** The agent in whose shell this runs: `$TEAMS_AGENT`, `name@team`. */
+/**
+ * The agent in whose shell this runs: `$TEAMS_AGENT`, `name@team`; else the member whose adopted program started this; else the
+ * agent of this root whose shell is an ancestor, so that a command that clears its environment is recognized. A command that also
+ * leaves the agent's process tree is not: only the sandbox stops it.
+ */
 export function agentIdentity(
   env: Env,
 ): { readonly name: string; readonly team: string | undefined } | undefined {
-  const address = env.TEAMS_AGENT;
+  const address = env[AGENT] || adoptedAddress(teamsHome(env).root) || addressAbove(env);
   if (!address) return undefined;
   const { name, team } = splitAddress(address);
   return { name, team };
 }
 
-/** Who decides in this shell: the person, or the model of the agent that it belongs to. */
+const AGENT = "TEAMS_AGENT";
+
+function addressAbove(env: Env): string | undefined {
+  const { root } = teamsHome(env);
+  const isOurs = (variable: StartVariable): boolean =>
+    Boolean(variable(AGENT)) &&
+    teamsHome({
+      HOME: variable("HOME"),
+      TEAMS_HOME: variable("TEAMS_HOME"),
+      CLAUDE_CONFIG_DIR: variable("CLAUDE_CONFIG_DIR"),
+    }).root === root;
+  return ancestorEnv(isOurs)?.(AGENT);
+}
+
+/** Who decides in this shell: the person, or the model of an agent, of any root, that it belongs to. */
 export function deciderOf(env: Env): "person" | "model" {
-  return agentIdentity(env) === undefined ? "person" : "model";
+  const isAgents = agentIdentity(env) !== undefined || ancestorEnv((variable) => Boolean(variable(AGENT)));
+  return isAgents ? "model" : "person";
 }
 
 /**
@@ -83,7 +132,7 @@ function resolveActor(ref: TeamRef, config: TeamConfig, env: Env, selection: Sel
     const target = isOtherTeam ? `in team ${ref.team}` : `as ${selection.as}`;
     throw new TeamError(
       "NOT_LEAD",
-      `This shell belongs to the agent ${env.TEAMS_AGENT}; it cannot act ${target}.`,
+      `This shell belongs to the agent ${own.name}@${own.team ?? ref.team}; it cannot act ${target}.`,
       {
         hint: "Omit --as and --team, or run the command in another shell.",
       },
@@ -101,7 +150,7 @@ export interface OpenTeam {
 }
 
 /** @throws TeamError TEAM_NOT_FOUND, NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT */
-export function openTeam(env: Env, selection: Selection, addressed?: string): OpenTeam {
+export function openTeam(env: Env, selection: Selection, addressed?: Addressed): OpenTeam {
   const home = teamsHome(env);
   const resolve = (): TeamRef => movableRef(resolveTeam(home, env, selection, addressed));
   const { ref, config } = readNow(resolve(), resolve);
@@ -126,7 +175,7 @@ export function openAddress(
   selection: Selection,
   address: string,
 ): OpenTeam & { readonly member: TeamMember } {
-  const opened = openTeam(env, selection, splitAddress(address).team);
+  const opened = openTeam(env, selection, splitAddress(address));
   return { ...opened, member: memberByAddress(opened.ref, opened.config, address) };
 }
 
@@ -140,77 +189,3 @@ export function memberByAddress(ref: TeamRef, config: TeamConfig, address: strin
   }
   return findMember(config, name);
 }
-
-/** An argument that may name a team or a member (`kill`, `attach`). */
-type TeamOrMember =
-  | { readonly kind: "team"; readonly open: OpenTeam }
-  | { readonly kind: "member"; readonly open: OpenTeam; readonly member: TeamMember };
-
-/**
- * Resolves an argument as a team or as a member.
- * @param word undefined for the selected team
- * @throws TeamError INVALID_INPUT if it names both; the hint says how to name each
- */
-export function resolveTarget(env: Env, selection: Selection, word: string | undefined): TeamOrMember {
-  if (word === undefined) return { kind: "team", open: openTeam(env, selection) };
-  if (selection.team !== undefined || word.includes("@")) {
-    return { kind: "member", ...splitAddressed(openAddress(env, selection, word)) };
-  }
-  const home = teamsHome(env);
-  const [team] = teamsCalled(listTeams(home), word);
-  const member = memberOfDefaultTeam(env, selection, word);
-  if (team !== undefined && member !== undefined) {
-    throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} names both a team and a member.`, {
-      hint: `The member: ${operand(`${member.member.name}@${member.open.ref.team}`)}. The team: ${optionWords("--team", team)} and no argument.`,
-    });
-  }
-  if (team !== undefined) return { kind: "team", open: openTeam(env, { ...selection, team: word }) };
-  if (member === undefined) requireKnownMember(home, word);
-  return { kind: "member", ...(member ?? splitAddressed(openAddress(env, selection, word))) };
-}
-
-/**
- * Refuses a name that no team has, so that a user with several teams is not asked to select one in vain.
- * @throws TeamError AGENT_NOT_FOUND
- */
-function requireKnownMember(home: Home, word: string): void {
-  const ours = listTeams(home).filter((entry) => entry.ours);
-  const isKnown = ours.some(({ config }) => config === undefined || hasMember(config, word));
-  if (ours.length < 2 || isKnown) return;
-  throw new TeamError(
-    "AGENT_NOT_FOUND",
-    `There is no team ${JSON.stringify(word)}, and no team has a member of that name.`,
-    {
-      hint: "List the teams with teams ls, and the members of one with teams status <team>.",
-    },
-  );
-}
-
-function hasMember({ members }: TeamConfig, word: string): boolean {
-  return members.some(({ name }) => sameName(name, word));
-}
-
-function splitAddressed(found: OpenTeam & { readonly member: TeamMember }): {
-  readonly open: OpenTeam;
-  readonly member: TeamMember;
-} {
-  const { member, ...open } = found;
-  return { open, member };
-}
-
-/** Returns the member of that name in the default team; undefined if there is no such team or member. */
-function memberOfDefaultTeam(
-  env: Env,
-  selection: Selection,
-  word: string,
-): { readonly open: OpenTeam; readonly member: TeamMember } | undefined {
-  try {
-    return splitAddressed(openAddress(env, selection, word));
-  } catch (error) {
-    // The word may still name a team.
-    if (error instanceof TeamError && NOT_FOUND_CODES.has(error.code)) return undefined;
-    throw error;
-  }
-}
-
-const NOT_FOUND_CODES: ReadonlySet<string> = new Set(["TEAM_NOT_FOUND", "AGENT_NOT_FOUND", "INVALID_INPUT"]);

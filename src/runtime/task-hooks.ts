@@ -14,13 +14,29 @@ import { recordEvent } from "../telemetry/event-log.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/output.ts";
 import type { OpenTeam } from "./select-team.ts";
+import { taskVerifier } from "./task-verifier.ts";
+
+/** Milliseconds that an MCP client is sure to wait for a tool: common clients give up after a minute. */
+const CLIENT_PATIENCE_MS = 45_000;
 
 /**
- * Returns the gate that runs hooks before a command adds or completes a task. Undefined, without parsing the settings, if no
- * settings file mentions such an event: scripts call these commands many times.
+ * Returns the gate of a command that adds or completes tasks: the user's hooks, and the verify command of a task.
  * @throws TeamError CORRUPT_FILE for invalid settings
  */
-export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | undefined> {
+export async function taskHooks(call: AnyCall, open: OpenTeam, caller?: "client"): Promise<TaskHooks> {
+  const { io, out } = call;
+  const verify = taskVerifier({
+    ref: open.ref,
+    env: io.env,
+    actor: open.actor,
+    note: (text) => out.note(line`${text}`),
+    patienceMs: caller === "client" ? CLIENT_PATIENCE_MS : undefined,
+  });
+  return { ...(await userHooks(call, open)), verify: (task) => verify(task, io.interruption()) };
+}
+
+/** Without parsing the settings, if no settings file mentions such an event: scripts call these commands many times. */
+async function userHooks(call: AnyCall, open: OpenTeam): Promise<TaskHooks | undefined> {
   const { io, out } = call;
   const { home, ref, config, actor } = open;
   const files = [userFile(home.root), ...ownProjectFiles(home.root, io.cwd), managedFile()];

@@ -42,6 +42,8 @@ const formerMember = z.looseObject({
   agentId: z.string(),
   endedAt: z.number(),
   how: z.string(),
+  /** Ours: the session id of its conversation. */
+  sessionId: z.catch(z.optional(z.string()), undefined),
   /** Ours: its worktree, which may still exist. */
   worktree: z.catch(z.optional(worktreeRecord), undefined),
 });

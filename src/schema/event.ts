@@ -13,6 +13,7 @@ export const EVENT_TYPES = [
   "permission",
   "model",
   "memory_loaded",
+  "question",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -53,6 +54,8 @@ export type EventFacts =
   | { readonly type: "member"; readonly what: "joined"; readonly backend?: string | undefined }
   /** Its start failed, and it was removed as if it had never joined. */
   | { readonly type: "member"; readonly what: "taken_back" }
+  /** Another program had dropped it from the config, and its agent registered itself again. */
+  | { readonly type: "member"; readonly what: "rejoined" }
   | { readonly type: "member"; readonly what: "ended"; readonly how: string }
   | { readonly type: "mode_changed"; readonly mode: string; readonly before: string }
   | { readonly type: "idle"; readonly reason: string }
@@ -100,6 +103,8 @@ export type EventFacts =
       /** Total number of characters. */
       readonly size: number;
       readonly skills: number;
-    };
+    }
+  /** The deadline has passed: the default is the answer. */
+  | { readonly type: "question"; readonly what: "defaulted"; readonly requestId: string };
 
 export type NewEvent = EventFacts & EventSubject;

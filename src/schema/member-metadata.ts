@@ -4,7 +4,7 @@ import { permissionMode, type TeamMember } from "./config.ts";
 import { type Ending, ending } from "./ending.ts";
 import { FORMER_NAMES_KEY, SESSION_KEY, SESSION_PATTERN } from "./names.ts";
 import { SANDBOX_MODES } from "./permission-modes.ts";
-import { processIdentity } from "./process-identity.ts";
+import { processIdentity, tmuxServerRecord } from "./process-identity.ts";
 import { startClaim } from "./start-claim.ts";
 import { type WorktreeRecord, worktreeRecord } from "./worktree.ts";
 
@@ -18,6 +18,24 @@ const promptOverrides = z.object({
 export type PromptOverrides = z.infer<typeof promptOverrides>;
 
 const killClaim = z.object({ by: processIdentity, at: z.number() });
+
+/** A program that a person started in a pane, and that became a member: where it runs, and how it is reached. */
+const adoptedProgram = z.object({
+  process: processIdentity,
+  /** The name of its command, for people. */
+  program: z.string(),
+  /** The device of its terminal. */
+  tty: z.string(),
+  pane: z.object({
+    paneId: z.string(),
+    server: tmuxServerRecord,
+    panePid: z.number(),
+    paneProcStart: z.string(),
+  }),
+  /** Codex: its thread, to which `codex queue` delivers, and its `CODEX_HOME`. */
+  thread: z.optional(z.object({ id: z.string(), home: z.optional(z.string()) })),
+});
+export type AdoptedProgram = z.infer<typeof adoptedProgram>;
 
 /** Broken entries are left out. */
 const strings = z.pipe(
@@ -59,12 +77,30 @@ const KEYS = {
   worktree: ["_worktree", worktreeRecord],
   /** Member: the only tools that it has. */
   tools: ["_tools", z.array(z.string())],
+  /** Member: patterns of the only files that it may write. */
+  writes: ["_writes", z.array(z.string())],
   /** Member: whether its commands run in the sandbox, as a person or its type set it. */
   sandbox: ["_sandbox", z.enum(SANDBOX_MODES)],
+  /** Member: the third-party CLI that works in its place, by the name of its adapter. */
+  cli: ["_cli", z.string().check(z.minLength(1))],
+  /** Member: the effort of that CLI's model. */
+  effort: ["_effort", z.string().check(z.minLength(1))],
+  /** Member: that CLI's screen is its pane. */
+  ownScreen: ["_ownScreen", z.literal(true)],
+  /** Member: that CLI reads its inbox and writes its messages itself. */
+  ownInbox: ["_ownInbox", z.literal(true)],
+  /** Member: its messages are typed into the pane of its program, whose turns and requests are unseen. */
+  typed: ["_typed", z.literal(true)],
+  /** Member: the program that a person started, and that became it. */
+  adopted: ["_adopted", adoptedProgram],
+  /** Member: that CLI's own id of its conversation. */
+  conversation: ["_conversation", z.string().check(z.minLength(1))],
   /** Member: additions to its system prompt. */
   promptOverrides: ["_systemPrompt", promptOverrides],
   /** Member: where its agent type was found, if it works in another directory. */
   typesDirectory: ["_types", z.string()],
+  /** Member or team: the directory in which screens are recorded. */
+  recording: ["_rec", z.string().check(z.minLength(1))],
   /** Member or team: limits of tokens and cost. */
   budget: ["_budget", budgetLimits],
   /** Team: what members that left it had spent. */

@@ -9,7 +9,7 @@ export const PERMISSION_MODES = [
 ] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-/** Whether an agent's commands run in the sandbox, from the weakest to the strictest. Without zod, as for permission modes. */
+/** Whether an agent's commands run in the sandbox, from the weakest to the strictest. Plain values without zod, like the permission modes. */
 export const SANDBOX_MODES = ["off", "auto", "required"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 

@@ -1,87 +1,9 @@
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  type ParseErrorCode,
-  parseTree,
-} from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
-import { nearestNames } from "./did-you-mean.ts";
+import { fieldProblem, jsonProblem, keysOf, nearestNode, unknownName } from "./json-problems.ts";
 import { withoutAlias } from "./tool-names.ts";
 import { parseInWords, pathText } from "./zod-helpers.ts";
-
-/** By error code of jsonc-parser. Its own enumeration would be another import, and its names are for programmers. */
-const JSON_PROBLEMS: Readonly<Record<ParseErrorCode, string>> = {
-  1: "a value here is neither a text in quotes nor a number, true, false or null",
-  2: "a number is invalid",
-  3: 'a field\'s name is expected, in "quotes"; perhaps there is an extra comma',
-  4: "a value is expected; perhaps there is an extra comma",
-  5: "a : is missing",
-  6: "a , is missing",
-  7: "a } is missing",
-  8: "a ] is missing",
-  9: "there is text after its end",
-  10: "comments are not allowed",
-  11: "a comment does not end",
-  12: 'a text does not end; a " is missing',
-  13: "a number does not end",
-  14: "a \\u in a text is invalid",
-  15: "a \\ in a text is followed by a character that it cannot escape",
-  16: "a text contains a line end or another control character; write \\n",
-};
-
-/** Describes a JSON syntax error in plain words. */
-function jsonProblem(code: ParseErrorCode): string {
-  return JSON_PROBLEMS[code];
-}
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  object: "an object",
-  record: "an object",
-  array: "a list",
-  string: "a text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  null: "null",
-};
-
-/**
- * Describes a problem with a field in plain words.
- * @param node the value of the field; undefined if it is missing
- * @param fields the known fields, to report an unknown one
- */
-function fieldProblem(issue: z.core.$ZodIssue, node: Node | undefined, fields: readonly string[]): string {
-  if (issue.code === "unrecognized_keys") {
-    return unknownName("field", issue.keys[0] ?? "", fields);
-  }
-  if (node === undefined) return "is missing";
-  switch (issue.code) {
-    case "invalid_type":
-      return `must be ${typeName(issue.expected)}, but is ${typeName(node.type)}`;
-    case "invalid_value":
-      return `must be ${issue.values.map(String).join(" or ")}`;
-    case "too_small":
-      return issue.origin === "string" ? "is empty" : `must be at least ${issue.minimum}`;
-    case "too_big":
-      return `must be at most ${issue.maximum}`;
-    default:
-      return issue.message;
-  }
-}
-
-/** Reports an unknown name, with the nearest known name or else all of them. */
-function unknownName(what: string, name: string, names: readonly string[]): string {
-  const [near] = nearestNames(name, names);
-  const rest = near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`;
-  return `there is no ${what} ${JSON.stringify(name)}; ${rest}`;
-}
-
-function typeName(kind: string): string {
-  return TYPE_NAMES[kind] ?? kind;
-}
 
 const toolCall = z.strictObject({
   name: z.string().check(z.minLength(1)),
@@ -164,7 +86,7 @@ interface PlaybookNames {
 export function parsePlaybook(source: string, file: string, known?: PlaybookNames): Playbook {
   const text = source.replace(/^\uFEFF/, "");
   const problems: ParseError[] = [];
-  const tree = parseTree(text, problems, { disallowComments: true, allowTrailingComma: false });
+  const tree = parsedTree(text, file, problems);
   const problem = problems[0];
   if (tree === undefined || text.trim() === "") {
     throw playbookError(text, file, text.length, "", "is not JSON: it is empty");
@@ -177,6 +99,16 @@ export function parsePlaybook(source: string, file: string, known?: PlaybookName
   if (parsed.success && wrong === undefined) return parsed.data;
   const { at = [], field = [], what = "is not a playbook" } = wrong ?? {};
   throw playbookError(text, file, nearestNode(tree, at).offset, pathText(field), what);
+}
+
+/** @throws TeamError INVALID_INPUT if it is nested so deeply that the parser overflows the stack */
+function parsedTree(text: string, file: string, problems: ParseError[]): Node | undefined {
+  try {
+    return parseTree(text, problems, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    if (error instanceof RangeError) throw playbookError(text, file, 0, "", "is nested too deeply");
+    throw error;
+  }
 }
 
 interface Problem {
@@ -228,20 +160,6 @@ function nameProblem({ agents }: Playbook, known: PlaybookNames | undefined): Pr
   if (idle === undefined) return undefined;
   const what = `has no list for ${JSON.stringify(idle)} or for "*", so there is nothing to play`;
   return { field: ["agents"], at: ["agents"], what };
-}
-
-/** Returns the node at a path, or its nearest ancestor (a missing field has no node). */
-function nearestNode(tree: Node, path: readonly PropertyKey[]): Node {
-  const keys = keysOf(path);
-  for (let depth = keys.length; depth > 0; depth -= 1) {
-    const node = findNodeAtLocation(tree, keys.slice(0, depth));
-    if (node !== undefined) return node;
-  }
-  return tree;
-}
-
-function keysOf(path: readonly PropertyKey[]): (string | number)[] {
-  return path.filter((key) => typeof key !== "symbol");
 }
 
 function playbookError(source: string, file: string, offset: number, field: string, what: string): TeamError {

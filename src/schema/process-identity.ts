@@ -11,3 +11,6 @@ export const processIdentity = z.object({
   bootId: z.optional(z.string()),
 });
 export type ProcessIdentity = z.infer<typeof processIdentity>;
+
+/** The tmux server of a pane: its socket and its process. */
+export const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });

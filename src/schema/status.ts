@@ -1,8 +1,11 @@
 import * as z from "zod/mini";
-import { processIdentity } from "./process-identity.ts";
+import { processIdentity, tmuxServerRecord } from "./process-identity.ts";
 import { NO_TOKENS } from "./tokens.ts";
 
-/** States that an agent reports (product.md); other processes determine `crashed`, `exited` and `unknown`. */
+/**
+ * States that an agent reports (product.md); other processes determine `crashed`, `exited`, `unknown`, and `failed`: the last turn of
+ * a foreign member failed.
+ */
 export const AGENT_STATES = [
   "starting",
   "running",
@@ -12,6 +15,7 @@ export const AGENT_STATES = [
   "throttled",
   "paused",
   "stopping",
+  "failed",
   "exited",
   "crashed",
   "unknown",
@@ -19,15 +23,29 @@ export const AGENT_STATES = [
 const agentState = z.enum(AGENT_STATES);
 export type AgentState = z.infer<typeof agentState>;
 
+/**
+ * The source of a member's state if its own program does not write it: its last idle `notice`, a later `message` of it, its `inbox` (the
+ * messages that it has taken or left there), an open `request`, our `interrupt`, its `process`, a `hook` of its program, or its `signal`:
+ * a bell or a notification.
+ */
+export const STATE_SOURCES = [
+  "notice",
+  "message",
+  "inbox",
+  "request",
+  "interrupt",
+  "process",
+  "hook",
+  "signal",
+] as const;
+export type StateSource = (typeof STATE_SOURCES)[number];
+
 export const tokenCount = z.object({
   input: z._default(z.number(), 0),
   output: z._default(z.number(), 0),
   cacheRead: z._default(z.number(), 0),
   cacheWrite: z._default(z.number(), 0),
 });
-/** The tmux server of a pane: its socket and its process. */
-const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
-
 /**
  * `run/<agent>/place.json`: where an agent runs. Written when it is spawned and when its pane is hidden, by other
  * processes; so it is separate from `status.json`, which only the agent writes.
@@ -87,6 +105,14 @@ export const statusRecord = z.looseObject({
   /** Lead: the clients that report the end of its teammates' tmux servers. */
   serverWatches: z.optional(z.array(serverWatchRecord)),
   state: agentState,
+  /** Its program has not started yet, so it is not ready. */
+  awaitsProgram: z.optional(z.boolean()),
+  /** The program in its pane reads the inbox and writes the messages itself; `process` starts and watches that program. */
+  ownInbox: z.optional(z.boolean()),
+  /** The version of that program; omitted if it is unknown. */
+  version: z.optional(z.string()),
+  /** With `ownInbox`, the source of the state; omitted if it is unknown. */
+  stateFrom: z.optional(z.enum(STATE_SOURCES)),
   /** It approved a shutdown, so its end is no crash; the first process that notices the end completes the shutdown. */
   agreedToStop: z.optional(z.boolean()),
   /** The lead asked it to shut down, and it has neither agreed nor refused yet. */
@@ -99,6 +125,10 @@ export const statusRecord = z.looseObject({
   taskIds: z._default(z.array(z.string()), []),
   /** Number of messages that the running turn started with. */
   inTurn: z.optional(z.number()),
+  /** Its account's limit makes it wait; it continues by itself, or when a person resumes it. */
+  limited: z.optional(z.boolean()),
+  /** When that limit ends, in milliseconds since the epoch, if the server has said it. */
+  pausedUntil: z.optional(z.number()),
   /** Its last turn was interrupted, and none has started since. */
   interrupted: z.optional(z.boolean()),
   tokens: z._default(tokenCount, NO_TOKENS),
@@ -121,6 +151,63 @@ export const exitRecord = z.looseObject({
   lastLines: z._default(z.array(z.string()), []),
 });
 export type ExitRecord = z.infer<typeof exitRecord>;
+
+/**
+ * `run/<agent>/foreign.json`: a process that was proven to be a foreign member's, and its pane. Written by the process
+ * that proves it, so that its end is known later.
+ */
+export const foreignRecord = z.looseObject({
+  /** The joining of the member that it belongs to; a later member of this name has another one. */
+  joinedAt: z.number(),
+  process: processIdentity,
+  pane: z.optional(
+    z.object({
+      paneId: z.string(),
+      server: tmuxServerRecord,
+      panePid: z.number(),
+      paneProcStart: z.string(),
+    }),
+  ),
+  /** When our interrupt ended its turn, in milliseconds since the epoch. */
+  interruptedAt: z.optional(z.number()),
+  /** The version of its program; omitted if it is unknown. */
+  version: z.optional(z.string()),
+  /** Milliseconds since the epoch. */
+  provenAt: z.number(),
+});
+export type ForeignRecord = z.infer<typeof foreignRecord>;
+
+/** Reports of the hooks of a CLI, and of our interrupt. `prompted`: a person typed a prompt into its screen. */
+export const HOOK_EVENTS = ["started", "prompted", "tool", "asking", "resting", "interrupted"] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** `run/<agent>/hook.json`: the last report of a hook of a member's CLI. */
+export const hookRecord = z.looseObject({
+  /** The start by teams that it belongs to; omitted if teams did not start the CLI. */
+  instance: z.optional(z.string()),
+  event: z.enum(HOOK_EVENTS),
+  /** Milliseconds since the epoch. */
+  at: z.number(),
+  /** The CLI's own id of its conversation, and its file. */
+  conversation: z.optional(z.string()),
+  transcript: z.optional(z.string()),
+  /** The tool that runs, or the question of its screen; redacted. */
+  detail: z.optional(z.string()),
+});
+export type HookRecord = z.infer<typeof hookRecord>;
+
+/** `run/<agent>/last-words.json`: the last texts of the newest turns, by its hooks, oldest first. */
+export const lastWordsRecord = z.looseObject({
+  turns: z.array(
+    z.looseObject({
+      /** When the turn ended, in milliseconds since the epoch. */
+      at: z.number(),
+      /** Redacted. */
+      text: z.string(),
+    }),
+  ),
+});
+export type LastWordsRecord = z.infer<typeof lastWordsRecord>;
 
 /** A command or subagent that works in the background of an agent. */
 const backgroundTask = z.object({

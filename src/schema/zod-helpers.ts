@@ -35,10 +35,21 @@ export function parseInWords<T>(schema: z.core.$ZodType<T>, value: unknown): z.c
   return z.safeParse(schema, value, { error: inWords });
 }
 
-/** Returns the path and the message of the first problem of a parse. */
-export function firstIssue(error: z.core.$ZodError): { readonly path: string; readonly message: string } {
+/** Returns the path and the message of the first problem of a parse; `keys` also names a key that should not be there. */
+export function firstIssue(error: z.core.$ZodError): {
+  readonly path: string;
+  readonly message: string;
+  readonly keys: readonly PropertyKey[];
+} {
   const issue = error.issues[0];
-  return { path: pathText(issue?.path ?? []), message: issue?.message ?? error.message };
+  const path = issue?.path ?? [];
+  const unknown = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  return {
+    path: pathText(path),
+    // Of a key, the inner problem says which ones are allowed.
+    message: (issue?.code === "invalid_key" ? issue.issues[0]?.message : issue?.message) ?? error.message,
+    keys: [...path, ...unknown],
+  };
 }
 
 /** Formats a path in a value: `agents.ada[0].say`. */
@@ -46,4 +57,25 @@ export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part, i) => (typeof part === "number" ? `[${part}]` : i > 0 ? `.${String(part)}` : String(part)))
     .join("");
+}
+
+/**
+ * Returns a parsed value with the keys in the order of the original, and added ones at the end: a schema returns its own order, and
+ * a rewrite keeps that of another program.
+ */
+export function inOrderOf<T>(original: unknown, parsed: T): T {
+  if (!isNested(original) || !isNested(parsed)) return parsed;
+  if (Array.isArray(original) || Array.isArray(parsed)) {
+    const isSame = Array.isArray(original) && Array.isArray(parsed) && original.length === parsed.length;
+    return isSame ? (parsed.map((one, at) => inOrderOf(original[at], one)) as T) : parsed;
+  }
+  const keys = new Set([
+    ...Object.keys(original).filter((key) => Object.hasOwn(parsed, key)),
+    ...Object.keys(parsed),
+  ]);
+  return Object.fromEntries([...keys].map((key) => [key, inOrderOf(original[key], parsed[key])])) as T;
+}
+
+function isNested(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }

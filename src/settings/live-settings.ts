@@ -1,6 +1,6 @@
 import { messageOf, systemCode } from "../errors.ts";
 import { versionOf } from "../os/files/fs.ts";
-import { type LoadedSettings, loadSettings } from "./settings.ts";
+import { ignoredLines, type LoadedSettings, loadSettings } from "./settings.ts";
 import { managedFile, projectFiles, userFile } from "./settings-files.ts";
 import { trustPath } from "./trust.ts";
 
@@ -22,13 +22,13 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   let marks = currentMarks();
   let settings = loadSettings(root, cwd);
   const { hooks } = settings;
-  const told = new Set(settings.ignored);
+  const told = new Set(ignoredLines(settings));
   let toldHooks = JSON.stringify(hooks);
   /** Keeps the hooks of the start, and says once what does not apply. */
   const accept = (next: LoadedSettings): LoadedSettings => {
-    for (const part of next.ignored.filter((one) => !told.has(one)))
-      warn(`${next.ignoredReason}, so ignored: ${part}`);
-    for (const part of next.ignored) told.add(part);
+    const lines = ignoredLines(next);
+    for (const line of lines.filter((one) => !told.has(one))) warn(line);
+    for (const line of lines) told.add(line);
     const current = JSON.stringify(next.hooks);
     if (current !== toldHooks && current !== JSON.stringify(hooks))
       warn("the hooks have changed: this agent keeps its own until it is started again");

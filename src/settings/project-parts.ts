@@ -5,6 +5,7 @@ import { isSystemError, TeamError } from "../errors.ts";
 import { entryOf } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { redactValue, secretsOf } from "../os/redact.ts";
+import { lineOfError } from "./json-place.ts";
 import { readServers, serverPart } from "./mcp-servers.ts";
 import {
   BYPASS_FORBIDDEN,
@@ -24,7 +25,9 @@ export function readRaw(file: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
+    const line = lineOfError(text);
+    const where = line === undefined ? "" : ` (line ${line})`;
+    throw new TeamError("CORRUPT_FILE", `${file} is not JSON${where}.`, {
       hint: "Correct it (often a comma is missing or too many); the file was not changed.",
       cause,
     });
@@ -158,7 +161,7 @@ const MAX_SHOWN = 2_000;
 
 /** Describes a part for a person who decides about it, in one line. A shortened value ends in `…`; secrets are masked. */
 export function describePart({ file, label, key, value }: PartOfFile): string {
-  if (key === "file") return `${file}: ${label}, ${String(value).split("\n").length} lines`;
+  if (key === "file") return `${file}: ${label}, ${describeFile(String(value))}`;
   const variables = label === "env" ? { [key]: value } : isObject(value) ? value.env : undefined;
   const texts = Object.entries(isObject(variables) ? variables : {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
@@ -166,4 +169,16 @@ export function describePart({ file, label, key, value }: PartOfFile): string {
   const text = JSON.stringify(redactValue(value, secretsOf(Object.fromEntries(texts)))) ?? "";
   const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
   return `${file}: ${key}: ${shown}`;
+}
+
+/** Names what the front matter of an agent or skill sets (permission mode, tools, model, …), and how long the file is. */
+function describeFile(text: string): string {
+  const [, head = ""] = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
+  const rows = head
+    .split(/\r?\n/)
+    .filter((row) => row.trim() !== "" && !/^(name|description|color)\s*:/.test(row));
+  const set = rows.map((row) => row.trim()).join("; ");
+  const shown = set.length > MAX_SHOWN ? `${set.slice(0, MAX_SHOWN)}…` : set;
+  const count = text.replace(/\n$/, "").split("\n").length;
+  return `${count} lines${shown === "" ? "" : `, with ${shown}`}`;
 }

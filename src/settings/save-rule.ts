@@ -6,7 +6,7 @@ import type { RuleDestination } from "../protocol/permission-messages.ts";
 import { settingsPlace } from "./project-parts.ts";
 import { parseSettingsFile } from "./settings.ts";
 import { localFile, readSettingsText, type SettingsScope, userFile } from "./settings-files.ts";
-import { confirmWritten, trustDecision } from "./trust.ts";
+import { confirmAdded, trustDecision } from "./trust.ts";
 
 const DESTINATION: Readonly<Record<SettingsScope, RuleDestination>> = {
   user: "userSettings",
@@ -23,7 +23,7 @@ export interface RuleChange {
   readonly destination: RuleDestination;
   /**
    * Adds the rules that the file does not have yet.
-   * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT for the record of trust; then the file has the rules, which need confirmation
+   * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT for the record of trust; then the file is unchanged
    */
   save(): Promise<void>;
 }
@@ -54,18 +54,20 @@ export function prepareRuleChange(
     directory: where === "user" ? undefined : cwd,
     destination: DESTINATION[where],
     save: async () => {
+      if (where !== "user" && decider === "person") {
+        // Before the file is written: running agents report an unconfirmed rule as ignored.
+        const label = "permissions.allow";
+        const place = settingsPlace(file);
+        await confirmAdded(
+          root,
+          cwd,
+          rules.map((value) => ({ file: place, label, key: label, value })),
+        );
+      }
       const text = readSettingsText(file) ?? "{}\n";
       const existing = parseSettingsFile(file).permissions.allow;
       const next = rules.filter((rule) => !existing.includes(rule)).reduce(addRule, text);
       if (next !== text) writeUserFile(file, next);
-      if (where === "user" || decider === "model") return;
-      const label = "permissions.allow";
-      const place = settingsPlace(file);
-      await confirmWritten(
-        root,
-        cwd,
-        rules.map((value) => ({ file: place, label, key: label, value })),
-      );
     },
   };
 }

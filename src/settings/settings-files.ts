@@ -3,7 +3,8 @@ import type { TypeFiles } from "../agent/prompts/agent-type-files.ts";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { inMainWorktree } from "../git/repository.ts";
 import { platform } from "../os/env.ts";
-import { entryOf, listDir, readText } from "../os/files/fs.ts";
+import { ownUid } from "../os/files/app-directories.ts";
+import { entryOf, listDir, ownerOf, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { pathStat } from "../os/files/user-files.ts";
 
@@ -69,6 +70,17 @@ export function readSettingsText(file: string): string | undefined {
   throw new TeamError("CORRUPT_FILE", `${file} is not a settings file.`, {
     hint: "Replace it with a regular file, or remove it.",
   });
+}
+
+/** Whether a settings file, links followed, belongs to a user who is neither this one nor root: its hooks would run as this user. */
+export function isForeign(file: string): boolean {
+  try {
+    const owner = ownerOf(file) ?? ownUid();
+    return owner !== 0 && owner !== ownUid();
+  } catch (error) {
+    if (isSystemError(error)) throw fileAccessError(file, "read", error);
+    throw error;
+  }
 }
 
 /** The files of a project's agent types, trusted or not. */

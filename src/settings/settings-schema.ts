@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
+import { adapterSchema } from "../adapter/adapter-schema.ts";
 import { hooksSetting } from "../agent/hooks/settings.ts";
 import { sandboxSetting } from "../agent/sandbox/settings.ts";
 import { permissionMode } from "../schema/config.ts";
+
+const ADAPTER_ID = "a name may have lower-case letters, digits and -, and begins with a letter or a digit";
 
 /** Describes a key, for `teams settings --schema`. */
 const describe = z.describe;
@@ -39,6 +42,9 @@ const price = z.looseObject({
 
 const nonEmptyText = z.string().check(z.minLength(1));
 
+/** A shell command, or words to run without a shell. */
+const programWords = z.union([nonEmptyText, z.array(nonEmptyText).check(z.minLength(1))]);
+
 const teamsSettings = z.looseObject({
   worktreeDir: z
     .optional(nonEmptyText)
@@ -48,6 +54,9 @@ const teamsSettings = z.looseObject({
   worktreeSetup: z
     .optional(nonEmptyText)
     .check(describe("Shell command that runs in each new worktree before its teammate starts")),
+  verify: z
+    .optional(nonEmptyText)
+    .check(describe("Shell command that must succeed in a teammate's worktree before its work lands")),
   hooks: z.prefault(
     z.looseObject({
       maxContinuations: z
@@ -65,12 +74,18 @@ const teamsSettings = z.looseObject({
     ),
   models: z._default(z.record(z.string(), z.string()), {}).check(describe("Short names of models")),
   notify: z
-    .optional(z.union([nonEmptyText, z.array(nonEmptyText).check(z.minLength(1))]))
+    .optional(z.union([programWords, z.looseObject({ program: programWords })]))
     .check(
       describe(
-        "Program that runs when something waits for you: a shell command, or a list of words to run without a shell",
+        "Program that runs when something waits for you: a shell command, or a list of words to run without a shell; in an object as `program`, one that stays and answers",
       ),
     ),
+  autoResume: z
+    ._default(z.boolean(), true)
+    .check(describe("Whether agents continue by themselves when their account's limit ends")),
+  fallback: z
+    ._default(z.array(nonEmptyText), [])
+    .check(describe("Models that agents use, the first possible one, while their own model's limit lasts")),
   stuckAfter: z
     ._default(z.number().check(z.positive()), 600)
     .check(describe("Seconds without activity after which a running agent is shown as stuck")),
@@ -78,8 +93,8 @@ const teamsSettings = z.looseObject({
     ._default(z.boolean(), false)
     .check(describe("Whether to record panes; not supported in this version")),
   adapters: z
-    ._default(z.record(z.string(), z.looseObject({})), {})
-    .check(describe("Other programs as agents, by name; not supported in this version")),
+    ._default(z.record(z.string().check(z.regex(/^[a-z0-9][a-z0-9-]*$/, ADAPTER_ID)), adapterSchema), {})
+    .check(describe("Third-party CLIs that can be teammates, by their name in --cli")),
   minPane: z.prefault(
     z.looseObject({
       columns: z
@@ -96,7 +111,7 @@ const teamsSettings = z.looseObject({
     .check(describe("Variables with secrets that agents' commands may read")),
   sandbox: z
     .prefault(sandboxSetting, {})
-    .check(describe("Walls around agents' commands, a project's hooks and MCP servers")),
+    .check(describe("Sandbox for agents' commands, a project's hooks and MCP servers")),
 });
 
 /** The keys of `settings.json` that teams uses; keys of other programs are kept. */
@@ -116,6 +131,12 @@ export const settingsSchema = z.looseObject({
   teams: z.prefault(teamsSettings, {}).check(describe("Settings that only teams uses")),
 });
 export type Settings = z.infer<typeof settingsSchema>;
+
+/** The known keys of the objects in which only keys of teams make sense, by their path. */
+export const TEAMS_KEYS: Readonly<Record<"teams" | "teams.sandbox", readonly string[]>> = {
+  teams: Object.keys(teamsSettings.shape),
+  "teams.sandbox": Object.keys(sandboxSetting.shape),
+};
 
 /** Returns the JSON Schema of the settings file, with each key's description and default. */
 export function settingsJsonSchema(): object {

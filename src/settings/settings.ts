@@ -11,6 +11,7 @@ import type { Env } from "../os/env.ts";
 import { addSecrets } from "../os/redact.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
+import { lineOfField } from "./json-place.ts";
 import {
   ignoredKeys,
   ignoredParts,
@@ -22,7 +23,13 @@ import {
   settingsPlace,
 } from "./project-parts.ts";
 import { BYPASS_FORBIDDEN, filterSettings, forbidsBypass, isObject, type Raw } from "./setting-parts.ts";
-import { existingProjectFiles, managedFile, userFile } from "./settings-files.ts";
+import {
+  existingProjectFiles,
+  isForeign,
+  managedFile,
+  readSettingsText,
+  userFile,
+} from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 import { confirmationsIn } from "./trust.ts";
 
@@ -33,21 +40,39 @@ export interface LoadedSettings extends Settings {
   readonly ignored: readonly string[];
   /** Why they are ignored, as the beginning of a line. */
   readonly ignoredReason: string;
+  /** The user's or the administrator's settings file, if it belongs to another user and is ignored. */
+  readonly foreign?: readonly string[];
+}
+
+/** Returns a line for everything that is ignored, as `not trusted, so ignored: /repo/.claude/settings.json: env`. */
+export function ignoredLines({
+  ignored,
+  ignoredReason,
+  foreign,
+}: Pick<LoadedSettings, "ignored" | "ignoredReason" | "foreign">): string[] {
+  return [
+    ...(foreign ?? []).map((file) => `it belongs to another user, so ignored: ${file}`),
+    ...ignored.map((part) => `${ignoredReason}, so ignored: ${part}`),
+  ];
 }
 
 /**
  * Loads the user's settings, then those of a trusted project, then managed ones; later files win. Of an untrusted project,
  * and of what has changed since the user trusted it, only restrictions apply: deny and ask rules, and forbidding
- * bypassPermissions (protocol.md section 1, Trust).
+ * bypassPermissions (protocol.md section 1, Trust). The user's file is ignored if another user owns it, except root.
  * @throws TeamError CORRUPT_FILE for an invalid file that applies in full
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
   const { layers: project, ...ignored } = projectLayers(root, cwd);
-  const [user, administrator] = [readLayer(userFile(root)), readLayer(managed)];
+  const foreign = [userFile(root), managed].filter(isForeign);
+  const [user = {}, administrator = {}] = [userFile(root), managed].map((file) =>
+    foreign.includes(file) ? {} : readLayer(file),
+  );
   const withProject = project.reduce((below, layer) => merge(below, layer(below), true), user);
   const settings = parseSettings(root, merge(withProject, administrator, false));
   addSecrets(settings.env);
-  return { ...settings, own: parseSettings(root, merge(user, administrator, false)), ...ignored };
+  const own = parseSettings(root, merge(user, administrator, false));
+  return { ...settings, own, ...ignored, ...(foreign.length > 0 && { foreign }) };
 }
 
 /** Returns a layer of a project, given the settings below it: a sandbox that is not confirmed can only narrow those. */
@@ -96,7 +121,7 @@ function sandboxOf(raw: Raw): Raw {
 
 /** Parses a single settings file, with defaults for missing keys. @throws TeamError CORRUPT_FILE */
 export function parseSettingsFile(file: string): Settings {
-  return parseSettings(file, readRaw(file) ?? {});
+  return parseSettings(file, readRaw(file) ?? {}, true);
 }
 
 /** Returns the setting or variable that forbids `bypassPermissions`, if any. Any source that forbids it wins (protocol.md section 7). */
@@ -127,17 +152,20 @@ export function worktreeSettings({ teams }: Settings): WorktreeSettings {
 function readLayer(file: string): Raw {
   const raw = readRaw(file);
   if (raw === undefined) return {};
-  parseSettings(file, raw);
+  parseSettings(file, raw, true);
   return raw as Raw;
 }
 
-function parseSettings(file: string, raw: unknown): Settings {
+/** @param isFile whether the settings are those of one file, so that its line can be named */
+function parseSettings(file: string, raw: unknown, isFile = false): Settings {
   const parsed = parseInWords(settingsSchema, raw);
   if (parsed.success) return parsed.data;
-  const { path, message } = firstIssue(parsed.error);
-  throw new TeamError("CORRUPT_FILE", `${file}: ${path === "" ? "the file" : path}: ${message}.`, {
+  const { path, message, keys } = firstIssue(parsed.error);
+  const line = isFile ? lineOfField(readSettingsText(file) ?? "", keys) : undefined;
+  const place = line === undefined ? file : `${file}:${line}`;
+  throw new TeamError("CORRUPT_FILE", `${place}: ${path === "" ? "the file" : path}: ${message}.`, {
     hint: `Correct this setting; the file was not changed.`,
-    details: { file, field: path },
+    details: { file, field: path, ...(line === undefined ? {} : { line }) },
   });
 }
 

@@ -135,10 +135,10 @@ export async function setTrust(
 }
 
 /**
- * Adds parts that a person has just written to what is confirmed. Does nothing in a directory that is not trusted.
+ * Confirms parts that a person is about to add to a file. Does nothing in a directory that is not trusted.
  * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT; nothing was changed
  */
-export async function confirmWritten(
+export async function confirmAdded(
   root: string,
   directory: string,
   parts: readonly PartOfFile[],

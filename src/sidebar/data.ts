@@ -2,6 +2,7 @@ import type { Approval } from "../operations/approvals/approvals.ts";
 import type { MemberStatus, TeamStatus } from "../operations/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { AgentExit } from "../team/members/judge-liveness.ts";
+import type { ListedTask } from "../team/tasks/task-proof.ts";
 
 /** The part of {@link TeamStatus} that the sidebar shows. */
 export interface SidebarTeam
@@ -15,14 +16,15 @@ export interface SidebarTeam
 /** The part of {@link MemberStatus} that the sidebar shows. */
 export interface SidebarMember
   extends Pick<MemberStatus, "name" | "state" | "activity" | "taskIds" | "unread" | "tokens">,
-    Partial<Pick<MemberStatus, "color">> {
+    Partial<Pick<MemberStatus, "color" | "cwd">> {
   readonly exit: Pick<AgentExit, "code" | "signal" | "lastLines"> | null;
 }
 
 export type SidebarTask = Pick<Task, "id" | "subject" | "status" | "blockedBy"> &
-  Pick<Partial<Task>, "owner">;
+  Pick<Partial<Task>, "owner"> &
+  Pick<ListedTask, "said" | "shown">;
 
-export type SidebarApproval = Pick<Approval, "id" | "kind" | "from" | "summary" | "change">;
+export type SidebarApproval = Pick<Approval, "id" | "kind" | "from" | "summary" | "change" | "partial">;
 
 /** A message of the team's journal. */
 export interface MessageLine {

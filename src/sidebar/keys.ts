@@ -1,47 +1,160 @@
+/** What the sidebar shows: a list of the team, or a document. */
+export type View = ListView | "help" | "whole" | "diff" | "messages" | "log" | "teams";
+export type ListView = "team" | "tasks" | "graph";
+
 export type Action =
   | "down"
   | "up"
   | "first"
   | "last"
+  | "page-down"
+  | "page-up"
   | "go"
+  | "zoom"
   | "approve"
   | "reject"
+  | "view"
+  | "next"
+  | "yes"
+  | "no"
+  | "always"
+  | "diff"
+  | "comment"
+  | "send-comments"
+  | "next-file"
+  | "previous-file"
+  | "messages"
+  | "write"
+  | "log"
+  | "search"
+  | "next-match"
+  | "previous-match"
+  | "interrupt"
+  | "shutdown"
+  | "kill"
   | "hide"
+  | "spawn"
   | "tasks"
+  | "graph"
+  | "filter"
+  | "teams"
   | "help"
   | "back"
   | "close";
 
-interface KeyBinding {
+/** A fact about the sidebar's state, on which it depends whether a key applies. */
+export type Condition =
+  | "waits"
+  | "several-wait"
+  | "member"
+  | "teammate"
+  | "in-turn"
+  | "has-rules"
+  | "has-place"
+  | "has-comments"
+  | "has-files"
+  | "has-search"
+  | "has-back";
+
+export interface KeyBinding {
   readonly action: Action;
   /** As blessed names them. */
   readonly keys: readonly string[];
   /** As shown to the user. */
   readonly label: string;
-  /** A shorter label, for the bottom line. */
+  /** A shorter label, for the footer. */
   readonly short?: string;
   readonly does: string;
-  /** Its word in the bottom line; keys without one are only in the help. */
+  readonly in: readonly View[];
+  /** Its word in the footer; keys without one are only in the help. */
   readonly hint?: string;
+  /** Its hint is shown only under this condition. */
+  readonly when?: Condition;
+  /** Of hints that do not fit, those with the highest rank are left out first. */
+  readonly rank?: number;
 }
 
-/** All keys of the sidebar; source of the help and the bottom line. */
+const LISTS: readonly View[] = ["team", "tasks", "graph"];
+const READERS: readonly View[] = ["help", "whole", "diff", "messages", "log", "teams"];
+const TEXTS: readonly View[] = ["help", "whole", "diff", "messages", "log"];
+const ALL: readonly View[] = [...LISTS, ...READERS];
+/** In the others, `n` is an answer, or there is nothing to search. */
+const SEARCHED: readonly View[] = ["help", "diff", "messages", "log"];
+
+type Hint = Pick<KeyBinding, "hint" | "when" | "rank" | "short">;
+
+/** @param keys as blessed names them, separated by blanks */
+function bind(
+  views: readonly View[],
+  keys: string,
+  label: string,
+  action: Action,
+  does: string,
+  hint: Hint = {},
+): KeyBinding {
+  return { in: views, keys: keys.split(" "), label, action, does, ...hint };
+}
+
+/** All keys of all views; source of the help and the footer. */
 export const KEYS: readonly KeyBinding[] = [
-  { action: "down", keys: ["j", "down"], label: "j ↓", does: "next" },
-  { action: "up", keys: ["k", "up"], label: "k ↑", does: "previous" },
-  { action: "first", keys: ["g", "home"], label: "g", does: "first" },
-  { action: "last", keys: ["S-g", "end"], label: "G", does: "last" },
-  { action: "go", keys: ["enter"], label: "Enter", short: "↵", does: "go to the pane", hint: "go" },
-  { action: "approve", keys: ["a"], label: "a", does: "approve the request" },
-  { action: "reject", keys: ["r"], label: "r", does: "reject the request" },
-  { action: "hide", keys: ["h"], label: "h", does: "hide or show its pane" },
-  { action: "tasks", keys: ["t"], label: "t", does: "task list, and back", hint: "tasks" },
-  { action: "help", keys: ["?"], label: "?", does: "this help", hint: "help" },
-  { action: "back", keys: ["escape"], label: "Esc", does: "back to the team" },
-  { action: "close", keys: ["q", "C-c"], label: "q", does: "close", hint: "close" },
+  bind(LISTS, "a", "a", "approve", "approve what is shown", { hint: "approve", when: "waits", rank: 0 }),
+  bind(LISTS, "r", "r", "reject", "reject the request", { hint: "reject", when: "waits", rank: 0 }),
+  bind(LISTS, "v", "v", "view", "view the whole request", { hint: "view", when: "waits", rank: 1 }),
+  bind(LISTS, "n", "n", "next", "next request that waits", { hint: "next", when: "several-wait", rank: 3 }),
+  bind(["whole"], "y", "y", "yes", "yes", { hint: "yes", rank: 0 }),
+  bind(["whole"], "n", "n", "no", "no", { hint: "no", rank: 0 }),
+  bind(["whole"], "a", "a", "always", "yes, always", { hint: "always", when: "has-rules", rank: 2 }),
+  bind(["diff"], "c", "c", "comment", "comment on the line", { hint: "comment", when: "has-place", rank: 2 }),
+  bind(["diff"], "s", "s", "send-comments", "send the comments", {
+    hint: "send",
+    when: "has-comments",
+    rank: 0,
+  }),
+  bind(["diff"], "]", "]", "next-file", "next file", { hint: "next file", when: "has-files", rank: 4 }),
+  bind(["diff"], "[", "[", "previous-file", "previous file"),
+  bind(["messages"], "m enter", "m ↵", "write", "write a message", { hint: "write", rank: 0, short: "m" }),
+  bind(LISTS, "enter", "Enter", "go", "go to the pane", { hint: "go", when: "member", rank: 5, short: "↵" }),
+  bind(["teams"], "enter", "Enter", "go", "show this team", { hint: "show", rank: 0, short: "↵" }),
+  bind(LISTS, "z", "z", "zoom", "go there, zoomed", { hint: "zoom", when: "member", rank: 12 }),
+  bind(LISTS, "m", "m", "messages", "message, with history", { hint: "message", when: "member", rank: 6 }),
+  bind(LISTS, "d", "d", "diff", "its changes; comments", { hint: "diff", when: "member", rank: 7 }),
+  bind(LISTS, "l", "l", "log", "its conversation", { hint: "log", when: "member", rank: 8 }),
+  bind(LISTS, "i", "i", "interrupt", "interrupt its turn", { hint: "interrupt", when: "in-turn", rank: 10 }),
+  bind(LISTS, "s", "s", "shutdown", "ask it to shut down", { hint: "shut down", when: "teammate", rank: 13 }),
+  bind(LISTS, "S-k", "K", "kill", "kill it (asks first)", { hint: "kill", when: "teammate", rank: 14 }),
+  bind(LISTS, "h", "h", "hide", "hide or show its pane", { hint: "hide", when: "teammate", rank: 15 }),
+  bind(LISTS, "+", "+", "spawn", "spawn a teammate", { hint: "spawn", rank: 11 }),
+  bind(LISTS, "t", "t", "tasks", "task list, and back", { hint: "tasks", rank: 9 }),
+  bind(LISTS, "w", "w", "graph", "which task waits for which", { hint: "graph", rank: 16 }),
+  bind(LISTS, "/", "/", "filter", "filter", { hint: "filter", rank: 17 }),
+  bind(TEXTS, "/", "/", "search", "search", { hint: "search", rank: 5 }),
+  bind(SEARCHED, "n", "n", "next-match", "next match", { hint: "next", when: "has-search", rank: 3 }),
+  bind(SEARCHED, "S-n", "N", "previous-match", "previous match"),
+  bind(LISTS, "S-t", "T", "teams", "another team", { hint: "teams", rank: 18 }),
+  bind(ALL, "j down", "j ↓", "down", "down"),
+  bind(ALL, "k up", "k ↑", "up", "up"),
+  bind(ALL, "g home", "g", "first", "first"),
+  bind(ALL, "S-g end", "G", "last", "last"),
+  bind(TEXTS, "space pagedown C-d", "Space", "page-down", "a page down", { hint: "page", rank: 6 }),
+  bind(TEXTS, "b pageup C-u", "b", "page-up", "a page up"),
+  bind(LISTS, "?", "?", "help", "all keys and signs", { hint: "help", rank: 4 }),
+  bind(LISTS, "escape", "Esc", "back", "hide failures, end filter", {
+    hint: "hide",
+    when: "has-back",
+    rank: 1,
+  }),
+  bind(READERS, "q escape", "q Esc", "back", "back", { hint: "back", rank: 2, short: "q" }),
+  bind(LISTS, "q", "q", "close", "close the sidebar", { hint: "close", rank: 2 }),
+  bind(ALL, "C-c", "^C", "close", "close the sidebar"),
 ];
 
-/** The action of a key as blessed names it (`j`, `S-g`, `C-c`). */
-export function actionOf(key: string): Action | undefined {
-  return KEYS.find((binding) => binding.keys.includes(key))?.action;
+const ACTIONS: ReadonlyMap<string, Action> = new Map(
+  KEYS.flatMap(({ action, keys, in: views }) =>
+    views.flatMap((view) => keys.map((key) => [`${view} ${key}`, action] as const)),
+  ),
+);
+
+/** The action of a key as blessed names it (`j`, `S-g`, `C-c`) in a view. */
+export function actionOf(key: string, view: View = "team"): Action | undefined {
+  return ACTIONS.get(`${view} ${key}`);
 }

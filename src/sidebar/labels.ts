@@ -1,7 +1,9 @@
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TokenCount } from "../schema/tokens.ts";
+import type { Shown } from "../team/tasks/task-proof.ts";
 import { cells, displayWidth } from "../text/cell-width.ts";
+import { shortCall } from "../text/short-call.ts";
 import { TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
 import type { SidebarMember, SidebarTask, SidebarTeam } from "./data.ts";
@@ -25,6 +27,7 @@ export const STATE_LOOKS: Readonly<Record<AgentState, StateLook>> = {
   throttled: { sign: "◑", word: "slowed down by the server", tone: TONE.attention },
   paused: { sign: "‖", word: "paused", tone: TONE.quiet },
   stopping: { sign: "◌", word: "shutting down", tone: TONE.quiet },
+  failed: { sign: "✗", word: "failed", tone: TONE.bad },
   exited: { sign: "·", word: "ended", tone: TONE.quiet },
   crashed: { sign: "✗", word: "crashed", tone: TONE.bad },
   unknown: { sign: "?", word: "unknown", tone: TONE.quiet },
@@ -39,6 +42,18 @@ export const TASK_LOOKS: Readonly<
   active: { sign: "◐", word: "in progress", tone: TONE.busy },
   open: { sign: "○", word: "open", tone: TONE.quiet },
   blocked: { sign: "◌", word: "blocked", tone: TONE.faint },
+};
+
+/** How the result of a verify command looks; the sign follows the one of what the owner said. */
+export const SHOWN_LOOKS: Readonly<
+  Record<Shown, { readonly sign: string; readonly word: string; readonly tone: number }>
+> = {
+  passed: { sign: "✓", word: "shown", tone: TONE.good },
+  failed: { sign: "✗", word: "failed", tone: TONE.bad },
+  running: { sign: "◐", word: "being verified", tone: TONE.busy },
+  "not run": { sign: "·", word: "not run", tone: TONE.quiet },
+  unconfirmed: { sign: "?", word: "unconfirmed", tone: TONE.attention },
+  none: { sign: " ", word: "no verify command", tone: TONE.faint },
 };
 
 /** A pending task is blocked if it waits for an unfinished task; an unknown id does not block. */
@@ -67,10 +82,16 @@ export function lookOf(member: SidebarMember, { leadAlive }: Pick<SidebarTeam, "
 }
 
 /** Returns a member's current activity in one line. */
-export function activityOf(member: SidebarMember, team: Pick<SidebarTeam, "leadAlive">): string {
+export function activityOf(
+  member: SidebarMember,
+  team: Pick<SidebarTeam, "leadAlive"> & Partial<Pick<SidebarTeam, "approvals">>,
+  width = Number.POSITIVE_INFINITY,
+): string {
   const { word } = lookOf(member, team);
+  // The request itself is shown above all members.
+  if (team.approvals?.some(({ from }) => from === member.name)) return word;
   if (member.state === "crashed") return crashOf(member) ?? word;
-  const said = gridText(member.activity);
+  const said = gridText(shortCall(member.activity, member.cwd, width).text);
   if (member.state === "stopping" && said !== "") return `${word}: ${said}`;
   return said === "" || said === member.state ? word : said;
 }

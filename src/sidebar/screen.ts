@@ -1,4 +1,5 @@
 import type { Widgets } from "blessed";
+import { asciiRow } from "../text/ascii.ts";
 import { cells } from "../text/cell-width.ts";
 import type { Line, SpanStyle } from "./spans.ts";
 
@@ -36,13 +37,15 @@ interface Tput {
 
 const DEFAULT_COLOR = 0x1ff;
 const BOLD = 1;
+const UNDERLINE = 2;
 const BLINK = 4;
+const REVERSE = 8;
 
 /**
  * Takes over the terminal. Loads blessed only here. Uses blessed's own terminal description, since it misreads those of newer
- * systems, and always Unicode, which tmux shows in any locale.
+ * systems, and always Unicode, which tmux shows in any locale; with `ascii`, all signs are ASCII.
  */
-export async function openScreen(options: { readonly color: boolean }): Promise<GridScreen> {
+export async function openScreen(options: ScreenOptions): Promise<GridScreen> {
   const { default: blessed } = await import("blessed");
   (blessed as unknown as { tput: Tput }).tput.ipaths = [];
   const screen = blessed.screen({
@@ -53,10 +56,16 @@ export async function openScreen(options: { readonly color: boolean }): Promise<
   });
   // Send line-drawing characters as Unicode: the terminal's alternate set becomes letters in some locales.
   (screen.program as unknown as { tput: { brokenACS: boolean } }).tput.brokenACS = true;
-  return gridScreen(screen, options.color);
+  return gridScreen(screen, options);
 }
 
-function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
+interface ScreenOptions {
+  readonly color: boolean;
+  /** The terminal shows no UTF-8. */
+  readonly ascii?: boolean;
+}
+
+function gridScreen(screen: Widgets.Screen, options: ScreenOptions): GridScreen {
   const buffer = screen as unknown as CellBuffer;
   const { program } = screen;
   /** The last line drawn into each row of the buffer; a resize replaces the rows. */
@@ -69,7 +78,7 @@ function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
       for (const [y, row] of buffer.lines.entries()) {
         const [line, before] = [lines[y], drawn[y]];
         if (before !== undefined && before.row === row && looksAlike(before.line, line)) continue;
-        paint(buffer, y, rowOf(line, row.length, color));
+        paint(buffer, y, rowOf(line, row.length, options));
         drawn[y] = { row: buffer.lines[y], line };
       }
       buffer.draw(0, buffer.lines.length - 1);
@@ -78,7 +87,8 @@ function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
     onKey(listener) {
       screen.on("keypress", (char: string | undefined, key: { full?: string }) => {
         const name = key.full ?? char;
-        if (name !== undefined) listener(name, char);
+        // blessed reports Enter twice, as `enter` and as `return`.
+        if (name !== undefined && name !== "return") listener(name, char);
       });
     },
     onMouse(listener) {
@@ -116,19 +126,23 @@ function looksAlike(a: Line | undefined, b: Line | undefined): boolean {
   const [these = [], those = []] = [a?.spans, b?.spans];
   return (
     these.length === those.length &&
-    these.every(({ text, fg, bold, blink }, i) => {
+    these.every((span, i) => {
       const other = those[i];
-      return other?.text === text && other.fg === fg && other.bold === bold && other.blink === blink;
+      return other?.text === span.text && other.fg === span.fg && flagsOf(other) === flagsOf(span);
     })
   );
 }
 
-function rowOf(line: Line | undefined, width: number, color: boolean): Cell[] {
+function rowOf(line: Line | undefined, width: number, { color, ascii = false }: ScreenOptions): Cell[] {
   const row: Cell[] = [];
   for (const span of line?.spans ?? []) {
     const attribute = attributeOf(span, color);
     for (const { char, width: taken } of cells(span.text)) {
       if (taken === 0 || row.length + taken > width) continue;
+      if (ascii) {
+        for (const sign of asciiSigns(char, taken)) row.push([attribute, sign]);
+        continue;
+      }
       row.push([attribute, char]);
       // The second cell of a wide character has no character.
       if (taken === 2) row.push([attribute, ""]);
@@ -139,9 +153,24 @@ function rowOf(line: Line | undefined, width: number, color: boolean): Cell[] {
   return row;
 }
 
+/** Returns the ASCII form of a character: one sign for each of its cells. */
+function asciiSigns(char: string, taken: number): string {
+  const signs = asciiRow(char);
+  return signs.length === taken ? signs : "?".repeat(taken);
+}
+
 /** blessed's packing: flags, nine bits of foreground, nine of background. */
 function attributeOf(style: SpanStyle, color: boolean): number {
-  const flags = (style.bold === true ? BOLD : 0) | (style.blink === true ? BLINK : 0);
   const fg = color && style.fg !== undefined ? style.fg : DEFAULT_COLOR;
-  return (flags << 18) | (fg << 9) | DEFAULT_COLOR;
+  return (flagsOf(style) << 18) | (fg << 9) | DEFAULT_COLOR;
+}
+
+function flagsOf({ bold, underline, blink, reverse }: SpanStyle): number {
+  const flags: readonly (readonly [boolean | undefined, number])[] = [
+    [bold, BOLD],
+    [underline, UNDERLINE],
+    [blink, BLINK],
+    [reverse, REVERSE],
+  ];
+  return flags.reduce((all, [isSet, flag]) => (isSet === true ? all | flag : all), 0);
 }

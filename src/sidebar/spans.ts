@@ -1,4 +1,5 @@
 import { cutToWidth, displayWidth } from "../text/cell-width.ts";
+import { TONE } from "../text/style.ts";
 import type { SidebarTarget } from "./state.ts";
 
 export interface SpanStyle {
@@ -6,6 +7,8 @@ export interface SpanStyle {
   readonly fg?: number | undefined;
   readonly bold?: boolean;
   readonly blink?: boolean;
+  readonly underline?: boolean;
+  readonly reverse?: boolean;
 }
 
 /** A piece of one line in one style; its text is grid text. */
@@ -17,6 +20,8 @@ export interface Line {
   readonly spans: readonly Span[];
   /** The row that a click on the line selects. */
   readonly target?: SidebarTarget;
+  /** Id of a request that is shown whole, if this is its last line. */
+  readonly wholeRequest?: string;
 }
 
 export const BLANK: Line = { spans: [] };
@@ -29,7 +34,7 @@ export function lineOf(spans: readonly Span[], target?: SidebarTarget): Line {
   return target === undefined ? { spans } : { spans, target };
 }
 
-function widthOf(spans: readonly Span[]): number {
+export function widthOf(spans: readonly Span[]): number {
   return spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
@@ -64,4 +69,20 @@ export function beside(left: readonly Line[], right: readonly Line[], width: num
     const fill = span(" ".repeat(width - widthOf(start)));
     return lineOf([...start, fill, gap, ...b.spans], a.target ?? b.target);
   });
+}
+
+/** Columns before the text below a title. */
+export const INDENT = 3;
+/** Minimum width for figures such as tokens: below it, names need the room. */
+export const FIGURES_FROM = 26;
+
+/** A section's title, with a figure at the right end. */
+export function heading(title: string, figure: string, width: number): Line {
+  const right = figure === "" ? [] : [span(figure, { fg: TONE.quiet })];
+  return lineOf(ends([span(` ${title}`, { fg: TONE.quiet, bold: true })], right, width));
+}
+
+/** The mark of the selected row. */
+export function bar(selected: boolean): Span {
+  return selected ? span("▌", { fg: TONE.busy, bold: true }) : span(" ");
 }

@@ -1,35 +1,89 @@
-import type { SidebarApproval, SidebarData } from "./data.ts";
-import type { Action } from "./keys.ts";
+import { LEAD_NAME, sameName } from "../schema/names.ts";
+import type { SidebarApproval, SidebarData, SidebarMember } from "./data.ts";
+import type { DiffPlace, LineComment, Reader, Source } from "./documents.ts";
+import { graphOrder } from "./graph.ts";
+import type { Condition, ListView, View } from "./keys.ts";
+import { lookOf } from "./labels.ts";
 
-/** The member or task of a row, which a click selects. */
+/** The member, task or row of a document that a click selects. */
 export type SidebarTarget =
   | { readonly kind: "member"; readonly name: string }
-  | { readonly kind: "task"; readonly id: string };
+  | { readonly kind: "task"; readonly id: string }
+  | { readonly kind: "row"; readonly index: number };
 
 /** The whole state of the sidebar. */
 export interface SidebarState {
-  readonly view: "team" | "tasks" | "help";
-  /** The selected member's name; the first member counts if it has gone. */
+  readonly view: View;
+  /** The document of a view that shows one. */
+  readonly reader?: Reader;
+  /** The selected member's name; the first member is used if it is gone. */
   readonly member?: string;
   readonly task?: string;
+  /** The selected request; the selected member's request, else the oldest one, is used if it is answered. */
+  readonly request?: string;
+  /** Only members and tasks with this text are listed. */
+  readonly filter?: string;
   /** A notice about the last key, until the next one. */
   readonly notice?: string;
-  /** The answer that the user is writing; it takes every key. */
-  readonly answer?: Answer;
+  /** Failures, oldest first, until Esc. */
+  readonly failures?: readonly string[];
+  /** The line that the user is writing; it takes every key. */
+  readonly prompt?: Prompt;
+  /** Comments that were not sent yet, by member. */
+  readonly comments?: Readonly<Record<string, readonly LineComment[]>>;
 }
+
+/** The line that the user is writing. */
+export type Prompt =
+  | {
+      readonly kind: "answer";
+      readonly id: string;
+      readonly from: string;
+      /** What is answered, as the request shows it. */
+      readonly summary: string;
+      readonly verdict: Verdict;
+      readonly text: string;
+    }
+  | {
+      readonly kind: "message";
+      readonly to: string;
+      readonly text: string;
+      /** Earlier messages to this member, newest first; Up and Down go through them. */
+      readonly sent: readonly string[];
+      /** How many of them back the text is; 0 for a new text. */
+      readonly at: number;
+    }
+  | { readonly kind: "comment"; readonly member: string; readonly place: DiffPlace; readonly text: string }
+  | { readonly kind: "filter"; readonly text: string }
+  | { readonly kind: "search"; readonly text: string }
+  | { readonly kind: "spawn-name"; readonly text: string }
+  | { readonly kind: "spawn-prompt"; readonly name: string; readonly text: string }
+  /** Answered by one key: `y`, or any other. */
+  | { readonly kind: "kill"; readonly member: string; readonly text: "" }
+  | { readonly kind: "discard"; readonly count: number; readonly text: "" };
+
+export type Verdict = "yes" | "no" | "always";
 
 /** An answer to a request. */
 export interface Answer {
   readonly id: string;
   readonly from: string;
-  readonly approve: boolean;
+  readonly verdict: Verdict;
   readonly note: string;
 }
 
+/** What can be done with a member by one key. */
+export type MemberAction = "focus" | "zoom" | "hide" | "interrupt" | "shutdown" | "kill";
+
 /** An action outside of the sidebar's state. */
-type Effect =
-  | { readonly kind: "focus" | "hide"; readonly member: string }
+export type Effect =
+  | { readonly kind: "member"; readonly action: MemberAction; readonly member: string }
   | { readonly kind: "answer"; readonly answer: Answer }
+  | { readonly kind: "open"; readonly source: Source }
+  | { readonly kind: "message"; readonly to: string; readonly text: string }
+  | { readonly kind: "comments"; readonly member: string; readonly comments: readonly LineComment[] }
+  | { readonly kind: "spawn"; readonly name: string; readonly prompt: string }
+  | { readonly kind: "team"; readonly team: string }
   | { readonly kind: "close" };
 
 export interface Step {
@@ -37,7 +91,18 @@ export interface Step {
   readonly effect?: Effect;
 }
 
+export interface ScreenSize {
+  readonly width: number;
+  readonly height: number;
+}
+
 export const START: SidebarState = { view: "team" };
+
+/** The list that is shown, or to which a document goes back. */
+export function listOf({ view, reader }: SidebarState): ListView {
+  if (view === "team" || view === "tasks" || view === "graph") return view;
+  return reader?.back ?? "team";
+}
 
 /** Returns the selected row of the current data. */
 export function selectedTarget(state: SidebarState, data: SidebarData): SidebarTarget | undefined {
@@ -45,136 +110,94 @@ export function selectedTarget(state: SidebarState, data: SidebarData): SidebarT
   return list.find((target) => isSelected(target, state)) ?? list[0];
 }
 
-/** Returns the next state and effect of a key. */
-export function press(state: SidebarState, action: Action, data: SidebarData): Step {
-  const calm = withoutNotice(state);
-  switch (action) {
-    case "close":
-      return { state: calm, effect: { kind: "close" } };
-    case "help":
-      return { state: { ...calm, view: state.view === "help" ? "team" : "help" } };
-    case "tasks":
-      return { state: { ...calm, view: state.view === "tasks" ? "team" : "tasks" } };
-    case "back":
-      return { state: { ...calm, view: "team" } };
-    case "go":
-      return go(calm, data);
-    case "approve":
-      return { state: asked(calm, data, true) };
-    case "reject":
-      return { state: asked(calm, data, false) };
-    case "hide":
-      return withOwner(calm, data, "hide");
-    case "down":
-      return { state: moved(calm, data, (at) => at + 1) };
-    case "up":
-      return { state: moved(calm, data, (at) => at - 1) };
-    case "first":
-      return { state: moved(calm, data, () => 0) };
-    case "last":
-      return { state: moved(calm, data, (_, last) => last) };
-  }
+/** Returns the rows of the list that can be selected, in their order on the screen. */
+export function targets(state: SidebarState, data: SidebarData): readonly SidebarTarget[] {
+  const list = listOf(state);
+  if (list === "team") return shownMembers(state, data).map(({ name }) => ({ kind: "member", name }));
+  const tasks = shownTasks(state, data);
+  const ids = list === "graph" ? graphOrder(tasks) : tasks.map(({ id }) => id);
+  return ids.map((id) => ({ kind: "task", id }));
 }
 
-/** Characters of a note; for a longer one, use an editor and `teams approve --note -`. */
-const MAX_NOTE = 2_000;
-
-/**
- * Handles a key while the user writes an answer: Enter sends it, Esc and Ctrl-C cancel it, any character is added to its note.
- * @param key as blessed names it
- * @param char its character; undefined for other keys
- */
-export function write(state: SidebarState, key: string, char: string | undefined): Step {
-  const { answer, ...rest } = state;
-  if (answer === undefined) return { state };
-  switch (key) {
-    case "enter":
-    case "return":
-      return { state: rest, effect: { kind: "answer", answer: { ...answer, note: answer.note.trim() } } };
-    case "escape":
-    case "C-c":
-      return { state: rest };
-    case "backspace":
-      return { state: { ...rest, answer: { ...answer, note: [...answer.note].slice(0, -1).join("") } } };
-    case "C-u":
-      return { state: { ...rest, answer: { ...answer, note: "" } } };
-    default: {
-      if (char === undefined || /\p{Cc}/u.test(char)) return { state };
-      return { state: { ...rest, answer: { ...answer, note: (answer.note + char).slice(0, MAX_NOTE) } } };
-    }
-  }
+/** Returns the members that the filter leaves. */
+export function shownMembers({ filter }: SidebarState, { status }: SidebarData): readonly SidebarMember[] {
+  const { members, tasks } = status;
+  if (filter === undefined) return members;
+  return members.filter((member) => {
+    const own = tasks.list.filter(({ id }) => member.taskIds.includes(id)).map(({ subject }) => subject);
+    return hasText([member.name, member.activity, lookOf(member, status).word, ...own], filter);
+  });
 }
 
-/** Begins an answer to the selected member's request, else to the oldest one. */
-function asked(state: SidebarState, data: SidebarData, approve: boolean): SidebarState {
-  const waits = waitingOf(state, data);
-  if (waits === undefined) return { ...state, notice: "nothing waits for an answer" };
-  return { ...state, answer: { id: waits.id, from: waits.from, approve, note: "" } };
+/** Returns the tasks that the filter leaves. */
+export function shownTasks(
+  { filter }: SidebarState,
+  { status }: SidebarData,
+): SidebarData["status"]["tasks"]["list"] {
+  const { list } = status.tasks;
+  if (filter === undefined) return list;
+  return list.filter(({ id, subject, owner = "" }) => hasText([`#${id}`, subject, owner], filter));
 }
 
-function waitingOf(state: SidebarState, data: SidebarData): SidebarApproval | undefined {
-  const { approvals } = data.status;
-  const target = selectedTarget({ ...state, view: "team" }, data);
-  return approvals.find(({ from }) => target?.kind === "member" && target.name === from) ?? approvals[0];
-}
-
-/** A click selects a row; a click on the selected row goes to its pane. */
-export function click(state: SidebarState, target: SidebarTarget, data: SidebarData): Step {
-  const calm = withoutNotice(state);
-  const now = selectedTarget(state, data);
-  if (now !== undefined && sameTarget(now, target)) return go(calm, data);
-  return { state: select(calm, target) };
-}
-
-function go(state: SidebarState, data: SidebarData): Step {
-  if (state.view === "help") return { state: { ...state, view: "team" } };
-  return withOwner(state, data, "focus");
-}
-
-/** An effect for the selected member, or for the owner of the selected task. */
-function withOwner(state: SidebarState, data: SidebarData, kind: "focus" | "hide"): Step {
-  const target = selectedTarget(state, data);
-  if (target === undefined) return { state };
-  const member = target.kind === "member" ? target.name : ownerOf(target.id, data);
-  if (member !== undefined) return { state, effect: { kind, member } };
-  return { state: { ...state, notice: "this task has no owner yet" } };
-}
-
-function ownerOf(id: string, data: SidebarData): string | undefined {
-  return data.status.tasks.list.find((task) => task.id === id)?.owner;
-}
-
-function moved(
-  state: SidebarState,
-  data: SidebarData,
-  next: (at: number, last: number) => number,
-): SidebarState {
-  const list = targets(state, data);
-  const now = selectedTarget(state, data);
-  const at = now === undefined ? 0 : list.findIndex((target) => sameTarget(target, now));
-  const target = list[Math.min(Math.max(next(at, list.length - 1), 0), list.length - 1)];
-  return target === undefined ? state : select(state, target);
-}
-
-function select(state: SidebarState, target: SidebarTarget): SidebarState {
-  return target.kind === "member" ? { ...state, member: target.name } : { ...state, task: target.id };
-}
-
-function targets(state: SidebarState, data: SidebarData): readonly SidebarTarget[] {
-  if (state.view === "help") return [];
-  return state.view === "tasks"
-    ? data.status.tasks.list.map((task) => ({ kind: "task", id: task.id }))
-    : data.status.members.map((member) => ({ kind: "member", name: member.name }));
+function hasText(texts: readonly string[], wanted: string): boolean {
+  return texts.some((text) => text.toLowerCase().includes(wanted.toLowerCase()));
 }
 
 function isSelected(target: SidebarTarget, state: SidebarState): boolean {
-  return target.kind === "member" ? target.name === state.member : target.id === state.task;
+  if (target.kind === "member") return target.name === state.member;
+  return target.kind === "task" && target.id === state.task;
 }
 
 export function sameTarget(a: SidebarTarget, b: SidebarTarget): boolean {
-  return a.kind === "member" ? b.kind === "member" && a.name === b.name : b.kind === "task" && a.id === b.id;
+  if (a.kind === "member") return b.kind === "member" && a.name === b.name;
+  return a.kind === "task" ? b.kind === "task" && a.id === b.id : b.kind === "row" && a.index === b.index;
 }
 
-function withoutNotice({ notice: _, ...state }: SidebarState): SidebarState {
+/** Returns the selected member, or the owner of the selected task. */
+export function selectedMember(state: SidebarState, data: SidebarData): string | undefined {
+  const target = selectedTarget(state, data);
+  if (target?.kind === "member") return target.name;
+  return data.status.tasks.list.find(({ id }) => target?.kind === "task" && id === target.id)?.owner;
+}
+
+/** Returns the request that a key answers. */
+export function currentRequest(state: SidebarState, data: SidebarData): SidebarApproval | undefined {
+  const { approvals } = data.status;
+  const target = selectedTarget({ ...state, view: "team" }, data);
+  const own = approvals.filter(({ from }) => target?.kind === "member" && target.name === from);
+  return own.find(({ id }) => id === state.request) ?? own[0] ?? approvals[0];
+}
+
+/** Returns the conditions of keys that hold now, except those of a document. */
+export function listConditions(state: SidebarState, data: SidebarData): ReadonlySet<Condition> {
+  const name = selectedMember(state, data);
+  const member = data.status.members.find((one) => name !== undefined && sameName(one.name, name));
+  const { length } = data.status.approvals;
+  const facts: readonly (readonly [Condition, boolean])[] = [
+    ["waits", length > 0],
+    ["several-wait", length > 1],
+    ["member", member !== undefined],
+    ["teammate", member !== undefined && member.name !== LEAD_NAME],
+    ["in-turn", member !== undefined && ["running", "throttled"].includes(member.state)],
+    ["has-back", (state.failures ?? []).length > 0 || state.filter !== undefined],
+  ];
+  return new Set(facts.flatMap(([condition, holds]) => (holds ? [condition] : [])));
+}
+
+export function withoutNotice({ notice: _, ...state }: SidebarState): SidebarState {
   return state;
+}
+
+/** Returns to the list that was shown before the document. */
+export function backToList({ reader, ...state }: SidebarState): SidebarState {
+  return {
+    ...state,
+    view: reader?.back ?? (state.view === "tasks" || state.view === "graph" ? state.view : "team"),
+  };
+}
+
+const NO_COMMENTS: readonly LineComment[] = [];
+
+export function commentsOn({ comments = {} }: SidebarState, member: string): readonly LineComment[] {
+  return Object.hasOwn(comments, member) ? (comments[member] ?? NO_COMMENTS) : NO_COMMENTS;
 }

@@ -24,7 +24,7 @@ import { ownerLiveness, ownerOf, ownerRecord } from "./owner-lock.ts";
 // A holder that dies in between leaves its group to the next holder, or to a process that gives up. Either decides by a rename
 // of the staged file whether the group counts, see `decide`. So no change is lost, and none is made twice.
 
-/** Milliseconds for which a posted change counts without a look at its process, which may have been killed. */
+/** Milliseconds for which a posted change counts without checking its process, which may have been killed. */
 const FRESH_MS = 1_000;
 /** Milliseconds after which a change counts as abandoned if its process cannot be judged from here: longer than any wait. */
 const ABANDONED_MS = 120_000;
@@ -240,7 +240,7 @@ function finishGroup(path: string, record: string): void {
 
 /**
  * Decides for good whether the changes of a group are in the file. They are if the staged file was renamed to it. If not, the
- * staged file gets another name, so that its holder, which may only have been stopped, cannot do that any more.
+ * staged file gets another name, so that its holder, which may only have been stopped, can no longer do that.
  * @returns "over" if the holder finished or dropped the group meanwhile: an acknowledgement then shows what was made
  */
 function decide(path: string, record: string): "made" | "void" | "over" {

@@ -1,31 +1,68 @@
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
-import { pauseSync } from "../os/clock.ts";
+import { pauseSync, systemClock } from "../os/clock.ts";
 import { formatJson } from "../os/files/atomic-write.ts";
-import { readText } from "../os/files/fs.ts";
+import { entryOf, readText, versionOf } from "../os/files/fs.ts";
+import { isLockedElsewhere } from "../os/files/lock-state.ts";
 import { parseShape, type Shape } from "../schema/guards/guard.ts";
-import { firstIssue } from "../schema/zod-helpers.ts";
+import { firstIssue, inOrderOf } from "../schema/zod-helpers.ts";
 import type { Update } from "./update-file.ts";
 
-/** Milliseconds to wait for another program that writes a file in place, before the file is read again. */
+/** Milliseconds after which a file that does not parse is read once more, if no program has changed it recently. */
 export const REREAD_MS = 20;
+/**
+ * Total milliseconds for which a recently changed file is reread. Some programs write in place: under load such a file
+ * was empty, truncated or followed by garbage for up to 168 ms (interop.md).
+ */
+const CHANGED_MS = 500;
+/** The same while another program holds the file's lock. Shorter than a lock takes to become stale: its holder may be dead. */
+const LOCKED_MS = 2_000;
+/** Milliseconds after the last change of a file until its writer has surely finished, also by the clock of a file server. */
+const SETTLED_MS = 10_000;
+/** Milliseconds of the first pause; each further pause is twice as long, up to the longest: a busy writer leaves the file whole only briefly. */
+const FIRST_PAUSE_MS = 2;
+const MAX_PAUSE_MS = 16;
+
+/** Keyed by path: the version of a file that stayed unreadable. This process does not wait for it again. */
+const lasting = new Map<string, string>();
 
 /**
- * Reads a JSON file. If it does not parse, it is read once more, since another program may be writing it.
- * @param wait waits for that writer
+ * Reads a JSON file. If it does not parse, it is read again for a while, since another program may be writing it. A file that
+ * parses costs no further system call.
+ * @param wait waits for that writer, in milliseconds
  * @returns undefined if the file is missing
  * @throws TeamError CORRUPT_FILE, with the file unchanged; PERMISSION_DENIED with the system error
  */
 export function readJsonFile<T>(
   path: string,
   shape: Shape<T>,
-  wait: () => void = () => pauseSync(REREAD_MS),
+  wait: (ms: number) => void = pauseSync,
 ): T | undefined {
-  const first = attempt(path, shape);
-  if (!("problem" in first)) return first.value;
-  wait();
-  const second = attempt(path, shape);
-  if (!("problem" in second)) return second.value;
-  throw corruptFile(path, second.problem);
+  let read = attempt(path, shape);
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let waitedMs = 0; "problem" in read; ) {
+    const leftMs = patienceMs(path) - waitedMs;
+    if (leftMs <= 0) {
+      lasting.set(path, versionMark(path));
+      throw corruptFile(path, read.problem);
+    }
+    const ms = Math.min(pauseMs, leftMs);
+    wait(ms);
+    waitedMs += ms;
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+    read = attempt(path, shape);
+  }
+  return read.value;
+}
+
+/** Returns the total milliseconds to wait for an unreadable file. */
+function patienceMs(path: string): number {
+  if (lasting.get(path) === versionMark(path)) return 0;
+  if (isLockedElsewhere(path)) return LOCKED_MS;
+  return systemClock.now() - Number(entryOf(path)?.mtimeMs) > SETTLED_MS ? REREAD_MS : CHANGED_MS;
+}
+
+function versionMark(path: string): string {
+  return Object.values(versionOf(path) ?? {}).join();
 }
 
 /**
@@ -88,11 +125,14 @@ function parse<T>(text: string | undefined, shape: Shape<T>): Attempt<T> {
   try {
     value = JSON.parse(text);
   } catch {
-    // Reported after the second read.
+    // Reported after the last read.
     return { problem: text.trim() === "" ? "it is empty" : "it is not JSON" };
   }
   const parsed = parseShape(shape, value);
-  if (parsed.success) return { value: parsed.data };
+  if (parsed.success) {
+    // A guard returns the value itself.
+    return { value: parsed.data === value ? parsed.data : inOrderOf(value, parsed.data) };
+  }
   const issue = firstIssue(parsed.error);
   return { problem: `${issue.path === "" ? "its content" : issue.path}: ${issue.message}` };
 }

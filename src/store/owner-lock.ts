@@ -2,13 +2,12 @@ import { TeamError } from "../errors.ts";
 import { pause, steadyNow, systemClock } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/files/fs.ts";
 import {
-  isLockDirectoryOurs,
   type LockDirectory,
   lockDirectoryId,
   removeLockDirectory,
-  STALE_MS,
   takeLockDirectory,
 } from "../os/files/lock-directory.ts";
+import { isLockDirectoryOurs, STALE_MS } from "../os/files/lock-state.ts";
 import { createRecordLink, readRecordLink } from "../os/files/symlinks.ts";
 import { type Liveness, ownIdentity, partsOfPidSpace, startTimeOf } from "../os/process/identity.ts";
 import { sha256 } from "../protocol/sha256.ts";
@@ -143,7 +142,7 @@ function ownerLock(path: string, record: string): OwnerLock {
 /**
  * Takes the lock directory `<path>.lock`, and records in `<path>.lock.owner` which directory it is and which process holds
  * it. Only the holder of the queue lock calls this and changes that record. So a lock without a record is a foreign writer's.
- * @returns undefined while the lock is held: by a foreign writer until 10 s without a sign of life, by our process while it lives
+ * @returns undefined while the lock is held: by a foreign writer until 10 s without an update, by our process while it lives
  */
 export function takeOwnedDirectory(path: string): LockDirectory | undefined {
   const ownerPath = `${path}.lock.owner`;

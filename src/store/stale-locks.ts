@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, listDir, temporaryWriter } from "../os/files/fs.ts";
-import { STALE_MS } from "../os/files/lock-directory.ts";
+import { STALE_MS } from "../os/files/lock-state.ts";
 import { readRecordLink } from "../os/files/symlinks.ts";
 import { startTimeOf } from "../os/process/identity.ts";
 import { isGrouped, isWaitingDirectory } from "./group-commit.ts";
@@ -21,7 +21,7 @@ export function staleLocks(directory: string): string[] {
   return [...new Set(files)];
 }
 
-/** Returns whether a foreign lock directory is stale: every peer may remove it after 10 s without a sign of life. */
+/** Returns whether a foreign lock directory is stale: every peer may remove it after 10 s without an update. */
 function isAbandoned(path: string, names: readonly string[], owner: string): boolean {
   const entry = entryOf(path);
   if (!entry?.isDirectory() || names.includes(owner) || listDir(path).length > 0) return false;

@@ -2,7 +2,7 @@ import { dirname, sep } from "node:path";
 import { entryOf } from "../os/files/fs.ts";
 import { type FileCache, ReadCache } from "./read-cache.ts";
 
-/** The state of a path when it was last looked at; each part only if it was asked for. */
+/** The state of a path at its last check. A part is missing until a caller needs it. */
 interface Remembered {
   content?: { readonly value: unknown };
   isThere?: boolean;

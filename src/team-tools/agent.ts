@@ -4,6 +4,7 @@ import {
   type AgentType,
   type AgentTypes,
   DEFAULT_AGENT_TYPE,
+  findAgentType,
   ONLY_BUILTIN_TYPES,
 } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
@@ -11,20 +12,20 @@ import type { ToolContext, ToolResult } from "../agent/tool.ts";
 import { failed } from "../agent/tools/file-access.ts";
 import { schemaOf } from "../agent/tools/tool-specs.ts";
 import { TeamError } from "../errors.ts";
-import { type OperationContext, requireNoNesting } from "../operations/context.ts";
+import { requireNoNesting } from "../operations/context.ts";
 import { inheritedMode } from "../operations/permission-mode.ts";
-import { type SpawnInput, spawnMode, spawnType } from "../operations/spawn/draft-member.ts";
+import { spawnType } from "../operations/spawn/draft-member.ts";
 import { requireProjectPlaybook } from "../operations/spawn/model-requests.ts";
-import { spawnTeammates } from "../operations/spawn/spawn.ts";
-import { permissionMode, teamTitle } from "../schema/config.ts";
-import { defined } from "../schema/defined.ts";
+import { spawnMode } from "../operations/spawn/spawn-mode.ts";
+import { permissionMode } from "../schema/config.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config/config.ts";
-import { isCalled } from "../team/config/find-team.ts";
 import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
+import { startTeammate } from "./start-teammate.ts";
 
-const input = z.object({
+/** The input of a call that starts an agent. */
+export const agentInput = z.object({
   prompt: z
     .string()
     .check(
@@ -60,23 +61,38 @@ const input = z.object({
   isolation: z
     .optional(z.enum(["worktree"]))
     .check(z.describe("For a teammate: it works on its own branch, in its own git worktree")),
+  cli: z
+    .optional(z.string())
+    .check(
+      z.describe(
+        "For a teammate: the third-party CLI that works in its place, such as codex; it needs permission",
+      ),
+    ),
 });
 
-type Call = z.infer<typeof input>;
+type Call = z.infer<typeof agentInput>;
 
 /** The agent type of teammates, of no use to an agent that cannot start any. */
 const MEMBER_TYPE = "teammate";
 
 /** The fields for teammates. Hidden from agents that cannot start teammates, and refused if they use them. */
-const FOR_TEAMMATES = { name: true, team_name: true, plan_mode_required: true, isolation: true } as const;
+const FOR_TEAMMATES = {
+  name: true,
+  team_name: true,
+  plan_mode_required: true,
+  isolation: true,
+  cli: true,
+} as const;
 
 export const agent: TeamTool = (own) => ({
   name: "Agent",
   alias: "Task",
   description: `${
-    mayLead(own)
-      ? "With a name: starts a teammate, a separate agent that works in parallel with you and reports by messages; the call returns when it is ready. Without one: runs a subagent with its own context, and returns its result; several in one message run at the same time."
-      : "Runs a subagent with its own context on one piece of work, and returns its result. Several in one message run at the same time."
+    mayLead(own) && own.hasOwnSubagents
+      ? "Starts a teammate, a separate agent that works in parallel with you and reports by messages; the call returns when it is ready. It needs a name."
+      : mayLead(own)
+        ? "With a name: starts a teammate, a separate agent that works in parallel with you and reports by messages; the call returns when it is ready. Without one: runs a subagent with its own context, and returns its result; several in one message run at the same time."
+        : "Runs a subagent with its own context on one piece of work, and returns its result. Several in one message run at the same time."
   }
 
 Agent types:
@@ -84,13 +100,20 @@ ${typesOf(own)
   .types.filter((type) => mayLead(own) || (type.name !== MEMBER_TYPE && isWithin(type, own)))
   .map(typeLine)
   .join("\n")}`,
-  input,
-  ...(mayLead(own) ? {} : { inputSchema: schemaOf(z.omit(input, FOR_TEAMMATES)) }),
+  input: agentInput,
+  ...(mayLead(own) ? {} : { inputSchema: schemaOf(z.omit(agentInput, FOR_TEAMMATES)) }),
   // Several calls of one turn start concurrently.
   parallel: true,
-  access: ({ subagent_type: what = DEFAULT_AGENT_TYPE }: Call) => ({ ...TEAM_ACCESS, what }),
-  summary: ({ name, description, prompt }: Call) =>
-    [name ?? "", description || (name === undefined ? prompt.replace(/\s+/g, " ").slice(0, 60) : "")]
+  access: (call: Call) => ({
+    ...TEAM_ACCESS,
+    what: call.subagent_type ?? DEFAULT_AGENT_TYPE,
+    cli: cliOf(call, own),
+  }),
+  summary: ({ name, description, prompt, ...call }: Call) =>
+    [
+      withCli(name, cliOf({ name, ...call }, own)),
+      description || (name === undefined ? prompt.replace(/\s+/g, " ").slice(0, 60) : ""),
+    ]
       .filter((part) => part !== "")
       .join(": "),
   execute: (call: Call, context: ToolContext) =>
@@ -98,9 +121,27 @@ ${typesOf(own)
       const { name } = call;
       if (name !== undefined) requireTeams(own);
       else requireOwnWork(own);
-      return name === undefined ? runSubagent(call, own, context) : startTeammate({ ...call, name }, own);
+      if (name === undefined) return runSubagent(call, own, context);
+      const { ctx } = own;
+      const permitted = cliOf(call, own);
+      // A type may have changed since the permission.
+      const spawn = { ...own.spawn, mayStartCli: (cli: string) => cli === permitted };
+      return startTeammate({ ...call, name }, { ctx, spawn, maxMode: maxModeOf(own) });
     }),
 });
+
+/** Returns the third-party CLI that works in the place of a new teammate: of the call, else of its type. */
+function cliOf(
+  { name, cli, subagent_type }: Pick<Call, "name" | "cli" | "subagent_type">,
+  own: TeamToolContext,
+): string | undefined {
+  if (name === undefined) return undefined;
+  return cli ?? findAgentType(subagent_type ?? DEFAULT_AGENT_TYPE, typesOf(own).types)?.cli;
+}
+
+function withCli(name = "", cli: string | undefined): string {
+  return cli === undefined ? name : `${name} (${cli})`;
+}
 
 /** Whether the agent can start teammates. */
 function mayLead({ role, teamsOff = false }: TeamToolContext): boolean {
@@ -116,8 +157,18 @@ function requireTeams({ ctx, teamsOff = false }: TeamToolContext): void {
   });
 }
 
-/** @throws TeamError PERMISSION_DENIED for a lead in delegate mode: a subagent's work counts as the lead's own work (S53) */
-function requireOwnWork({ role, worker }: TeamToolContext): void {
+/**
+ * @throws TeamError PERMISSION_DENIED for a lead in delegate mode: a subagent's work counts as the lead's own work (S53);
+ * INVALID_INPUT if its program has subagents of its own
+ */
+function requireOwnWork({ role, worker, hasOwnSubagents }: TeamToolContext): void {
+  if (hasOwnSubagents) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      "A teammate needs a name, and subagents are your own program's; nothing was started.",
+      { hint: "Add `name` to spawn a teammate." },
+    );
+  }
   if (role !== "lead" || worker.planApproval.mode !== "delegate") return;
   throw new TeamError(
     "PERMISSION_DENIED",
@@ -146,64 +197,6 @@ function maxModeOf({ ctx, worker }: TeamToolContext): PermissionMode {
   return mode === "delegate" ? inheritedMode(readTeam(ctx.ref)) : mode;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND unless the name is the present, a former or the display name of the lead's own team */
-function requireOwnTeam(name: string | undefined, { ref }: OperationContext): void {
-  const config = readTeam(ref);
-  if (name === undefined || isCalled(config, name)) return;
-  throw new TeamError("TEAM_NOT_FOUND", `You lead ${teamTitle(config)}, not ${name}; nothing was started.`, {
-    hint: "Leave team_name out.",
-  });
-}
-
-async function startTeammate(
-  call: Call & { readonly name: string },
-  own: TeamToolContext,
-): Promise<ToolResult> {
-  const { ctx, spawn } = own;
-  requireOwnTeam(call.team_name, ctx);
-  const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), maxMode: maxModeOf(own) }], spawn);
-  if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
-  const renamed = sameName(spawned.name, call.name)
-    ? undefined
-    : `The name ${call.name} was taken, so this teammate is called ${spawned.name}.`;
-  return jsonResult(
-    {
-      status: "teammate_spawned",
-      ...(renamed !== undefined && { message: renamed }),
-      teammate_id: spawned.agentId,
-      agent_id: spawned.agentId,
-      agent_type: spawned.agentType,
-      model: spawned.model,
-      name: spawned.name,
-      color: spawned.color,
-      team_name: ctx.ref.team,
-      plan_mode_required: spawned.planModeRequired,
-      mode: spawned.mode,
-      pane_id: spawned.paneId,
-      ...(spawned.worktree && { worktree_path: spawned.worktree, worktree_branch: spawned.branch }),
-    },
-    [
-      `${spawned.name} is ready${spawned.paneId === null ? "" : ` in pane ${spawned.paneId}`}.`,
-      ...(renamed === undefined ? [] : [renamed]),
-    ].join(" "),
-  );
-}
-
-function spawnInput(call: Call & { readonly name: string }): SpawnInput {
-  return defined({
-    name: call.name,
-    prompt: call.prompt,
-    unique: true,
-    agentType: call.subagent_type,
-    model: call.model,
-    permissionMode: call.mode,
-    plan: call.plan_mode_required,
-    allowedTools: call.allowedTools,
-    disallowedTools: call.disallowedTools,
-    worktree: call.isolation && {},
-  });
-}
-
 /** Runs a subagent. Refuses options that only a teammate can have, instead of ignoring them. */
 async function runSubagent(call: Call, own: TeamToolContext, context: ToolContext): Promise<ToolResult> {
   const what = onlyForTeammates(call);
@@ -217,6 +210,13 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   requireProjectPlaybook(model, self?.model, own.ctx.cwd);
   const type = spawnType(call.subagent_type, typesOf(own));
   const { name: agentType } = type;
+  if (type.cli !== undefined) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      `Agents of the type ${agentType} work in ${type.cli}, which only a teammate can; nothing was started.`,
+      { hint: mayLead(own) ? "Add `name`, or choose another type." : "Choose another type." },
+    );
+  }
   const mode = subagentMode(call, type, own);
   const task = description || agentType;
   const request = { prompt, description: task, agentType, model, mode, allowedTools, disallowedTools };
@@ -238,6 +238,7 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
 
 function onlyForTeammates(call: Call): string | undefined {
   if (call.isolation !== undefined) return "isolation";
+  if (call.cli !== undefined) return "cli";
   if (call.plan_mode_required) return "plan_mode_required";
   return call.mode === "delegate" ? "mode delegate" : undefined;
 }

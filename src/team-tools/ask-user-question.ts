@@ -1,10 +1,15 @@
 import * as z from "zod/mini";
+import { TeamError } from "../errors.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { questionRequestId } from "../protocol/request-ids.ts";
+import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { sendMessage } from "../team/mailbox/send.ts";
 import { openAndNotify } from "../team/requests/requests.ts";
-import { TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
+import { type MemberTool, TEAM_ACCESS, withRefusals } from "./context.ts";
+
+/** Seconds of the longest deadline: a week. */
+const MAX_DEADLINE = 604_800;
 
 const input = z.object({
   question: z
@@ -13,22 +18,34 @@ const input = z.object({
   choices: z
     .optional(z.array(z.string()).check(z.maxLength(20)))
     .check(z.describe("Answers to choose from; the person can give another one")),
+  default: z
+    .optional(z.string().check(z.minLength(1), z.maxLength(10_000)))
+    .check(z.describe("The answer if the person only agrees, or gives none before the deadline")),
+  deadline: z
+    .optional(z.int().check(z.positive(), z.maximum(MAX_DEADLINE)))
+    .check(z.describe("Seconds after which the default is the answer; without it, the question waits")),
 });
 
 /** Opens a request with a question. The turn continues; the answer comes as a message (protocol.md sections 4 and 8). */
-export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
+export const askUserQuestion: MemberTool = ({ ctx, worker, role }) => ({
   name: "AskUserQuestion",
   description:
     "Asks the person something. The answer comes to you as a message; end your turn if you cannot continue without it.",
   input,
   access: () => TEAM_ACCESS,
   summary: ({ question }: z.infer<typeof input>) => question,
-  execute: ({ question, choices }: z.infer<typeof input>) =>
+  execute: ({ question, choices, default: byDefault, deadline }: z.infer<typeof input>) =>
     withRefusals(async () => {
+      if (deadline !== undefined && byDefault === undefined) {
+        throw new TeamError("INVALID_INPUT", "A deadline needs a default. Nothing was asked.", {
+          hint: "Give the answer that counts after the deadline as `default`.",
+        });
+      }
       const now = ctx.clock.now();
       const requestId = questionRequestId(worker.name, now);
       const asked = choices === undefined ? question : `${question} [${choices.join(" / ")}]`;
-      const payload = choices === undefined ? { question } : { question, choices };
+      const due = deadline === undefined ? undefined : now + deadline * 1_000;
+      const payload = defined({ question, choices, default: byDefault, deadline: due });
       const text = formatProtocol(
         { type: "question_request", requestId, from: worker.name, ...payload },
         new Date(now),
@@ -39,9 +56,10 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
         // A lead's question goes to no inbox: the person sees it among the open requests.
         async () => role === "teammate" && sendMessage(ctx.ref, { from: worker.name, to: LEAD_NAME, text }),
       );
-      worker.showQuestion(question, choices ?? [], requestId);
+      worker.showQuestion(requestId);
+      const until = due === undefined ? "" : ` Without one, your default is the answer after ${deadline} s.`;
       return {
-        content: `Your question waits for an answer (${requestId}).`,
+        content: `Your question waits for an answer (${requestId}).${until}`,
         data: { request_id: requestId },
         display: "Your question waits for an answer.",
       };

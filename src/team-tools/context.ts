@@ -9,17 +9,34 @@ import { taskGate } from "../operations/task-gate.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import type { Task } from "../schema/task.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";
 import type { Worker } from "../worker/worker.ts";
 
-/** The dependencies of one agent's team tools: the context of operations, and the agent's worker. */
-export interface TeamToolContext {
+/** The part of a caller that the tools of every member use: of a worker, or of the client of an MCP server. */
+export interface ToolCaller
+  extends Pick<Worker, "name" | "color" | "agreeToStop" | "setTaskHeld" | "showQuestion"> {
+  readonly shutdownRequests: Pick<Worker["shutdownRequests"], "isOpen" | "close">;
+  readonly workSinceIdle: Pick<Worker["workSinceIdle"], "addPeerMessage" | "addCompletedTask">;
+}
+
+/** The dependencies of the tools that every member has, whatever program it runs. */
+export interface MemberToolContext {
   readonly ctx: OperationContext;
-  readonly worker: Worker;
+  readonly worker: ToolCaller;
   readonly role: "teammate" | "lead";
   /** Hooks that may refuse to add or complete a task. */
   readonly hooks?: Hooks | undefined;
+  /** The same, if they are already bound to the member. */
+  readonly gate?: TaskHooks | undefined;
+  /** Proves a task before its completion; an error of it refuses that. */
+  readonly verify?: ((task: Task, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** The dependencies of one agent's team tools: the context of operations, and the agent's worker. */
+export interface TeamToolContext extends MemberToolContext {
+  readonly worker: Worker;
   /** The agent types that the agent can name; the built-in ones by default. */
   readonly types?: readonly AgentType[] | undefined;
   /** The tools of the agent's own type, which limit its subagents; undefined for all. */
@@ -28,10 +45,14 @@ export interface TeamToolContext {
   readonly spawn: SpawnOptions;
   /** The user has turned agent teams off: a lead has no teammates, and no tools for them. */
   readonly teamsOff?: boolean | undefined;
+  /** Its program is a CLI with subagents of its own, so it only starts teammates. */
+  readonly hasOwnSubagents?: boolean | undefined;
   /** Keeps the team's files even if the lead deletes the team. */
   readonly keepsTeam?: boolean | undefined;
   /** Called when the lead has recreated or renamed its team, before the team is used; with the team that it was before. */
   readonly onTeamMoved?: ((before: TeamRef) => Promise<void>) | undefined;
+  /** Called before the lead deletes its team. Never rejects. */
+  readonly onTeamDelete?: (() => Promise<void>) | undefined;
   /** Runs a subagent for one piece of work, during this agent's turn or in the background. */
   subagent(call: SubagentCall, signal: AbortSignal): Promise<SubagentResult>;
 }
@@ -50,6 +71,15 @@ export interface SubagentCall {
 }
 
 export type TeamTool = (context: TeamToolContext) => AnyTool;
+
+/** The context of a call that a {@link MemberTool} uses. */
+export type MemberToolCall = Pick<ToolContext, "signal">;
+
+/** A tool that every member has, whatever program it runs. */
+export type MemberTool = (context: MemberToolContext) => Omit<AnyTool, "execute"> & {
+  // biome-ignore lint/suspicious/noExplicitAny: as in AnyTool
+  execute(input: any, call: MemberToolCall): Promise<ToolResult>;
+};
 
 /**
  * Creates a result that a model reads as JSON and a playbook as a value.
@@ -81,7 +111,8 @@ const MODEL_HINTS: Partial<Record<ErrorCode, string>> = {
   NOT_LEAD: `Ask ${LEAD_NAME} by SendMessage.`,
   TASK_NOT_FOUND: "TaskList shows the tasks.",
   TASK_BLOCKED: "TaskList shows what it waits for.",
-  CYCLE: "TaskList shows what waits for what.",
+  TASK_CONFLICT: "TaskList shows which tasks run. Take one that touches other files, or wait.",
+  CYCLE: "TaskList shows which tasks block each other.",
   RECIPIENT_INACTIVE: "Give its work to another teammate.",
 };
 
@@ -90,9 +121,14 @@ function hintOf({ code, hint }: TeamError): string | undefined {
   return MODEL_HINTS[code] ?? (hint !== undefined && /\bteams [a-z]/.test(hint) ? undefined : hint);
 }
 
-/** Returns the gate through which the hooks can refuse this agent's task changes. */
-export function taskGateOf({ ctx, hooks }: TeamToolContext, { signal }: ToolContext): TaskHooks | undefined {
-  return hooks && taskGate(hooks, { name: ctx.actor, team: ctx.ref.team }, signal);
+/** Returns the gate through which hooks and verify commands can refuse this agent's task changes. */
+export function taskGateOf(
+  { ctx, hooks, gate, verify }: MemberToolContext,
+  { signal }: MemberToolCall,
+): TaskHooks | undefined {
+  if (gate !== undefined) return gate;
+  const ofHooks = hooks && taskGate(hooks, { name: ctx.actor, team: ctx.ref.team }, signal);
+  return { ...ofHooks, verify: verify && ((task) => verify(task, signal)) };
 }
 
 /** Team tools are allowed in every mode and never run concurrently, except Agent (protocol.md section 8). */

@@ -28,6 +28,8 @@ interface Deletion {
   /** Whether the team's files were kept. */
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];
+  /** What failed, although the team is deleted. */
+  readonly problem?: string;
 }
 
 /**
@@ -84,16 +86,19 @@ export class CurrentTeam {
    * @throws TeamError ACTIVE_MEMBERS, and what {@link deleteTeam} throws
    */
   async delete(): Promise<Deletion> {
-    const { ctx, worker, keepsTeam } = this.#own;
+    const { ctx, worker, keepsTeam, onTeamDelete } = this.#own;
     if (!teamExists(ctx.ref)) return { existed: false, kept: false, worktrees: [] };
     if (keepsTeam) {
-      requireEnded(ctx);
+      await requireEnded(ctx);
       return { existed: true, kept: true, worktrees: [] };
     }
     const deleted = deletedTeamOf(ctx.ref);
+    await onTeamDelete?.();
     worker.leaveTeam();
     try {
-      return { existed: true, kept: false, worktrees: await deleteTeam(ctx) };
+      let problem: string | undefined;
+      const worktrees = await deleteTeam(ctx, { problem: (text) => (problem = text) });
+      return { existed: true, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();
       else this.#deleted = deleted;

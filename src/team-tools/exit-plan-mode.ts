@@ -1,7 +1,11 @@
 import * as z from "zod/mini";
 import { TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
 
-const input = z.object({});
+const input = z.object({
+  plan: z
+    .optional(z.string())
+    .check(z.describe("The whole plan; needed only if you cannot write the plan file")),
+});
 
 export const exitPlanMode: TeamTool = ({ worker }) => ({
   name: "ExitPlanMode",
@@ -11,12 +15,12 @@ export const exitPlanMode: TeamTool = ({ worker }) => ({
   whilePlanning: true,
   access: () => TEAM_ACCESS,
   summary: () => "",
-  execute: () =>
+  execute: ({ plan }) =>
     withRefusals(async () => {
-      const sent = await worker.planApproval.submit();
+      const sent = await worker.planApproval.submit(plan);
       if ("refusal" in sent) return { content: sent.refusal, isError: true };
       return {
-        content: `Your plan waits for approval (${sent.requestId}). Nothing else happens until the answer is there.`,
+        content: `Your plan waits for approval (${sent.requestId}). Nothing else happens until it is answered.`,
         data: { request_id: sent.requestId },
         display: "Your plan waits for approval.",
         endTurn: true,

@@ -3,14 +3,15 @@ import type { ToolResult } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
 import { answerApproval } from "../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../operations/approvals/foreign-requests.ts";
-import { requireLead } from "../operations/context.ts";
+import { type OperationContext, requireLead } from "../operations/context.ts";
 import { requestShutdown } from "../operations/ending/shutdown.ts";
 import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config/config.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
 import { findMember, findRecipient } from "../team/members/members.ts";
-import { jsonResult, TEAM_ACCESS, type TeamTool, type TeamToolContext, withRefusals } from "./context.ts";
+import type { Worker } from "../worker/worker.ts";
+import { jsonResult, type MemberTool, type MemberToolContext, TEAM_ACCESS, withRefusals } from "./context.ts";
 
 /** Longest message, in characters (protocol.md section 8). */
 const MAX_MESSAGE = 100_000;
@@ -47,14 +48,14 @@ const FORMS = `Sends a message to a member, or to all. Text outside of this tool
 - {type: "broadcast", content, summary}: to everybody; only for what all must know.`;
 
 /** The message types that only this role can send. */
-const FORMS_OF: Readonly<Record<TeamToolContext["role"], string>> = {
+const FORMS_OF: Readonly<Record<MemberToolContext["role"], string>> = {
   lead: `- {type: "shutdown_request", recipient, content?}: asks a teammate to shut down; content is the reason.
 - {type: "plan_approval_response", request_id, approve, content?}: answers a plan; content is your feedback.`,
   teammate:
     '- {type: "shutdown_response", request_id, approve, content?}: answers a shutdown request; a refusal needs its reason as content.',
 };
 
-export const sendMessageTool: TeamTool = (tools) => ({
+export const sendMessageTool: MemberTool = (tools) => ({
   name: "SendMessage",
   description: `${FORMS}\n${FORMS_OF[tools.role]}`,
   input,
@@ -108,7 +109,7 @@ function textOf(...calls: readonly Call[]): string | undefined {
   return given.length === 0 ? calls[0]?.content : [...new Set(given)].join("\n\n");
 }
 
-function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
+function send(tools: MemberToolContext, call: Call): Promise<ToolResult> {
   switch (call.type) {
     case "message":
       return sendToOne(tools, call);
@@ -123,7 +124,7 @@ function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
   }
 }
 
-async function sendToOne({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+async function sendToOne({ ctx, worker }: MemberToolContext, call: Call): Promise<ToolResult> {
   const content = contentOf(call);
   const target = findRecipient(readTeam(ctx.ref), required(call.recipient, "recipient"));
   if (sameName(target.name, worker.name)) {
@@ -139,7 +140,7 @@ async function sendToOne({ ctx, worker }: TeamToolContext, call: Call): Promise<
   if (target.name !== LEAD_NAME)
     worker.workSinceIdle.addPeerMessage(target.name, call.summary ?? content.slice(0, 80));
   const later = sent.queuedForRestart
-    ? ` ${target.name} is not running; it reads it when it is started again.`
+    ? ` ${target.name} is not running; it will read the message when it is restarted.`
     : "";
   const message = `Message sent to ${target.name}.${later}`;
   return jsonResult({
@@ -156,7 +157,7 @@ async function sendToOne({ ctx, worker }: TeamToolContext, call: Call): Promise<
   });
 }
 
-async function sendToAll({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+async function sendToAll({ ctx, worker }: MemberToolContext, call: Call): Promise<ToolResult> {
   const summary = call.summary === undefined ? {} : { summary: call.summary };
   const sent = await broadcast(ctx.ref, { ...sender(worker), text: plainText(contentOf(call)), ...summary });
   const skipped = sent.skipped.length === 0 ? "" : ` Not running: ${sent.skipped.join(", ")}.`;
@@ -164,27 +165,27 @@ async function sendToAll({ ctx, worker }: TeamToolContext, call: Call): Promise<
   return jsonResult({ success: true, message, ...sent });
 }
 
-async function askForShutdown({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
+async function askForShutdown({ ctx }: MemberToolContext, call: Call): Promise<ToolResult> {
   const target = required(call.recipient, "recipient");
   const ids = await requestShutdown(ctx, [target], call.content);
   const [[name, request_id] = []] = ids;
   return jsonResult({ success: true, message: `Shutdown requested of ${name}.`, request_id, target: name });
 }
 
-async function answerShutdown({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+async function answerShutdown({ ctx, worker }: MemberToolContext, call: Call): Promise<ToolResult> {
   const requestId = required(call.request_id, "request_id");
   const approve = required(call.approve, "approve");
   if (!approve) required(call.content || undefined, "content (the reason of a refusal)");
   if (!worker.shutdownRequests.isOpen(requestId)) {
     throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
   }
-  const message = approve
-    ? { type: "shutdown_approved" as const, requestId, from: ctx.actor, ...placeOf(ctx) }
-    : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
-  const text = formatProtocol(message, new Date(ctx.clock.now()));
-  await sendMessage(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
-  // In this order, so that the agent never looks at work in between.
-  if (approve) worker.agreeToStop();
+  if (approve) await agreeToShutdown(ctx, worker, requestId);
+  else {
+    const { actor: from, clock } = ctx;
+    const message = { type: "shutdown_rejected" as const, requestId, from, reason: call.content };
+    const text = formatProtocol(message, new Date(clock.now()));
+    await sendMessage(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
+  }
   worker.shutdownRequests.close(requestId);
   return {
     ...jsonResult({
@@ -196,8 +197,21 @@ async function answerShutdown({ ctx, worker }: TeamToolContext, call: Call): Pro
   };
 }
 
+/** Sends the lead an agent's agreement to its shutdown, and ends the agent after its turn. */
+export async function agreeToShutdown(
+  ctx: OperationContext,
+  worker: Pick<Worker, "name" | "color" | "agreeToStop">,
+  requestId: string,
+): Promise<void> {
+  const message = { type: "shutdown_approved" as const, requestId, from: ctx.actor, ...placeOf(ctx) };
+  const text = formatProtocol(message, new Date(ctx.clock.now()));
+  await sendMessage(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
+  // Before the request is closed, so that the agent never looks at work in between.
+  worker.agreeToStop();
+}
+
 /** Returns the agent's backend from the team's config and, for tmux, its pane, so that a lead can close that pane. */
-function placeOf({ ref, actor, callerPane }: TeamToolContext["ctx"]): {
+function placeOf({ ref, actor, callerPane }: MemberToolContext["ctx"]): {
   readonly backendType: string;
   readonly paneId?: string;
 } {
@@ -206,12 +220,12 @@ function placeOf({ ref, actor, callerPane }: TeamToolContext["ctx"]): {
   return inPane ? { paneId: callerPane, backendType: "tmux" } : { backendType: backendType ?? "process" };
 }
 
-async function answerPlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
+async function answerPlan({ ctx }: MemberToolContext, call: Call): Promise<ToolResult> {
   requireLead(ctx, "approve or reject");
   const id = required(call.request_id, "request_id");
   const approve = required(call.approve, "approve");
   const note = call.content === undefined ? {} : { note: call.content };
-  openForeignRequests(ctx.ref);
+  await openForeignRequests(ctx.ref, ctx.env);
   const { from } = await answerApproval(ctx, id, { approve, decider: "model", ...note });
   return jsonResult({
     success: true,
@@ -220,7 +234,7 @@ async function answerPlan({ ctx }: TeamToolContext, call: Call): Promise<ToolRes
   });
 }
 
-function sender(worker: TeamToolContext["worker"]): { from: string; color?: string } {
+function sender(worker: Pick<Worker, "name" | "color">): { from: string; color?: string } {
   return worker.color === undefined ? { from: worker.name } : { from: worker.name, color: worker.color };
 }
 

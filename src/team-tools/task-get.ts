@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { getTask } from "../team/tasks/tasks.ts";
-import { jsonResult, TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
+import { jsonResult, type MemberTool, TEAM_ACCESS, withRefusals } from "./context.ts";
 import { taskIdInput as id, publicTask } from "./task-schema.ts";
 
 const input = z.object({ taskId: id });
 
-export const taskGet: TeamTool = ({ ctx }) => ({
+export const taskGet: MemberTool = ({ ctx }) => ({
   name: "TaskGet",
   description: "Reads one task in full; its blockedBy also names blockers that are completed.",
   input: input,
@@ -14,6 +14,6 @@ export const taskGet: TeamTool = ({ ctx }) => ({
   execute: ({ taskId }: z.infer<typeof input>) =>
     withRefusals(async () => {
       const task = getTask(ctx.ref, taskId);
-      return jsonResult({ task: publicTask(task) }, `#${task.id} ${task.subject}: ${task.status}`);
+      return jsonResult({ task: publicTask(ctx.ref, task) }, `#${task.id} ${task.subject}: ${task.status}`);
     }),
 });

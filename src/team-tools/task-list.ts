@@ -1,11 +1,13 @@
 import * as z from "zod/mini";
 import { withLapsedUnassigned } from "../team/tasks/lease.ts";
+import { withProofs } from "../team/tasks/task-proof.ts";
 import { listTasks } from "../team/tasks/tasks.ts";
-import { jsonResult, TEAM_ACCESS, type TeamTool, withRefusals } from "./context.ts";
+import { jsonResult, type MemberTool, TEAM_ACCESS, withRefusals } from "./context.ts";
+import { proofFacts } from "./task-schema.ts";
 
 const input = z.object({});
 
-export const taskList: TeamTool = ({ ctx }) => ({
+export const taskList: MemberTool = ({ ctx }) => ({
   name: "TaskList",
   description: "Lists the team's tasks with state, owner and what each still waits for.",
   input: input,
@@ -14,18 +16,21 @@ export const taskList: TeamTool = ({ ctx }) => ({
   execute: () =>
     withRefusals(async () => {
       const broken: string[] = [];
-      const tasks = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
+      const listed = withLapsedUnassigned(listTasks(ctx.ref, (_, id) => broken.push(id)));
+      const tasks = withProofs(ctx.ref, listed);
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
       const open = tasks.length - done.size;
       const display = `${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}, ${done.size} completed, ${open} open`;
       const list = {
-        tasks: tasks.map(({ id: taskId, subject, status, owner, blockedBy }) => ({
-          id: taskId,
-          subject,
-          status,
-          owner: owner ?? null,
-          blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
-        })),
+        tasks: tasks.map((task) => {
+          const { id: taskId, subject, status, owner, blockedBy } = task;
+          const { verifyRun: _long, ...proof } = proofFacts(task);
+          return {
+            ...{ id: taskId, subject, status, owner: owner ?? null },
+            blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
+            ...proof,
+          };
+        }),
         // Reported, since other tasks may wait for an unreadable task.
         ...(broken.length === 0 ? {} : { broken }),
       };

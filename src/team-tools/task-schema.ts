@@ -1,14 +1,40 @@
 import * as z from "zod/mini";
 import { visibleMetadata } from "../schema/guards/visible-metadata.ts";
 import type { Task } from "../schema/task.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { type ProvenTask, withProof } from "../team/tasks/task-proof.ts";
 
 /** A task's id as a model writes it: a string or a number. */
 export const taskIdInput = z.coerce.string().check(z.describe("The task's id"));
 /** Facts that are kept with a task. */
 export const metadataInput = z.record(z.string(), z.unknown());
 
-/** Returns a task without this program's private metadata (keys that begin with `_`). */
-export function publicTask(task: Task): Record<string, unknown> {
+/** The fields by which a task is reviewed and its files are reserved. A verify command is set by people, not by models. */
+export const reviewerInput = z
+  .optional(z.string())
+  .check(z.describe("The member that reviews the completed task; an empty one removes it"));
+export const touchesInput = z
+  .optional(z.array(z.string()))
+  .check(
+    z.describe(
+      "Globs of the files it changes, relative to the project: no two tasks that overlap run at once",
+    ),
+  );
+
+/** Returns a task without this program's private metadata (keys that begin with `_`), with what is said and shown of it. */
+export function publicTask(ref: TeamRef, task: Task): Record<string, unknown> {
   const { metadata, ...rest } = task;
-  return { ...rest, metadata: visibleMetadata(metadata) };
+  return { ...rest, metadata: visibleMetadata(metadata), ...proofFacts(withProof(ref, task)) };
+}
+
+/** Returns the reviewer, the files, and the verify command with its result, as far as the task has them. */
+export function proofFacts(task: ProvenTask): Record<string, unknown> {
+  const { verify, reviewer, touches, said, shown, verifyRun } = task;
+  return {
+    ...(reviewer === null ? {} : { reviewer }),
+    ...(touches.length === 0 ? {} : { touches }),
+    ...(verify === null ? {} : { verify }),
+    ...(shown === "none" ? {} : { said, shown }),
+    ...(verifyRun === null ? {} : { verifyRun }),
+  };
 }

@@ -4,13 +4,13 @@ import type { Task } from "../schema/task.ts";
 import { updateTask } from "../team/tasks/update-task.ts";
 import {
   jsonResult,
+  type MemberTool,
+  type MemberToolContext,
   TEAM_ACCESS,
-  type TeamTool,
-  type TeamToolContext,
   taskGateOf,
   withRefusals,
 } from "./context.ts";
-import { taskIdInput as id, metadataInput, publicTask } from "./task-schema.ts";
+import { taskIdInput as id, metadataInput, publicTask, reviewerInput, touchesInput } from "./task-schema.ts";
 
 const input = z.object({
   taskId: id,
@@ -25,13 +25,15 @@ const input = z.object({
     .check(z.describe("The owner's activity, for its status: “Counting files”")),
   addBlocks: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that wait for this one")),
   addBlockedBy: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that this one waits for")),
+  reviewer: reviewerInput,
+  touches: touchesInput,
   metadata: z.optional(metadataInput).check(z.describe("Merged into what is there; null removes a key")),
 });
 
-export const taskUpdate: TeamTool = (tools) => ({
+export const taskUpdate: MemberTool = (tools) => ({
   name: "TaskUpdate",
   description:
-    "Changes a task: claim it (owner = your name, status in_progress), complete it, give it to another, add dependencies or facts.",
+    "Changes a task: claim it (owner = your name, status in_progress), complete it (its verify command runs first, if it has one), give it to another, add dependencies or facts.",
   input: input,
   access: () => TEAM_ACCESS,
   summary: ({ taskId, status, owner, addBlockedBy = [], addBlocks = [] }: z.infer<typeof input>) =>
@@ -50,12 +52,12 @@ export const taskUpdate: TeamTool = (tools) => ({
       recordHeldTask(tools, taskId, task);
       if (change.status === "completed" && task?.owner === ctx.actor)
         tools.worker.workSinceIdle.addCompletedTask(taskId);
-      const state = task === undefined ? { id: taskId, status: "deleted" } : publicTask(task);
+      const state = task === undefined ? { id: taskId, status: "deleted" } : publicTask(ctx.ref, task);
       return jsonResult({ success: true, task: state }, displayOf(taskId, task));
     }),
 });
 
-function recordHeldTask({ worker }: TeamToolContext, taskId: string, task: Task | undefined): void {
+function recordHeldTask({ worker }: MemberToolContext, taskId: string, task: Task | undefined): void {
   worker.setTaskHeld(
     taskId,
     task !== undefined && task.owner === worker.name && task.status === "in_progress",

@@ -13,7 +13,7 @@ export const teamDelete: LeadTool = ({ ctx, led }) => ({
   summary: () => "",
   execute: () =>
     withRefusals(async () => {
-      const { existed, kept: isKept, worktrees } = await led.delete();
+      const { existed, kept: isKept, worktrees, problem } = await led.delete();
       if (!existed) {
         return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
       }
@@ -22,7 +22,7 @@ export const teamDelete: LeadTool = ({ ctx, led }) => ({
         return jsonResult({ success: true, message, kept: true });
       }
       const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
-      const deletion = `The team ${ctx.ref.team} is deleted.`;
+      const deletion = `The team ${ctx.ref.team} is deleted.${problem === undefined ? "" : ` Note: ${problem}.`}`;
       if (kept.length === 0) return jsonResult({ success: true, message: deletion });
       const message = `${deletion} These worktrees stay, since work in them would be lost: ${kept.join("; ")}.`;
       return jsonResult({ success: true, message, worktrees });

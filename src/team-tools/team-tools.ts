@@ -1,7 +1,7 @@
 import type { AnyTool } from "../agent/tool.ts";
 import { agent } from "./agent.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
-import type { TeamToolContext } from "./context.ts";
+import type { MemberTool, TeamToolContext } from "./context.ts";
 import { CurrentTeam } from "./current-team.ts";
 import { exitPlanMode } from "./exit-plan-mode.ts";
 import { sendMessageTool } from "./send-message.ts";
@@ -12,6 +12,15 @@ import { taskUpdate } from "./task-update.ts";
 import { teamCreate } from "./team-create.ts";
 import { teamDelete } from "./team-delete.ts";
 
+/** The tools of every member, whatever program it runs. */
+export const MEMBER_TOOLS: readonly MemberTool[] = [
+  sendMessageTool,
+  taskCreate,
+  taskGet,
+  taskUpdate,
+  taskList,
+  askUserQuestion,
+];
 const WITHOUT_TEAM = [taskCreate, taskGet, taskUpdate, taskList, askUserQuestion, agent];
 const FOR_ALL = [sendMessageTool, ...WITHOUT_TEAM];
 const FOR_LEAD = [teamCreate, teamDelete];

@@ -27,7 +27,7 @@ interface EventLog {
   readonly paths: { readonly events: string };
 }
 
-/** Bytes of one file of events (there are two): enough for some ten thousand model calls. */
+/** Bytes of one file of events (there are two): enough for tens of thousands of model calls. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 let onFailure: ((text: string) => void) | undefined;

@@ -20,6 +20,8 @@ export interface OptionSpec {
   readonly value?: string;
   /** The value is optional: without it the option is `true`; a word after the option is its value. */
   readonly valueOptional?: boolean;
+  /** Its optional value only follows `=` (`--rec=casts`): a word after the option is an operand. */
+  readonly inline?: boolean;
   /** May be given more than once. */
   readonly many?: boolean;
   /** The only values that it takes. */
@@ -34,7 +36,10 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS = {
-  team: { summary: "the team (default: $TEAMS_TEAM, else the only team)", value: "team" },
+  team: {
+    summary: "the team (default: that of this pane, $TEAMS_TEAM, of the named member, of this directory)",
+    value: "team",
+  },
   as: { summary: "act as this member (default: $TEAMS_AGENT, else the lead)", value: "member" },
   json: { summary: "print one JSON object to stdout, and errors as JSON to stderr" },
   quiet: { summary: "print only what was asked for", short: "q" },
@@ -63,7 +68,10 @@ type OptionValue<O extends OptionSpec> = O extends { readonly value: string }
 
 type Options<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K]> };
 
-type CommonOptions = Options<typeof COMMON_OPTIONS>;
+type CommonOptions = Options<typeof COMMON_OPTIONS> & {
+  /** The team of the caller's tmux pane, if that could decide. */
+  readonly marked?: string | undefined;
+};
 
 /** The argument of a command's body. */
 export interface Call<
@@ -74,7 +82,9 @@ export interface Call<
   readonly options: Options<O> & CommonOptions;
   readonly io: Io;
   readonly out: Output;
+  /** Runs another command line of this program in this process. @returns the exit status */
+  readonly runProgram: (io: Io) => Promise<number>;
 }
 
 /** The parts of a call that all commands have. */
-export type AnyCall = Pick<Call, "io" | "out"> & { readonly options: CommonOptions };
+export type AnyCall = Pick<Call, "io" | "out" | "runProgram"> & { readonly options: CommonOptions };

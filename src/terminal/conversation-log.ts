@@ -1,4 +1,5 @@
 import type { TranscriptLine } from "../agent/conversation/transcript.ts";
+import type { AgentEvent } from "../agent/events.ts";
 import { toolResultsOf, toolUsesOf } from "../agent/model/messages.ts";
 import type {
   AssistantMessage,
@@ -7,9 +8,11 @@ import type {
   ToolUseBlock,
   UserMessage,
 } from "../agent/model/model.ts";
+import { thoughtIn } from "../agent/model/wire-response.ts";
 import { builtinTools } from "../agent/tools/builtin-tools.ts";
 import { readEnvelopes, unescaped } from "../protocol/envelope.ts";
 import { parseInWords } from "../schema/zod-helpers.ts";
+import { savedChange } from "../team/requests/saved-change.ts";
 import { TYPED_MARK } from "../worker/turn/turn-input.ts";
 import type { WorkerView } from "../worker/view.ts";
 
@@ -23,8 +26,11 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
   const tools = builtinTools();
 
   const showAnswer = (message: AssistantMessage): void => {
-    for (const block of message.content)
+    for (const block of message.content) {
+      const thought = block.type === "opaque" ? thoughtIn(block.value) : undefined;
+      if (thought !== undefined) view.event({ type: "thinking", text: thought });
       if (block.type === "text") view.event({ type: "text", text: block.text });
+    }
     view.event({ type: "message", message });
     for (const use of toolUsesOf(message)) {
       called.set(use.id, use);
@@ -32,13 +38,15 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
       if (summary !== undefined) showCall(use, summary);
     }
   };
-  const showCall = ({ id, name: tool }: ToolUseBlock, summary: string): void =>
-    view.event({ type: "tool_started", id, tool, summary });
+  const showCall = ({ id, name: tool }: ToolUseBlock, summary: CallSummary): void =>
+    view.event({ type: "tool_started", id, tool, ...summary });
   /** Undefined for team tools: they end at once, and their result has the summary. */
-  const summaryOf = ({ name, input }: ToolUseBlock): string | undefined => {
+  const summaryOf = ({ name, input }: ToolUseBlock): CallSummary | undefined => {
     const tool = tools.find((candidate) => candidate.name === name);
     const parsed = tool === undefined ? undefined : parseInWords(tool.input, input);
-    return tool !== undefined && parsed?.success === true ? tool.summary(parsed.data) : undefined;
+    if (tool === undefined || parsed?.success !== true) return undefined;
+    const path = tool.summaryPath?.(parsed.data);
+    return { summary: tool.summary(parsed.data), ...(path === undefined ? {} : { path }) };
   };
   const inputText = ({ input }: ToolUseBlock): string => {
     const text = JSON.stringify(input);
@@ -49,9 +57,14 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
     // The call is on an older page.
     if (use === undefined) return;
     called.delete(id);
-    if (summaryOf(use) === undefined) showCall(use, shown?.summary || inputText(use));
-    const display = shown === undefined ? {} : { display: shown.display };
-    view.event({ type: "tool_ended", id, tool: use.name, content, ...display, isError, ms: 0 });
+    if (summaryOf(use) === undefined) showCall(use, { summary: shown?.summary || inputText(use) });
+    const { display } = shown ?? {};
+    const change = savedChange(shown?.change, false);
+    const seen = {
+      ...(display === undefined ? {} : { display }),
+      ...(change === undefined ? {} : { change }),
+    };
+    view.event({ type: "tool_ended", id, tool: use.name, content, ...seen, isError, ms: 0 });
   };
   const showInput = (message: UserMessage): void => {
     for (const result of toolResultsOf(message)) showResult(result);
@@ -67,7 +80,7 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
 
   return (line) => {
     if (line.type === "compacted") {
-      view.note("The conversation was compacted here: the model continues with a summary of the text above.");
+      view.note(line.cleared ? CLEARED : COMPACTED);
     } else if (line.type === "user" || line.type === "assistant") {
       const message = line.message as unknown as ConversationMessage;
       if (message.role === "user") showInput(message);
@@ -75,6 +88,12 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
     }
   };
 }
+
+const COMPACTED =
+  "The conversation was compacted here: the model continues with a summary of the text above.";
+const CLEARED = "The conversation was cleared here: the model no longer knows the text above.";
+
+type CallSummary = Pick<Extract<AgentEvent, { type: "tool_started" }>, "summary" | "path">;
 
 const NOTICE = /<task_notification>\n[\s\S]*?<summary>([\s\S]*?)<\/summary>\n<\/task_notification>/g;
 

@@ -4,14 +4,15 @@ import { EVENT_TYPES, type EventType, type TeamEvent } from "../schema/event.ts"
 import { splitAddress } from "../schema/names.ts";
 import { tokenCount } from "../schema/status.ts";
 import { sumOf } from "../schema/tokens.ts";
+import { compact } from "../text/compact-number.ts";
+import { localTime } from "../text/local-time.ts";
 import { line, type Output } from "./output.ts";
-import { compact } from "./status-text.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
 /** Returns an event as a line for a user: time, agent and facts, without ids that only programs need. */
 export function eventText(event: TeamEvent, { styleText }: Pick<Output, "styleText">): string {
-  const at = event.ts.replace("T", " ").replace(/Z$/, "");
+  const at = localTime(event.ts, "seconds");
   const who = event.agentId === undefined ? "-" : shortName(event.agentId, event.agentType);
   const known = EVENT_TYPES.find((type) => type === event.type);
   const facts = known === undefined ? otherFacts(event) : FACTS[known](event);
@@ -65,6 +66,7 @@ const FACTS: Readonly<Record<EventType, (event: Facts) => readonly string[]>> = 
     counted(size, "character"),
     counted(skills, "skill"),
   ],
+  question: ({ what, requestId }) => [phrase(`question ${what}`, requestId)],
 };
 
 /** For a type that only a newer version knows. */

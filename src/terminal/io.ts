@@ -19,6 +19,8 @@ export interface Io {
   readStdin(): Promise<string>;
   /** The next typed line; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
+  /** Drops what was typed into the terminal of stdin until now: it is no answer to a question that comes. A pipe keeps its lines. */
+  dropTyped(): Promise<void>;
   /** The raw bytes of stdin. */
   bytesIn(): AsyncIterable<Uint8Array>;
   /** Writes raw bytes to stdout; resolves after the last ones. */
@@ -27,6 +29,7 @@ export interface Io {
    * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Only a command that then ends on
    * its own calls this: before the call, the signals end the process as usual. A second Ctrl-C or SIGTERM always does,
    * unless it belongs to the first.
+   * @param keys `foreign`: Ctrl-C is for another program of this terminal, and is ignored here
    */
-  interruption(): AbortSignal;
+  interruption(keys?: "own" | "foreign"): AbortSignal;
 }

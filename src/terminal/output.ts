@@ -2,7 +2,7 @@ import type { Env } from "../os/env.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TaskStatus } from "../schema/task.ts";
 import { memberColor, type Style, styled, TONE } from "../text/style.ts";
-import { stripControls } from "../text/terminal-text.ts";
+import { printableJson, stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
 
 /** The meaning of a word, or the member that it belongs to, by the name of its colour (protocol.md section 2). */
@@ -48,6 +48,7 @@ export const STATE_STYLES: Readonly<Record<AgentState, readonly TextStyle[]>> = 
   throttled: ["attention"],
   paused: ["attention"],
   stopping: ["quiet"],
+  failed: ["bold", "bad"],
   exited: ["quiet"],
   crashed: ["bold", "bad"],
   unknown: ["quiet"],
@@ -105,8 +106,7 @@ export function openOutput(io: Io, { json, quiet, verbose }: OutputOptions): Out
   const print = (text: string): void => {
     if (text !== "") io.out(`${text}\n`);
   };
-  const jsonText = (value: object): string =>
-    io.terminal.stdout ? JSON.stringify(value, null, 2) : JSON.stringify(value);
+  const jsonText = (value: object): string => printableJson(value, io.terminal.stdout ? 2 : undefined);
   return {
     json,
     verbose,
@@ -121,7 +121,7 @@ export function openOutput(io: Io, { json, quiet, verbose }: OutputOptions): Out
     done: (value, text) => {
       if (json || !quiet) print(json ? jsonText(value) : text());
     },
-    item: (value, text) => print(json ? JSON.stringify(value) : text()),
+    item: (value, text) => print(json ? printableJson(value) : text()),
     note: (text) => {
       if (!json && !quiet) io.err(`${text}\n`);
     },

@@ -1,5 +1,5 @@
 import { EXIT, TeamError } from "../errors.ts";
-import { steadyNow } from "../os/clock.ts";
+import { pause, steadyNow } from "../os/clock.ts";
 import { processEnv } from "../os/env.ts";
 import { withAbsoluteRoot } from "../os/files/app-directories.ts";
 import { isDirectoryInput, isPlainOutput, writeNow } from "../os/files/standard-streams.ts";
@@ -124,12 +124,13 @@ export function processIo(end: (status: number) => void): ProcessIo {
     },
     readStdin,
     readLine,
+    dropTyped,
     bytesIn: () => process.stdin,
     bytesOut: (bytes) => writeAll(use(1), bytes),
-    interruption: () => {
+    interruption: (keys) => {
       // A process that outlives its terminal learns of its loss by a stream's error, so open both, after more urgent work.
       setImmediate(() => void [use(1), use(2)]);
-      return interruption();
+      return interruption(keys);
     },
   };
 }
@@ -141,7 +142,7 @@ export function neverEndUnfinished(end: (status: number) => void): void {
   process.once("beforeExit", () => {
     writeNow(
       2,
-      "teams: The command ended before it was done, which is a defect of teams. Run teams doctor to find what it left.\n",
+      "teams: The command ended before it was done, which is a bug in teams. Run teams doctor to find what it left.\n",
     );
     end(EXIT.failed);
   });
@@ -179,6 +180,35 @@ function currentDirectory(): string {
   }
 }
 
+/** Milliseconds without a key after which nothing is left in the terminal's buffer, and the most that keys are dropped. */
+const QUIET_MS = 50;
+const MAX_DROP_MS = 1_000;
+const CTRL_C = 3;
+
+/** Node cannot flush a terminal: raw mode also yields a line without its Enter, so everything can be read. */
+async function dropTyped(): Promise<void> {
+  const { stdin } = process;
+  if (!stdin.isTTY) return;
+  let last = steadyNow();
+  let isInterrupted = false;
+  const dropped = (keys: Buffer): void => {
+    last = steadyNow();
+    isInterrupted ||= keys.includes(CTRL_C);
+  };
+  const until = last + MAX_DROP_MS;
+  stdin.setRawMode(true);
+  stdin.on("data", dropped);
+  try {
+    for (let now = last; now < last + QUIET_MS && now < until; now = steadyNow())
+      await pause(last + QUIET_MS - now);
+  } finally {
+    stdin.off("data", dropped);
+    stdin.pause();
+    stdin.setRawMode(false);
+  }
+  if (isInterrupted) signalProcess(process.pid, "SIGINT");
+}
+
 async function readLine(): Promise<string | undefined> {
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin, terminal: false });
@@ -213,11 +243,13 @@ const told = new Map<NodeJS.Signals, number>();
  */
 const SAME_WISH_MS = { SIGINT: -1, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
 
-function interruption(): AbortSignal {
+function interruption(keys: "own" | "foreign" = "own"): AbortSignal {
   if (interrupted !== undefined) return interrupted.signal;
   const controller = new AbortController();
   interrupted = controller;
+  if (keys === "foreign") process.on("SIGINT", () => undefined);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    if (keys === "foreign" && signal === "SIGINT") continue;
     const listener = (): void => {
       const now = steadyNow();
       const first = told.get(signal);

@@ -1,6 +1,6 @@
 import { EXIT, messageOf, systemCode, systemErrorHint, TeamError } from "../errors.ts";
 import type { ShutdownReport } from "../operations/ending/shutdown.ts";
-import { stripControls } from "../text/terminal-text.ts";
+import { printableJson, stripControls } from "../text/terminal-text.ts";
 import type { Io } from "./io.ts";
 import { safeStyler, wantsColors } from "./output.ts";
 
@@ -31,7 +31,7 @@ export function failureOf(error: unknown): Failure {
       details: { errno },
     };
   }
-  const hint = "This is a defect of teams: run it again with --verbose, and report what it prints.";
+  const hint = "This is a bug in teams: run it again with --verbose, and report what it prints.";
   return { code: "INTERNAL", message, hint, exit: EXIT.failed };
 }
 
@@ -44,7 +44,7 @@ export function report(
   const { code, message, hint, exit, details } = failureOf(error);
   if (json) {
     const body = { code, message, hint: hint ?? null, ...(details === undefined ? {} : { details }) };
-    io.err(`${JSON.stringify({ error: body })}\n`);
+    io.err(`${printableJson({ error: body })}\n`);
     return exit;
   }
   const styleText = safeStyler(wantsColors(io.env, io.terminal.stderr));

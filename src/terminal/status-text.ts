@@ -1,12 +1,16 @@
 import type { MemberStatus, TeamStatus } from "../operations/status.ts";
 import { teamTitle } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { Task } from "../schema/task.ts";
 import { budgetText } from "../team/members/budget.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
+import { costText } from "../text/amounts.ts";
+import { compact } from "../text/compact-number.ts";
 import { operand } from "../text/shell-quote.ts";
-import { line, type Output, STATE_STYLES, TASK_STYLES } from "./output.ts";
+import { shortCall } from "../text/short-call.ts";
+import { line, type Output, STATE_STYLES } from "./output.ts";
+import { brokenTasksNote } from "./status-line.ts";
 import { type Cell, table } from "./table.ts";
+import { taskTable } from "./task-text.ts";
 
 /** Returns a team's status as text: members, tasks and what waits for the user. */
 export function statusText(
@@ -48,9 +52,9 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "styl
     member.taskIds.map((id) => `#${id}`).join(" "),
     mailOf(member),
     tokensOf(member),
-    ...(paid ? [costOf(member)] : []),
+    ...(paid ? [costText(member.costUsd)] : []),
     ...(asked ? [worktreeText(member)] : []),
-    doing(member),
+    (room) => shortCall(doing(member), member.cwd, room).text,
   ]);
   const headings = ["MEMBER", "STATE", ...(differ ? ["MODE"] : []), "TASK", "MAIL", "TOKENS"];
   const tokens = headings.length - 1;
@@ -58,6 +62,7 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "styl
   return table([...headings, ...more], rows, {
     columns: out.columns,
     right: paid ? [tokens, tokens + 1] : [tokens],
+    spare: ["MODE", "MAIL", "TOKENS", "WORKTREE"],
   });
 }
 
@@ -110,19 +115,6 @@ function tokensOf({ tokens, budget }: MemberStatus): string {
   return sum === 0 ? "" : compact(sum);
 }
 
-/** `$0.42`; empty if the cost is zero or no price is known. */
-function costOf({ costUsd }: MemberStatus): string {
-  if (costUsd === 0) return "";
-  return costUsd < 0.005 ? "<$0.01" : `$${costUsd.toFixed(2)}`;
-}
-
-/** 1234 → 1.2k, 3400000 → 3.4M */
-export function compact(count: number): string {
-  if (count < 1000) return String(count);
-  const [value, unit] = count < 999_500 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)}${unit}`;
-}
-
 /** Tasks in a status: with members and approvals, about one screen. */
 const MAX_TASKS = 30;
 
@@ -139,39 +131,6 @@ function brokenPart({ tasks: { broken = [] } }: TeamStatus): string {
   return broken.length === 0 ? "" : brokenTasksNote(broken);
 }
 
-/** The note for a list or a count of tasks that omits unreadable ones. */
-export function brokenTasksNote(ids: readonly string[]): string {
-  const list = ids.map((id) => `#${id}`).join(", ");
-  return `${ids.length === 1 ? "Task" : "Tasks"} ${list} cannot be read and ${ids.length === 1 ? "is" : "are"} omitted: teams doctor`;
-}
-
-/**
- * Returns the tasks as a table: state, owner, unfinished blockers and subject.
- * @param among all tasks, if only some are shown
- */
-export function taskTable(
-  tasks: readonly Task[],
-  {
-    styleText,
-    columns,
-    among = tasks,
-  }: Pick<Output, "styleText" | "columns"> & { readonly among?: readonly Task[] },
-): string {
-  const open = new Set(among.filter((task) => task.status !== "completed").map((task) => task.id));
-  const rows = tasks.map((task): Cell[] => {
-    const waits = task.status === "completed" ? [] : task.blockedBy.filter((id) => open.has(id));
-    const state = task.status === "pending" && waits.length > 0 ? "blocked" : task.status.replace("_", " ");
-    return [
-      `#${task.id}`,
-      styleText(state, ...TASK_STYLES[task.status]),
-      task.owner ?? "",
-      waits.map((id) => `#${id}`).join(" "),
-      task.subject,
-    ];
-  });
-  return table(["TASK", "STATE", "OWNER", "WAITS FOR", "SUBJECT"], rows, { columns });
-}
-
 function deadlockPart({ deadlock }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
   if (deadlock === null) return "";
   const [id = ""] = deadlock.tasks;
@@ -182,28 +141,16 @@ function deadlockPart({ deadlock }: TeamStatus, { styleText }: Pick<Output, "sty
   return line`${styleText("No member can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
 }
 
-function approvalPart({ approvals }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
+function approvalPart({ approvals, members }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
   if (approvals.length === 0) return "";
-  const rows = approvals.map(
-    ({ id, kind, from, summary }) =>
-      line`  ${styleText(kind, "attention")} of ${from}: ${summary} (teams approve ${operand(id)})`,
-  );
+  const rows = approvals.map(({ id, kind, from, summary, change, partial }) => {
+    // A row without the change names the command that shows it.
+    const command = partial || change !== undefined ? "approvals" : "approve";
+    const { cwd } = members.find(({ name }) => name === from) ?? {};
+    const call = shortCall(summary, cwd, Number.POSITIVE_INFINITY).text;
+    return line`  ${styleText(kind, "attention")} of ${from}: ${call} (teams ${command} ${operand(id)})`;
+  });
   return [styleText("Waits for you:", "bold", "attention").styled, ...rows].join("\n");
-}
-
-/** A team in one line, for a status bar: `review 2 running 1 idle · 3/7 tasks · 1 waits`. */
-export function statusLine({ team, members, tasks, approvals }: TeamStatus): string {
-  const counts = new Map<string, number>();
-  for (const { name, state } of members) {
-    if (name !== LEAD_NAME) counts.set(state, (counts.get(state) ?? 0) + 1);
-  }
-  const states = [...counts].map(([state, count]) => `${count} ${state}`).join(" ");
-  const parts = [
-    states === "" ? "no teammates" : states,
-    ...(tasks.list.length === 0 ? [] : [`${tasks.completed}/${tasks.list.length} tasks`]),
-    ...(approvals.length === 0 ? [] : [`${approvals.length} ${approvals.length === 1 ? "waits" : "wait"}`]),
-  ];
-  return line`${team} ${parts.join(" · ")}`;
 }
 
 /** When a running agent without activity counts as stuck; `now` in milliseconds since the epoch. */

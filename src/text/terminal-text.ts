@@ -48,6 +48,26 @@ export function revealHiddenInCommand(command: string): string {
   return revealHidden(command).replace(/[^\S \n\t]/g, escaped);
 }
 
+/** Escapes everything but ASCII, newline and tab, for a terminal that cannot show it. */
+export function asciiText(text: string): string {
+  return text.replace(/[^\x20-\x7e\n\t]/gu, escaped);
+}
+
+/** Cuts a text to a number of characters and ends it in `…` if it was longer. */
+export function shortened(text: string, max: number): string {
+  if (text.length <= max) return text;
+  // Half of a character in two units is no character.
+  return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/**
+ * Formats a value as JSON that is safe to print: `JSON.stringify` leaves DEL, C1 controls and characters that change the writing
+ * direction as they are. A parser reads the same value.
+ */
+export function printableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(RAW_IN_JSON, escaped);
+}
+
 function escaped(char: string): string {
   const code = (char.codePointAt(0) ?? 0).toString(16);
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
@@ -55,6 +75,8 @@ function escaped(char: string): string {
 
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
 const UNSAFE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
+/** The part of {@link UNSAFE} and {@link LINE_END} that JSON permits in a string. */
+const RAW_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const LINE_END = /[\u2028\u2029]/;
 
 /**
@@ -102,15 +124,19 @@ export const REGIONAL_A = 0x1f1e6;
  */
 export function gridText(text: string): string {
   if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(text)) return text;
+  return gridRow(text).replace(/\s+/gu, " ").trim();
+}
+
+/** {@link gridText} that keeps all white space. */
+export function gridRow(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
   return stripControls(text)
     .normalize("NFC")
     .replace(EMOJI_PARTS, "")
     .replace(REGIONAL, (letter) =>
       String.fromCharCode(65 + (letter.codePointAt(0) ?? REGIONAL_A) - REGIONAL_A),
     )
-    .replace(new RegExp(UNASSIGNED, "gu"), "\ufffd")
-    .replace(/\s+/gu, " ")
-    .trim();
+    .replace(new RegExp(UNASSIGNED, "gu"), "\ufffd");
 }
 
 /*

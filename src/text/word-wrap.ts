@@ -1,8 +1,27 @@
-import { displayWidth } from "./cell-width.ts";
+import { cells, displayWidth } from "./cell-width.ts";
+
 /** Breaks a row at blanks into parts of at most `width` cells; a longer single word is left to the terminal. */
 export function wrapRow(row: string, width: number): string[] {
   const flow = wordFlow(() => width);
   return `${flow.push(row)}${flow.end()}`.split("\n");
+}
+
+/** Like {@link wrapRow}, and breaks longer words too: the rows are those of a terminal. */
+export function brokenRows(row: string, width: number): string[] {
+  return wrapRow(row, width).flatMap((part) => {
+    if (displayWidth(part) <= width) return [part];
+    const rows = [""];
+    let used = 0;
+    for (const cell of cells(part)) {
+      if (used > 0 && used + cell.width > width) {
+        rows.push("");
+        used = 0;
+      }
+      rows[rows.length - 1] += cell.char;
+      used += cell.width;
+    }
+    return rows;
+  });
 }
 
 /** Wraps text that comes in pieces; holds the last word back, since the next piece may continue it. */

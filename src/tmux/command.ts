@@ -40,7 +40,7 @@ export function script(lines: readonly BatchLine[]): string {
   return lines.map((line) => `${"chain" in line ? sequence(line.chain) : commandLine(line)}\n`).join("");
 }
 
-/** As {@link script}, but on a server with another process id only `otherwise` runs. Check and commands are atomic. */
+/** Like {@link script}, but on a server with another process id only `otherwise` runs. Check and commands are atomic. */
 export function scriptFor(serverPid: number, lines: readonly BatchLine[], otherwise: TmuxCommand): string {
   return `%if "#{==:#{pid},${serverPid}}"\n${script(lines)}%else\n${script([otherwise])}%endif\n`;
 }

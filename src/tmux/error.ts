@@ -79,7 +79,7 @@ export function errorKindOf(line: string): "no-server" | "lost-server" | "no-tar
 const HINTS = {
   "no-server": "Check which tmux server is used; none runs at that socket.",
   "lost-server": "The tmux server ended during the call; check with `tmux ls` before you try again.",
-  "no-target": "It does not exist any more; check with `tmux list-panes -a`.",
+  "no-target": "It no longer exists; check with `tmux list-panes -a`.",
   refused: "See the details for the command and its error text.",
 } as const;
 

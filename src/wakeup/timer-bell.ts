@@ -22,7 +22,7 @@ export function timerBell(options: TimerBellOptions = {}): Bell {
   return backoffBell(first, max);
 }
 
-/** As {@link timerBell}, without the lower bound; exported for tests. */
+/** Like {@link timerBell}, without the lower bound; exported for tests. */
 export function backoffBell(firstMs: number, maxMs: number): Bell {
   let interval = firstMs;
   const closing = new AbortController();

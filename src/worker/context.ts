@@ -1,5 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
+import { announceReady } from "../launch/announce-ready.ts";
 import type { Clock } from "../os/clock.ts";
+import type { TeamMember } from "../schema/config.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { InboxEntry } from "../team/mailbox/receive.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -20,6 +22,8 @@ export interface WorkerSetup {
   readonly name: string;
   readonly color?: string | undefined;
   readonly role: "teammate" | "lead";
+  /** Its entry in the config at its start. */
+  readonly entry?: TeamMember;
   readonly initialMode: PermissionMode;
   /** Mode after an approved plan that names none. */
   readonly modeAfterPlan: PermissionMode;
@@ -46,6 +50,12 @@ export interface WorkerSetup {
    * @param held as for {@link decideWhenIdle}
    */
   isTeamWorking?(held: number): Promise<boolean>;
+  /** Whether the agent is created at once, and not when it is first needed: a person looks at its own screen. */
+  readonly startsAtOnce?: boolean;
+  /** Whether it agrees to a shutdown that its agent leaves unanswered at the end of the turn. */
+  readonly agreesUnanswered?: boolean;
+  /** Agrees to a shutdown in place of the agent. */
+  agreeToShutdown?(requestId: string): Promise<void>;
   /** Handles a message type that needs no model: the lead's side of shutdowns and permissions. */
   handleCodeOnlyMessage?(entry: InboxEntry): Promise<void>;
 }
@@ -85,4 +95,23 @@ export function createWorkerContext(setup: WorkerSetup, createAgent: () => Promi
     shutdownRequests: new ShutdownRequests((isAsked) => setup.status.setShutdownRequested(isAsked)),
     workSinceIdle: new WorkSinceIdle(),
   };
+}
+
+/** Starts the agent before its first turn, or until the worker's end; the loop then finds a failure. */
+export async function startAgent(context: WorkerContext): Promise<void> {
+  const { ref, name, agent, status, signal, wake, lifecycle } = context;
+  let isSettled = false;
+  const settled = (): void => {
+    isSettled = true;
+    wake.set();
+  };
+  status.report("turn_started", "starts its program");
+  agent.get().then(settled, settled);
+  while (!isSettled && lifecycle.isRunning) await wake.wait(signal);
+  if (agent.current?.hidesTurnEnds === true) status.hideTurnEnds();
+  if (agent.current !== undefined) {
+    status.programStarted();
+    announceReady(ref.paths.agent(name));
+  }
+  status.report("turn_ended", "");
 }

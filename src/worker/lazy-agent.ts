@@ -31,15 +31,20 @@ export class LazyAgent {
         return agent;
       },
       (error: unknown) => {
-        this.#failure = { error };
-        this.#onFailure();
+        this.fail(error);
         throw error;
       },
     );
     return this.#agent;
   }
 
-  /** @throws the reason if the agent could not be created: without one the worker has nothing to wait for */
+  /** Records that the agent can no longer work. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#onFailure();
+  }
+
+  /** @throws the reason if the agent could not be created, or can no longer work: without one the worker has nothing to wait for */
   throwIfFailed(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }

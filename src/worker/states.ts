@@ -7,11 +7,14 @@ export type WorkerEvent =
   | "turn_ended"
   | "turn_ended_asking"
   | "turn_interrupted"
+  | "turn_unseen"
+  | "alerted"
   | "plan_sent"
   | "plan_answered"
   | "throttled"
   | "resumed"
   | "budget_spent"
+  | "limited"
   | "stop_agreed"
   | "ended";
 
@@ -26,6 +29,7 @@ export type WorkerState = Extract<
   | "paused"
   | "stopping"
   | "exited"
+  | "unknown"
 >;
 
 type Row = Partial<Record<WorkerEvent, WorkerState>>;
@@ -38,14 +42,17 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     turn_interrupted: "idle",
+    turn_unseen: "unknown",
     plan_sent: "awaiting-approval",
     throttled: "throttled",
     budget_spent: "paused",
+    limited: "paused",
     stop_agreed: "stopping",
     ended: "exited",
   },
   throttled: {
     resumed: "running",
+    limited: "paused",
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     turn_interrupted: "idle",
@@ -75,6 +82,14 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   // The turn that sent the plan ends before the verdict arrives: the agent is not idle.
   "awaiting-approval": {
     plan_answered: "idle",
+    stop_agreed: "stopping",
+    ended: "exited",
+  },
+  // Its program does not report when a turn ends, but may send an alert (a bell, a notification).
+  unknown: {
+    turn_started: "running",
+    alerted: "idle",
+    budget_spent: "paused",
     stop_agreed: "stopping",
     ended: "exited",
   },

@@ -1,7 +1,8 @@
 import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import { ownSecrets, redactText } from "../os/redact.ts";
-import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
+import type { SpentAmount } from "../schema/budget.ts";
+import type { AgentState, ServerWatchRecord, StatusRecord } from "../schema/status.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import { writeStatus } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -18,9 +19,21 @@ export interface StatusKeeper {
   readonly failure: unknown;
   /** @param messages number of messages in the input, if a turn starts */
   report(event: WorkerEvent, activity?: string, messages?: number): void;
+  /** Writes what another program's files and hooks report about its work; writes nothing if it is unchanged. */
+  reportPeer(peer: PeerReport): void;
+  /** From now on, the end of a turn leaves the state unknown: the program does not say it. */
+  hideTurnEnds(): void;
+  /** Reports that its program runs, which its readiness waited for. */
+  programStarted(): void;
   setActivity(activity: string): void;
+  /** Reports that the account's limit makes the agent wait. @param until when it ends, if that is known */
+  reportLimit(activity: string, until: number | undefined): void;
   /** @param open summaries of the open permission requests, oldest first; the oldest replaces the activity in the record */
   setOpenRequests(open: readonly string[]): void;
+  /** Shows the questions that its program asks a person. */
+  setOpenQuestions(open: readonly string[]): void;
+  /** @param dialog of the agent's own screen, which only a person can answer; undefined without one */
+  setDialog(dialog: string | undefined): void;
   /** Sets whether a shutdown request waits for the agent's answer. */
   setShutdownRequested(shutdownRequested: boolean): void;
   /** Sets how many background tasks continue after a turn. */
@@ -29,6 +42,8 @@ export interface StatusKeeper {
   addSpent(tokens: TokenCount, costUsd: number): void;
   /** Sets what the conversation took in earlier processes, whose record may be gone. Ignored if it is less than recorded. */
   restoreSpent(tokens: TokenCount, costUsd: number): void;
+  /** What the agent's whole conversation took. */
+  readonly spent: SpentAmount;
   /** The agent's tasks in progress, the newest last. */
   readonly taskIds: readonly string[];
   /** Called when a task of this agent is started, completed, unassigned or assigned to another member. */
@@ -39,22 +54,39 @@ export interface StatusKeeper {
   setServerWatches(serverWatches: readonly ServerWatchRecord[]): void;
 }
 
+/** The state of a program that reads its inbox itself, as the process that started it judges it. */
+export type PeerReport = Pick<
+  StatusRecord,
+  "state" | "stateFrom" | "activity" | "version" | "agreedToStop" | "limited" | "pausedUntil"
+>;
+
 type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
   Partial<
     Pick<
       StatusRecord,
-      "instance" | "shared" | "paneId" | "panePid" | "paneProcStart" | "server" | "bell" | "lifeline"
+      | "instance"
+      | "shared"
+      | "awaitsProgram"
+      | "paneId"
+      | "panePid"
+      | "paneProcStart"
+      | "server"
+      | "bell"
+      | "lifeline"
     >
   >;
 
 interface StatusHooks {
   /** Called if the state or the held tasks change. Must not throw. */
-  onState?(state: WorkerState, taskIds: readonly string[]): void;
+  onState?(state: AgentState, taskIds: readonly string[]): void;
   /** True once the agent counts as ended: nothing is written any more. */
   isOver?(): boolean;
   /** Receives the first failure of consecutive failed writes. Must not throw. */
   onProblem?(text: string): void;
 }
+
+/** A reported event ends the wait for a limit. */
+const NO_LIMIT = { limited: undefined, pausedUntil: undefined };
 
 /** Maximum length of an activity in characters: more than one line of a sidebar. */
 const MAX_ACTIVITY = 200;
@@ -74,7 +106,7 @@ export function createStatusKeeper(
 ): StatusKeeper {
   const now = clock.now();
   const isSameInstance = last?.instance !== undefined && last.instance === facts.instance;
-  let record: StatusRecord & { state: WorkerState } = {
+  let record: StatusRecord = {
     ...facts,
     ...(isSameInstance ? { before: last.process } : {}),
     state: "starting",
@@ -89,13 +121,17 @@ export function createStatusKeeper(
   };
   let teamGone = false;
   let failure: unknown;
-  const work = { state: record.state, activity: "" };
+  const work: { state: WorkerState; activity: string } = { state: "starting", activity: "" };
   let open: readonly string[] = [];
+  let questions: readonly string[] = [];
+  let dialog: string | undefined;
+  let hidesTurnEnds = false;
   const reported = (): Partial<typeof record> => {
-    const state = reportedState(work.state, open.length);
+    const asked = [...open, ...questions].map((request) => `asks: ${request}`);
+    const waits = dialog === undefined ? asked : [dialog];
+    const state = reportedState(work.state, waits.length);
     const since = state === record.state ? record.since : clock.now();
-    const [oldest] = open;
-    const activity = oneLine(oldest === undefined ? work.activity : `asks: ${oldest}`);
+    const activity = oneLine(waits[0] ?? work.activity);
     return { state, since, activity, resting: work.state === "idle" };
   };
   const write = (patch: Partial<typeof record>, sync = false): void => {
@@ -124,10 +160,31 @@ export function createStatusKeeper(
       return failure;
     },
     report(event, activity, messages) {
-      work.state = nextState(work.state, event);
+      work.state = nextState(work.state, hidesTurnEnds ? seen(event) : event);
       if (activity !== undefined) work.activity = activity;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
-      write({ ...reported(), ...agreed, ...inTurn(event, messages) }, event === "ready");
+      const source = hidesTurnEnds ? { stateFrom: sourceOf(work.state) } : {};
+      const patch = { ...reported(), ...agreed, ...inTurn(event, messages), ...source };
+      write(work.state === "paused" ? patch : { ...patch, ...NO_LIMIT }, event === "ready");
+    },
+    reportPeer(peer) {
+      const next = { ...peer, activity: oneLine(peer.activity), ownInbox: true };
+      const keys = Object.keys(next) as (keyof typeof next)[];
+      if (keys.every((key) => record[key] === next[key])) return;
+      const since = next.state === record.state ? record.since : clock.now();
+      write({ ...next, since, resting: next.state === "idle" }, record.ownInbox === undefined);
+    },
+    reportLimit(activity, until) {
+      work.state = nextState(work.state, "limited");
+      if (work.state !== "paused") return;
+      work.activity = activity;
+      write({ ...reported(), limited: true, pausedUntil: until });
+    },
+    programStarted() {
+      if (record.awaitsProgram === true) write({ awaitsProgram: undefined }, true);
+    },
+    hideTurnEnds() {
+      hidesTurnEnds = true;
     },
     setActivity(activity) {
       work.activity = activity;
@@ -135,6 +192,14 @@ export function createStatusKeeper(
     },
     setOpenRequests(requests) {
       open = requests;
+      write(reported());
+    },
+    setOpenQuestions(next) {
+      questions = next;
+      write(reported());
+    },
+    setDialog(next) {
+      dialog = next;
       write(reported());
     },
     setShutdownRequested(shutdownRequested) {
@@ -148,6 +213,9 @@ export function createStatusKeeper(
     },
     restoreSpent(tokens, costUsd) {
       if (sumOf(tokens) > sumOf(record.tokens)) write({ tokens, costUsd });
+    },
+    get spent() {
+      return { tokens: sumOf(record.tokens), costUsd: record.costUsd };
     },
     get taskIds() {
       return record.taskIds;
@@ -169,6 +237,15 @@ export function createStatusKeeper(
 
 function notWritten(agent: string, error: unknown): string {
   return `the status of ${agent} could not be written (${messageOf(error)}); ${agent} continues, and its next change writes it again`;
+}
+
+/** The ends of turns that a program does not say are seen only by us: its input was taken. */
+function seen(event: WorkerEvent): WorkerEvent {
+  return ["turn_ended", "turn_ended_asking", "turn_interrupted"].includes(event) ? "turn_unseen" : event;
+}
+
+function sourceOf(state: WorkerState): StatusRecord["stateFrom"] {
+  return state === "idle" ? "signal" : undefined;
 }
 
 /** An ended worker has no turn, even if its turn did not report an end. */

@@ -1,7 +1,10 @@
+import type { Agent } from "../agent/agent.ts";
 import type { TaskNotice } from "../agent/background/background-tasks.ts";
 import { isTyped } from "../schema/inbox.ts";
 import { SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox/receive.ts";
+import type { WakeSignal } from "./lifecycle.ts";
+import type { TurnSummary } from "./turn/idle-notice.ts";
 
 /**
  * Maximum length of several messages in one turn, in characters: two of the longest messages, and less than half of the smallest
@@ -17,6 +20,14 @@ export interface TurnMaterial {
   readonly taskEnds: readonly TaskNotice[];
 }
 
+/** Something that a person does to the agent itself, between two turns. */
+export interface AgentAction {
+  /** What the agent's status says meanwhile. */
+  readonly activity: string;
+  /** @param signal aborts when the person interrupts it @throws the reason if it is not possible */
+  act(agent: Agent, signal: AbortSignal): Promise<void>;
+}
+
 /**
  * Input that waits for a turn. For a lead, idle notices after turns without a tool call are held until no teammate works; then
  * all held notices together start one turn. The next such turn needs another input first (protocol.md, Idle). A system notice
@@ -29,6 +40,9 @@ export class TurnQueue {
   #systemNotices: InboxEntry[] = [];
   #instructions: string[] = [];
   #taskEnds: TaskNotice[] = [];
+  #ownTurns: Promise<TurnSummary>[] = [];
+  #actions: AgentAction[] = [];
+  #alert: string | undefined;
   #heldTurnTaken = false;
 
   constructor(role: "teammate" | "lead") {
@@ -51,19 +65,55 @@ export class TurnQueue {
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
-  addInstruction(text: string): void {
+  addInstruction(text: string, wake: WakeSignal): void {
     this.#instructions.push(text);
+    wake.set();
   }
 
-  addTaskEnd(notice: TaskNotice): void {
+  addTaskEnd(notice: TaskNotice, wake: WakeSignal): void {
     this.#taskEnds.push(notice);
+    wake.set();
+  }
+
+  /** Adds a turn that began without this worker: a person typed into the agent's own screen. */
+  addOwnTurn(result: Promise<TurnSummary>, wake: WakeSignal): void {
+    this.#ownTurns.push(result);
+    wake.set();
+  }
+
+  /** Adds an action of a person, which goes before all other input. */
+  addAction(action: AgentAction, wake: WakeSignal): void {
+    this.#actions.push(action);
+    wake.set();
+  }
+
+  takeAction(): AgentAction | undefined {
+    return this.#actions.shift();
+  }
+
+  /** Keeps the newest alert of a program whose turn ends are unseen. */
+  addAlert(text: string, wake: WakeSignal): void {
+    this.#alert = text;
+    wake.set();
+  }
+
+  takeAlert(): string | undefined {
+    const alert = this.#alert;
+    this.#alert = undefined;
+    return alert;
+  }
+
+  takeOwnTurn(): Promise<TurnSummary> | undefined {
+    return this.#ownTurns.shift();
   }
 
   get isEmpty(): boolean {
-    return [this.#entries, this.#instructions, this.#unseenTaskEnds].every(({ length }) => length === 0);
+    return [this.#entries, this.#instructions, this.#unseenTaskEnds, this.#ownTurns].every(
+      ({ length }) => length === 0,
+    );
   }
 
-  /** Without the ends that the agent has seen itself in the meantime. */
+  /** Ends of background tasks that the agent has not seen itself. */
   get #unseenTaskEnds(): TaskNotice[] {
     return this.#taskEnds.filter((notice) => notice.isNews());
   }
@@ -162,6 +212,11 @@ export class ShutdownRequests {
 
   isOpen(requestId: string): boolean {
     return this.#open.has(requestId);
+  }
+
+  /** Id of the newest open request. */
+  get newest(): string | undefined {
+    return [...this.#open].at(-1);
   }
 
   /** The turn with the requests has ended without an answer: the agent works on, and may still answer. */

@@ -1,10 +1,13 @@
 import type { AgentEvent } from "../agent/events.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 
 /** A permission request as shown in the pane. */
 export interface PermissionPrompt {
   readonly id: string;
   readonly tool: string;
   readonly summary: string;
+  /** The path that the summary begins with. */
+  readonly path?: string | undefined;
   /** Description of the subagent that makes the call; undefined for the agent itself. */
   readonly subagent?: string | undefined;
   /** Why the call needs a permission. */
@@ -13,6 +16,8 @@ export interface PermissionPrompt {
   readonly rules: readonly string[];
   /** Lines of a preview of the change to a file. */
   readonly change: readonly string[];
+  /** Shows all of it, since the first time was shortened. */
+  readonly whole?: true;
 }
 
 /** The pane of a worker. An implementation must not throw. */
@@ -28,9 +33,15 @@ export interface WorkerView {
   /**
    * The agent waits for an answer.
    * @param by who answers: `lead` is a running lead, else the person; the person if omitted
+   * @param request the id of the request that waits, if there is one
    */
-  waiting(reason: string, by?: "lead" | "person"): void;
-  permission(ask: PermissionPrompt): void;
+  waiting(reason: string, by?: "lead" | "person", request?: string): void;
+  /** @returns whether it is shown whole; a shortened request cannot be allowed in the pane */
+  permission(ask: PermissionPrompt): boolean;
+  /** The shown permission request no longer waits, and no other one does. */
+  permissionClosed(): void;
+  /** The permission mode, at the start and after each change. */
+  mode(mode: PermissionMode): void;
   /** One line outside of any turn. */
   note(text: string): void;
   error(text: string): void;

@@ -1,11 +1,11 @@
 import type { Agent } from "../agent/agent.ts";
 import type { TaskFacts, TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permitted-call.ts";
+import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permission.ts";
 import { messageOf } from "../errors.ts";
 import type { EventFacts, EventSubject } from "../schema/event.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { createWorkerContext, type WorkerContext, type WorkerSetup } from "./context.ts";
+import { createWorkerContext, startAgent, type WorkerContext, type WorkerSetup } from "./context.ts";
 import { createGates, type WorkerGates } from "./gates/gates.ts";
 import type { IdleHook } from "./gates/idle-hook.ts";
 import type { PermissionRequests } from "./gates/permission-requests.ts";
@@ -16,9 +16,9 @@ import type { WorkerEnd } from "./lifecycle.ts";
 import type { TeamRoster } from "./prompts/roster.ts";
 import { AgentActivity, type SubagentName } from "./reports/agent-activity.ts";
 import { recordBackground } from "./reports/background-record.ts";
-import type { WorkSinceIdle } from "./turn/idle-notice.ts";
+import type { TurnSummary, WorkSinceIdle } from "./turn/idle-notice.ts";
 import { Turns } from "./turn/turns.ts";
-import type { ShutdownRequests } from "./turn-queue.ts";
+import type { AgentAction, ShutdownRequests } from "./turn-queue.ts";
 
 export interface WorkerOptions extends WorkerSetup {
   /** Called once, when the agent is first needed: its imports do not delay readiness. */
@@ -26,8 +26,7 @@ export interface WorkerOptions extends WorkerSetup {
 }
 
 /**
- * The loop of a teammate, and of a lead that is a model: inbox → turn → idle. Tools reach it through the public methods;
- * all its dependencies are passed in.
+ * The loop of a teammate, and of a lead that is a model: inbox → turn → idle. Tools reach it through the public methods.
  */
 export class Worker {
   readonly name: string;
@@ -35,6 +34,8 @@ export class Worker {
   readonly color: string | undefined;
   readonly planApproval: PlanApproval;
   readonly permissionRequests: PermissionRequests;
+  readonly accountLimit: WorkerGates["accountLimit"];
+  readonly cliQuestions: WorkerGates["cliQuestions"];
   readonly shutdownRequests: ShutdownRequests;
   readonly workSinceIdle: WorkSinceIdle;
   readonly #context: WorkerContext;
@@ -56,6 +57,8 @@ export class Worker {
     this.color = context.color;
     this.planApproval = gates.planApproval;
     this.permissionRequests = gates.permissionRequests;
+    this.accountLimit = gates.accountLimit;
+    this.cliQuestions = gates.cliQuestions;
     this.shutdownRequests = context.shutdownRequests;
     this.workSinceIdle = context.workSinceIdle;
     this.#context = context;
@@ -106,10 +109,12 @@ export class Worker {
     events.record({ type: "agent", what: "started" });
     const reading = this.#inbound.reader.run();
     try {
+      if (this.#context.startsAtOnce) await startAgent(this.#context);
       await this.#loop();
     } finally {
       signal.removeEventListener("abort", onAbort);
       bell.close();
+      this.#inbound.close();
       await agent.current?.end();
       await reading;
     }
@@ -120,21 +125,53 @@ export class Worker {
     return end;
   }
 
-  /** Takes a line that a person typed in the pane: the answer to what is open there, or input for the model. */
-  handleTypedLine(line: string): Promise<void> {
-    return this.#typedInput.handleLine(line);
+  /**
+   * Takes a line that a person typed in the pane: the answer to what is open there, or input for the model.
+   * @param begun when its first character came, in milliseconds of the steady clock; now if omitted
+   */
+  handleTypedLine(line: string, begun?: number): Promise<void> {
+    return this.#typedInput.handleLine(line, begun);
   }
 
   /** Starts a turn with a text of this program. */
   notifyAgent(text: string): void {
-    this.#context.queue.addInstruction(text);
-    this.#context.wake.set();
+    this.#context.queue.addInstruction(text, this.#context.wake);
   }
 
   /** Starts a turn, after the running one, for something that ended in the background. */
   notifyTaskEnd(notice: TaskNotice): void {
-    this.#context.queue.addTaskEnd(notice);
-    this.#context.wake.set();
+    this.#context.queue.addTaskEnd(notice, this.#context.wake);
+  }
+
+  /** Reports a turn that began without this worker: a person typed into the agent's own screen. */
+  observeTurn(result: Promise<TurnSummary>): void {
+    this.#context.queue.addOwnTurn(result, this.#context.wake);
+  }
+
+  /** Lets a person act on the agent itself. @returns whether the action waits for the end of the running turn */
+  betweenTurns(action: AgentAction): boolean {
+    this.#context.queue.addAction(action, this.#context.wake);
+    return this.#context.runningTurn.isActive;
+  }
+
+  /** Reports an alert of a program whose turn ends are unseen. @param text its words; "" for a bell */
+  reportAlert(text: string): void {
+    this.#context.queue.addAlert(text, this.#context.wake);
+  }
+
+  /** Called if a turn ended before the program got its messages: the next look at the inbox finds them. */
+  onInputKept(): void {
+    this.#inbound.reader.forget([...this.#context.runningTurn.keys]);
+  }
+
+  /** Ends the worker with an error: its agent's program has ended unasked. */
+  agentEnded(error: Error): void {
+    this.#context.agent.fail(error);
+  }
+
+  /** Shows that the agent waits for a person at a dialog of its own. @param dialog undefined when the dialog is gone */
+  setDialog(dialog: string | undefined): void {
+    this.#context.status.setDialog(dialog);
   }
 
   /** Records the background tasks of the agent, so that a person can list, read and end them. */
@@ -145,8 +182,7 @@ export class Worker {
   /** Checks open requests, the budget and the end of the run again after an outside change. Never throws; shows a failure. */
   recheck(): void {
     try {
-      this.permissionRequests.readAnswers();
-      this.#inbound.recheckBudget();
+      this.#inbound.recheck();
     } catch (error) {
       this.#context.view.error(messageOf(error));
     }
@@ -205,8 +241,8 @@ export class Worker {
   }
 
   /** Shows a question to the person; the turn continues. */
-  showQuestion(question: string, choices: readonly string[], requestId: string): void {
-    this.#gates.questions.show(question, choices, requestId);
+  showQuestion(requestId: string): void {
+    this.#gates.questions.show(requestId);
   }
 
   /** Interrupts the running turn and ends the worker. */
@@ -235,10 +271,13 @@ export class Worker {
     await this.#turns.resumeInterruptedTurn();
     while (lifecycle.isRunning) {
       agent.throwIfFailed();
+      if (await this.#turns.act()) continue;
       if (await this.#gates.budget.mustWait(!queue.isEmpty || queue.hasHeldNotices)) {
         await wake.wait(signal);
         continue;
       }
+      await this.#turns.end.settleAlert(queue.takeAlert());
+      if (await this.#turns.observe()) continue;
       const next = queue.take(this.planApproval.isWaiting, await this.#isTeamWorking());
       if (next !== undefined) await this.#turns.run(next);
       else if (await this.#mayWait()) await wake.wait(signal);

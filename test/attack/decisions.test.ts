@@ -25,6 +25,8 @@ test("the corpus › has enough lines of each kind and for each shell", () => {
   expect(count(({ expect: expected }) => expected !== "allow")).toBeGreaterThan(400);
   expect(count(({ effect }) => effect === "removes victim")).toBeGreaterThan(135);
   expect(count(({ file }) => file === "everyday.txt")).toBeGreaterThan(200);
+  expect(count(({ file }) => file === "denied-rm-options.txt")).toBeGreaterThan(150);
+  expect(count(({ file, expect: e }) => file === "reading.txt" && e === "allow")).toBeGreaterThan(120);
   for (const shell of ["bash", "zsh", "dash", "fish"]) {
     expect(count((one) => one.shell === shell)).toBeGreaterThan(8);
   }
@@ -69,3 +71,30 @@ test.each(HUGE)(
     expect(performance.now() - since).toBeLessThan(20_000);
   },
 );
+
+/** Inputs that are slow for a careless search for names, patterns and code. */
+const LARGE: readonly (readonly [string, string])[] = [
+  ["wrappers", `${"nice ".repeat(3_500)}echo a`],
+  ["limits of time", `${"timeout 5 ".repeat(1_750)}cat a`],
+  ["names", `foo ${Array.from({ length: 7_000 }, (_, i) => `a${i}`).join(" ")}`],
+  ["letters of options", `foo ${"-eeeeeeeeeeeeee ".repeat(4_000)}`],
+  ["patterns", `foo '${"/b*/a? ".repeat(9_000)}'`],
+  ["slashes", `foo '${"/a//".repeat(16_000)}'`],
+  ["braces", `foo '${"{a,b}".repeat(12_000)}'`],
+  ["pipes", "echo a | ".repeat(1_900).concat("foo a")],
+  ["substitutions side by side", `foo ${"$(echo a) ".repeat(1_900)}`],
+  ["values", `${Array.from({ length: 1_900 }, (_, i) => `A${i}=$(echo a)`).join(" ")} foo`],
+  ["commands of sed", `sed '${"s/[a/]b/c/;".repeat(300)}' a`],
+  ["parts of awk", `awk '${'print "a";'.repeat(400)}' a`],
+  ["brackets of Node", `node -e '${"a[".repeat(2_000)}'`],
+];
+
+test.each(LARGE)("decidePermission › decides a line of many %s quickly", (_, line) => {
+  const since = performance.now();
+  const many = Array.from({ length: 300 }, (_, i) => `Bash(a*z${i} y)`);
+  for (const deny of [["Bash(rm:*)", "Bash(a* z)"], many]) {
+    decideLine(line, { allow: ["Bash"], ask: [], deny });
+  }
+  decideLine(line, { allow: [], ask: [], deny: [] });
+  expect(performance.now() - since).toBeLessThan(30_000);
+});

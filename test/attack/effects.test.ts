@@ -1,8 +1,14 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type CorpusLine, decideLine, readCorpus } from "../support/attack/corpus.ts";
-import { hasShell, isUntouched, throwaway } from "../support/attack/throwaway.ts";
+import {
+  changedOutside,
+  hasBubblewrap,
+  hasShell,
+  type Throwaway,
+  throwaway,
+} from "../support/attack/throwaway.ts";
 
 const CORPUS = readCorpus();
 const SHELLS = ["bash", "zsh", "dash", "fish"];
@@ -12,6 +18,9 @@ function sample(shell: string, nth: number): readonly CorpusLine[] {
   const all = CORPUS.filter((one) => one.shell === shell && one.effect === "removes victim");
   return all.filter((_, i) => i % nth === 0);
 }
+
+/** Files with lines of ordinary work that are allowed. */
+const FOR_WORK: ReadonlySet<string> = new Set(["everyday.txt", "reading.txt"]);
 
 /** Programs that would leave the sandbox, wait for a person, or are missing on some machines. */
 const STUBS = {
@@ -25,6 +34,26 @@ const STUBS = {
   at: ":",
 };
 
+test.skipIf(!hasBubblewrap)(
+  "the throw-away directory › shows what a line changes outside, and in /tmp",
+  () => {
+    const lines = {
+      ": > ../outside": "outside",
+      ": > ~/new": "new",
+      ": > /tmp/x": "/tmp/x",
+      "rm ../outside": "outside",
+    };
+    for (const [line, changed] of Object.entries(lines)) {
+      const place = throwaway();
+      place.run("sh", line);
+      expect(changedOutside(place), line).toEqual([changed]);
+    }
+    const place = throwaway();
+    place.run("sh", ": > a; cat /etc/passwd");
+    expect(changedOutside(place)).toEqual([]);
+  },
+);
+
 for (const shell of SHELLS) {
   test.skipIf(!hasShell(shell))(
     `the corpus › removes the victim in a real ${shell}, which no decision allows`,
@@ -37,7 +66,7 @@ for (const shell of SHELLS) {
         writeFileSync(join(place.work, "victim"), "");
         place.run(shell, line);
         if (!place.exists("victim")) removed += 1;
-        expect(isUntouched(place), line).toBe(true);
+        expect(changedOutside(place), line).toEqual([]);
       }
       // Some need a program or a version of the shell that is missing here.
       expect(removed).toBeGreaterThan(lines.length / 2);
@@ -45,18 +74,85 @@ for (const shell of SHELLS) {
   );
 }
 
+/** Makes a directory with what lines of `options.txt` name: two files, an archive, a repository, scripts and a Makefile. */
+const SEED = `
+  mkdir seed marks && cd seed && echo a > a && echo b > b && echo 'all: ; @echo $(X)' > Makefile
+  echo '{ "name": "x", "version": "1.0.0", "scripts": { "x": "echo" } }' > package.json
+  git init -q && git config user.name Ada && git config user.email ada@example.org
+  git add . && git commit -qm a && git branch -M main && git commit -q --allow-empty -m b
+  tar cf a.tar a b && cp ../p ../rm .
+`;
+/** What the stub of a program does. */
+const LEAVES_MARK = '#!/bin/sh\n: > "$MARK"\n';
+
+/** Runs each line in a copy of the seed, and returns those that started the stub. */
+function startedBy(place: Throwaway, lines: readonly CorpusLine[]): readonly CorpusLine[] {
+  for (const name of ["p", "rm"]) {
+    writeFileSync(join(place.work, name), LEAVES_MARK, { mode: 0o700 });
+    writeFileSync(join(place.bin, name), LEAVES_MARK, { mode: 0o700 });
+  }
+  mkdirSync(join(place.home, "tmp/lines"));
+  for (const [i, { line }] of lines.entries()) writeFileSync(join(place.home, `tmp/lines/${i}`), line);
+  const each = `
+    i=0
+    while [ $i -lt ${lines.length} ]; do
+      cp -r "$HOME/work/seed" "$HOME/work/$i" && cd "$HOME/work/$i"
+      MARK="$HOME/work/marks/$i" timeout -k 1 3 bash "/tmp/lines/$i" </dev/null >/dev/null 2>&1
+      i=$((i + 1))
+    done`;
+  place.run("sh", `(${SEED})\n${each}`);
+  const marks = new Set(readdirSync(join(place.work, "marks")));
+  return lines.filter((_, i) => marks.has(String(i)));
+}
+
+/** Returns a line with each long option cut, as programs accept it. */
+function abbreviations(one: CorpusLine): CorpusLine[] {
+  return [1, 2, 4].flatMap((count) => {
+    const line = one.line.replace(/(--[a-z][\w-]*)/g, (name) =>
+      name.slice(0, Math.max(4, name.length - count)),
+    );
+    return line === one.line ? [] : [{ ...one, line }];
+  });
+}
+
+const isAllowed = ({ line, rules }: CorpusLine): boolean => decideLine(line, rules).behavior === "allow";
+const OPTIONS = CORPUS.filter(({ file, line }) => file === "options.txt" && line.includes("./p"));
+
+test.skipIf(!hasBubblewrap)(
+  "the corpus › starts a stub by options of real programs, which no decision allows",
+  () => {
+    const lines = OPTIONS.filter(({ expect: expected }, i) => expected === "ask" && i % 2 === 0);
+    const started = startedBy(throwaway(STUBS), lines);
+    expect(started.filter(isAllowed)).toEqual([]);
+    // Others need a program that is missing here.
+    expect(started.length).toBeGreaterThan(8);
+  },
+);
+
+test.skipIf(!hasBubblewrap)("abbreviated options › start no stub in a line that is allowed", () => {
+  const allowed = OPTIONS.flatMap(abbreviations).filter((one) => one.expect === "ask" && isAllowed(one));
+  expect(startedBy(throwaway(STUBS), allowed).map(({ line }) => line)).toEqual([]);
+});
+
+test.skipIf(!hasBubblewrap)("the corpus › starts a stub of the denied rm, which no decision allows", () => {
+  const lines = CORPUS.filter(({ file }) => file === "denied-rm-options.txt").filter((_, i) => i % 6 === 0);
+  const started = startedBy(throwaway(STUBS), lines);
+  expect(started.filter(isAllowed)).toEqual([]);
+  expect(started.length).toBeGreaterThan(5);
+});
+
 test("the corpus › leaves the victim and the protected files alone in every line that is allowed", () => {
-  const allowed = CORPUS.filter((one) => one.expect === "allow" && one.file === "everyday.txt");
+  const allowed = CORPUS.filter((one) => one.expect === "allow" && FOR_WORK.has(one.file));
   const programs =
     "npm npx git cargo make go pytest docker gh mvn curl kill ssh pip uv node python3 zip unzip rsync tar";
   const place = throwaway(Object.fromEntries(programs.split(" ").map((name) => [name, ":"])));
   for (const name of ["victim", ".bashrc"]) writeFileSync(join(place.work, name), "mine");
   const lines = allowed
     .filter((_, i) => i % 4 === 0)
-    .filter(({ line }) => !/^(?:\.\/|ps |man |.*&$)/.test(line));
+    .filter(({ line }) => !/^(?:\.\/|ps\b|man |.*&$)/.test(line));
   place.run("bash", lines.map(({ line }) => `( eval ${quote(line)} ) </dev/null`).join("\n"));
   for (const name of ["victim", ".bashrc"]) expect(readFileSync(join(place.work, name), "utf8")).toBe("mine");
-  expect(isUntouched(place)).toBe(true);
+  expect(changedOutside(place)).toEqual([]);
 });
 
 function quote(text: string): string {

@@ -1,20 +1,19 @@
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { decideLine } from "../support/attack/corpus.ts";
-import { hasShell, isUntouched, throwaway } from "../support/attack/throwaway.ts";
+import { changedOutside, hasShell, throwaway } from "../support/attack/throwaway.ts";
 import { seeded } from "../support/random/seeded-random.ts";
 
-/** Lines for each shell; ATTACK_LINES sets their number, and then no time limit ends the test early. */
-const LINES = Number(process.env.ATTACK_LINES ?? 100_000);
-const MAX_MS = process.env.ATTACK_LINES === undefined ? 8_000 : Number.POSITIVE_INFINITY;
+/** Lines of all shells together: those that are installed share them. */
+const LINES = Number(process.env.ATTACK_LINES ?? 40_000);
 /** Lines that run in one throw-away directory. */
 const BATCH = 100;
 
 const PIECES = String.raw`
-  p q p q p q evil evil p\ evil 'evil' "evil" ev''il =evil =p ~ ~+ ~evil $X ${"$"}{X} "$X" $0 $@ $* $(evil) "$(evil)" ${"`"}evil${"`"}
+  $HOME "$HOME" ${"$"}{HOME} $? "$?" p q p q p q evil evil p\ evil 'evil' "evil" ev''il =evil =p ~ ~+ ~evil $X ${"$"}{X} "$X" $0 $@ $* $(evil) "$(evil)" ${"`"}evil${"`"}
   echo cat ls head sort tee env command exec eval sh builtin noglob time test [ ] true false cd printf export
-  a b a* * ? [a] {a,b} {evil,a} -x -o -exec {} \; + -c 'evil' -e --output=b --output ../outside /tmp/x /dev/null outside
+  a b a* * ? [a] {a,b} {evil,a} -x -o -exec {} \; + -c 'evil' -e --output=b --output ../outside /tmp/x /dev/null outside link link l*
   > >> < <> >| >! >& &> 2> 2>&1 >&2 >../outside >$X >a <a <(evil) >(evil) =(evil) <<<evil <<E
   ; & && || | |& ( ) { } ! if then else fi for in do done while until case esac f() function coproc [[ ]] (( ))
   # #evil \ \\ ' " ${"`"} $ ${"$"}{ $( ) \x72 $'evil' $'\x65vil' $"evil" \evil \e X=evil PATH=. A=b **/ (e:evil:) <-> a^b a~b
@@ -27,15 +26,16 @@ const RULES = { allow: ["Bash(p:*)", "Bash(q:*)", "Bash(tee a)"], ask: [], deny:
 /** Programs: the allowed ones do nothing; the other one leaves a marker. */
 const PROGRAMS = { p: ":", q: ":", evil: 'echo "$0" >> "$HOME/ran"' };
 
-for (const shell of ["bash", "zsh", "dash", "fish"]) {
-  const isInstalled = hasShell(shell);
-  test.skipIf(!isInstalled)(
+const SHELLS = ["bash", "zsh", "dash", "fish"];
+const PRESENT = SHELLS.filter(hasShell);
+
+for (const shell of SHELLS) {
+  test.skipIf(!PRESENT.includes(shell))(
     `random lines › run no program without a rule, and change nothing outside, in ${shell}`,
     () => {
       const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
       const random = seeded(seed);
       const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
-      const since = performance.now();
       let allowed: string[] = [];
       let runs = 0;
       const runBatch = (): void => {
@@ -43,10 +43,10 @@ for (const shell of ["bash", "zsh", "dash", "fish"]) {
         check(shell, allowed, seed);
         allowed = [];
       };
-      for (let i = 0; i < LINES && performance.now() - since < MAX_MS; i += 1) {
+      for (let i = 0; i < LINES / PRESENT.length; i += 1) {
         const length = 1 + Math.floor(random() * 6);
         const line = Array.from({ length }, () => `${pick(PIECES)}${pick(SEPARATORS)}`).join("");
-        if (decideLine(line, RULES).behavior === "allow") allowed.push(line);
+        if (isAllowed(line)) allowed.push(line);
         if (allowed.length === BATCH) runBatch();
       }
       runBatch();
@@ -55,6 +55,13 @@ for (const shell of ["bash", "zsh", "dash", "fish"]) {
     },
     3_600_000,
   );
+}
+
+/** In the directory of the lines, `link` leads to the file next to it. */
+function isAllowed(line: string): boolean {
+  const resolve = (path: string): string =>
+    path.replace(/^\/srv\/ada\/project\/link(?=\/|$)/, "/srv/ada/outside");
+  return decideLine(line, RULES, "/srv/ada/project", "default", resolve).behavior === "allow";
 }
 
 /** Runs lines that are allowed; if one breaks out, finds it by halving. */
@@ -82,11 +89,6 @@ function isHarmless(shell: string, lines: readonly string[]): boolean {
   const each = `perl -e 'alarm 1; exec @ARGV' ${shell} ${words} "${place.bin}/line-$i" </dev/null`;
   const isEnded = place.run("sh", `i=0; while [ $i -lt ${lines.length} ]; do ${each}; i=$((i + 1)); done`);
   expect(isEnded).toBe(true);
-  const isOutside = readdirSync(join(place.work, "..")).sort().join(" ") === "bin outside work";
-  return (
-    isOutside &&
-    isUntouched(place) &&
-    !place.exists("ran") &&
-    readFileSync(join(place.bin, "evil"), "utf8").includes("ran")
-  );
+  // The program `evil` leaves its marker there, too.
+  return changedOutside(place).length === 0 && readFileSync(join(place.bin, "evil"), "utf8").includes("ran");
 }

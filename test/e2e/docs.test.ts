@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { BUILTIN_AGENT_TYPES } from "../../src/agent/prompts/agent-types.ts";
@@ -57,7 +57,13 @@ it.each([
   ["docs/endings.md", 4],
   ["docs/permissions.md", 6],
   ["docs/agents.md", 6],
+  ["docs/panes.md", 4],
   ["docs/settings.md", 3],
+  ["docs/mixed-company.md", 15],
+  ["docs/team-files.md", 5],
+  ["docs/leading-by-hand.md", 6],
+  ["docs/tmux.md", 5],
+  ["docs/troubleshooting.md", 8],
 ])("%s › every command and option that it names exists", async (file, least) => {
   const page = readFileSync(join(ROOT, file), "utf8");
   const own = privateTmux();
@@ -70,3 +76,32 @@ it.each([
     for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(out).toContain(option);
   }
 });
+
+it.each(["README.md", "CHANGELOG.md", ...pagesIn("docs")])(
+  "%s › every link to a file or a heading of the project leads to one",
+  (file) => {
+    const text = (path: string): string => readFileSync(path, "utf8").replaceAll(/```[\s\S]*?```/g, "");
+    for (const [, path = "", heading] of text(join(ROOT, file)).matchAll(
+      /\]\((?!\w+:)([^)#\s]*)(?:#([^)]+))?\)/g,
+    )) {
+      const target = path === "" ? join(ROOT, file) : join(ROOT, dirname(file), path);
+      expect({ path, exists: existsSync(target) }).toEqual({ path, exists: true });
+      if (heading !== undefined) expect(headingsOf(text(target))).toContain(heading);
+    }
+  },
+);
+
+function pagesIn(directory: string): string[] {
+  const names = readdirSync(join(ROOT, directory));
+  return names.filter((name) => name.endsWith(".md")).map((name) => `${directory}/${name}`);
+}
+
+/** Returns the anchors of the headings of a page. */
+function headingsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\d\-_ ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

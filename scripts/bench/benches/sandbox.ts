@@ -1,14 +1,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
-import type { Env } from "../../../src/os/env.ts";
+import { pause } from "../../../src/os/clock.ts";
 import { runCommandGroup } from "../../../src/os/process/command-group.ts";
+import type { WrappedProgram } from "../../../src/os/sandbox/sandbox.ts";
 import { atMost, type Bench, type Figure, type Room } from "../figure.ts";
-import { sample } from "../support/samples.ts";
+import { type Samples, sampleInTurn, timeOf } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
 /** Milliseconds that a command may take longer in the sandbox. */
 const LIMIT = 10;
+
+/** Milliseconds between two commands: a model takes longer to ask for the next. */
+const MODEL_MS = 150;
 
 /** The cost of the sandbox for one command, in a directory like that of a project. */
 export const sandbox: Bench = {
@@ -35,8 +39,20 @@ export const sandbox: Bench = {
     const times = room.amount(200, 50);
     const program = { file: "sh", args: ["-c", ":"], env };
     try {
-      const plain = await sample(times, () => runIn(cwd, program));
-      const inside = await sample(times, async () => runIn(cwd, await opened.wrap(program, cwd)));
+      const inSandbox = async (): Promise<number> => {
+        const took = await timeOf(async () => runIn(cwd, await opened.wrap(program, cwd)));
+        opened.refresh();
+        return took;
+      };
+      const afterPause = async (work: () => Promise<number>): Promise<number> => {
+        await pause(MODEL_MS);
+        return work();
+      };
+      const [plain, inside, atOnce] = (await sampleInTurn(times, [
+        () => afterPause(() => timeOf(() => runIn(cwd, program))),
+        () => afterPause(inSandbox),
+        inSandbox,
+      ])) as [Samples, Samples, Samples];
       const cost = inside.median - plain.median;
       return [
         {
@@ -45,6 +61,11 @@ export const sandbox: Bench = {
           unit: "ms",
           goal: atMost(LIMIT, "ms", cost),
           references: [{ what: "the command outside", value: plain.median }],
+        },
+        {
+          what: "a command at once after another takes longer by, p50",
+          value: atOnce.median - plain.median,
+          unit: "ms",
         },
         { what: "opening the sandbox of an agent", value: start, unit: "ms" },
       ];
@@ -64,14 +85,12 @@ function project(directory: string): string {
   return directory;
 }
 
-async function runIn(
-  cwd: string,
-  { file, args, env }: { readonly file: string; readonly args: readonly string[]; readonly env: Env },
-): Promise<void> {
+async function runIn(cwd: string, { file, args, env, startPrewarmed }: WrappedProgram): Promise<void> {
   const { signal } = new AbortController();
   const end = await runCommandGroup(file, args, {
     cwd,
     env,
+    startPrewarmed,
     timeoutMs: 10_000,
     signal,
     onOutput: () => undefined,

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createTeamFiles } from "../../../src/team/config/config.ts";
+import { createTeamFiles } from "../../../src/team/config/create-files.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import type { Place } from "../figure.ts";

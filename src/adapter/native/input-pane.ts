@@ -34,7 +34,7 @@ export function inputRefusal(now: Screen, expected: Screen): InputRefusal | unde
   return isSameScreen(now, expected) ? undefined : "screen-changed";
 }
 
-/** A pane to type into; nothing happens if it is not the recorded pane any more. */
+/** A pane to type into; nothing happens if it is no longer the recorded pane, or if another condition no longer holds. */
 export interface InputPane {
   readonly id: PaneId;
   /** Name of the tmux paste buffer: never one of the user's, and always the same, so that the next paste replaces a leftover. */
@@ -46,20 +46,29 @@ export interface InputPane {
 
 const TYPED = "TYPED";
 
-export function openInputPane(server: TmuxServer, place: PlaceRecord): InputPane | undefined {
+/** @param also a further condition of tmux for typing */
+export function openInputPane(server: TmuxServer, place: PlaceRecord, also?: string): InputPane | undefined {
   const identity = identityCondition(place);
   if (identity === undefined) return undefined;
   const { pane, condition } = identity;
+  const conditions = also === undefined ? [condition] : [condition, also];
   const print = (text: string): TmuxCommand => ["display-message", "-p", "-t", pane, text];
   return {
     id: pane,
-    buffer: `teams-${place.instance}`,
+    // A foreign pane has no instance.
+    buffer: `teams-${place.instance || pane}`,
     read: () => readScreen(server, pane, condition),
     async type(since, keys) {
-      const open = allOf(condition, ...unchangedSince(since));
+      const open = allOf(...conditions, ...unchangedSince(since));
       try {
         const { lines, errors } = await server.batch([
-          ifElse(pane, open, [...keys, print(TYPED)], [print(refusalFormat(condition))]),
+          // Not one format: display-message reads the % of a pane's id as a part of a time.
+          ifElse(
+            pane,
+            open,
+            [...keys, print(TYPED)],
+            [ifElse(pane, condition, [print(REFUSAL)], [print("gone")])],
+          ),
         ]);
         // A hook of the user's can print other lines.
         if (lines.includes(TYPED)) return "typed";
@@ -92,11 +101,9 @@ function unchangedSince({ cursor, history, alternate, width, height }: Screen): 
 
 const REASONS: readonly InputRefusal[] = ["gone", "in-mode", "input-off", "screen-changed"];
 
-/** Returns a tmux format whose value is the refusal; only `gone` for a pane that is not ours. */
-function refusalFormat(identity: string): string {
-  const inner = "#{?#{pane_in_mode},in-mode,#{?#{pane_input_off},input-off,screen-changed}}";
-  return `#{?${identity},#{?#{pane_dead},gone,${inner}},gone}`;
-}
+/** A format of tmux whose value is the refusal, for the recorded pane. */
+const REFUSAL =
+  "#{?#{pane_dead},gone,#{?#{pane_in_mode},in-mode,#{?#{pane_input_off},input-off,screen-changed}}}";
 
 function tmuxRefusal(pane: PaneId, errors: readonly string[]): TeamError {
   const why = errors.join("; ") || "it gave no reason";

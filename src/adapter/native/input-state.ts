@@ -24,7 +24,7 @@ export type InputEvent =
   | "idle"
   /** A message is in the inbox. */
   | "message"
-  /** The slow check (at most every 5 s): the only event after which a returned idle screen is seen. */
+  /** The slow check (at most every 5 s): only this event notices that the idle screen is back. */
   | "check"
   /** The inbox was empty when typing was about to begin. */
   | "inbox-empty"

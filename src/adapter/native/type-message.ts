@@ -34,6 +34,10 @@ interface TypingOptions {
   readonly lock: string;
   /** Line ends are part of one bracketed paste, or become spaces if the program does not support bracketed paste. */
   readonly lineEnds?: "pasted" | "joined";
+  /** A further condition of tmux: nothing is typed unless it holds. */
+  readonly also?: string;
+  /** Whether Enter may be pressed on a screen; by default on any that has not changed since the text was typed. */
+  readonly mayEnter?: (screen: Screen) => boolean;
   readonly timeouts?: TypingTimeouts;
 }
 
@@ -49,7 +53,7 @@ interface TypingTimeouts {
 /** Together less than the 15 s that the next sender waits for the lock. A program without a reaction in this time hangs or ignores keys. */
 const TIMEOUTS: TypingTimeouts = { echoMs: 5_000, settleMs: 2_000, confirmMs: 3_000 };
 
-/** Reads the screen of a pane; undefined if the pane is not the recorded one any more. */
+/** Reads the screen of a pane; undefined if the pane is no longer the recorded one. */
 export async function readPaneScreen(server: TmuxServer, place: PlaceRecord): Promise<Screen | undefined> {
   const identity = identityCondition(place);
   return identity && readScreen(server, identity.pane, identity.condition);
@@ -81,7 +85,7 @@ export function submitTyped(
   options: Omit<TypingOptions, "idleScreen" | "lineEnds">,
 ): Promise<TypingOutcome> {
   return inQueue(options.lock, async () => {
-    const pane = openInputPane(server, place);
+    const pane = openInputPane(server, place, options.also);
     return pane === undefined ? { kind: "unsent", why: "gone" } : pressEnterIfUnchanged(pane, typed, options);
   });
 }
@@ -103,7 +107,7 @@ async function typeAndSubmit(
   text: string,
   options: TypingOptions,
 ): Promise<TypingOutcome> {
-  const pane = openInputPane(server, place);
+  const pane = openInputPane(server, place, options.also);
   const before = await pane?.read();
   const why = before === undefined ? "gone" : inputRefusal(before, options.idleScreen);
   if (pane === undefined || before === undefined || why !== undefined) {
@@ -124,10 +128,11 @@ async function typeAndSubmit(
 async function pressEnterIfUnchanged(
   pane: InputPane,
   typed: Screen,
-  { timeouts = TIMEOUTS }: Pick<TypingOptions, "timeouts">,
+  { timeouts = TIMEOUTS, mayEnter = () => true }: Pick<TypingOptions, "timeouts" | "mayEnter">,
 ): Promise<TypingOutcome> {
   const now = await pane.read();
-  const why = now === undefined ? "gone" : inputRefusal(now, typed);
+  const why =
+    now === undefined ? "gone" : (inputRefusal(now, typed) ?? (mayEnter(now) ? undefined : "screen-changed"));
   if (why !== undefined) return { kind: "unsent", why, typed };
   const entered = await pane.type(typed, pressEnter(pane.id, pane.buffer));
   if (entered !== "typed") return { kind: "unsent", why: entered, typed };

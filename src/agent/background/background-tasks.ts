@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { messageOf } from "../../errors.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
-import { fileSize, readTail } from "../../os/files/fs.ts";
+import { readTail } from "../../os/files/file-parts.ts";
+import { fileSize } from "../../os/files/fs.ts";
 import { redactText } from "../../os/redact.ts";
 import { OutputFile } from "./output-file.ts";
 

@@ -8,7 +8,7 @@ import { entryOf, listDir, removeFile, removeIfEmpty } from "../../os/files/fs.t
  * of a team removes no outputs, since several teams may share a directory and a file does not record its team.
  */
 export const RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
-/** Milliseconds between two sweeps of any agents. */
+/** Minimum milliseconds between two sweeps, even of different agents. */
 const SWEEP_MS = 24 * 60 * 60 * 1000;
 /** Its modification time is the time of the newest sweep. */
 const MARK = ".swept";

@@ -10,6 +10,7 @@ import {
   type ModelRequest,
   type StopReason,
 } from "../model/model.ts";
+import { withShallowInputs } from "../model/unusable-input.ts";
 
 /** Tokens and cost of model calls. */
 export interface Spent {
@@ -77,6 +78,9 @@ async function callOnce(
           text += event.text;
           emit(event);
           break;
+        case "thinking":
+          emit(event);
+          break;
         case "restart":
           text = "";
           emit({ type: "text_dropped" });
@@ -89,7 +93,8 @@ async function callOnce(
           break;
         case "message": {
           count(event.usage);
-          const { message, stopReason, usage } = event;
+          const { stopReason, usage } = event;
+          const message = withShallowInputs(event.message);
           return { outcome: "answered", message, stopReason, spent, size: sumOf(usage) };
         }
       }

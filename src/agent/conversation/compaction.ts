@@ -2,7 +2,7 @@ import type { AgentEvent } from "../events.ts";
 import { messageText, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, Model, ModelRequest, UserMessage } from "../model/model.ts";
 import { type ModelAnswer, type Spent, streamAnswer } from "./call-model.ts";
-import { ASK_AGAIN, ASK_FOR_SUMMARY, noSummary, summaryMessage } from "./summary-prompt.ts";
+import { ASK_AGAIN, ASK_FOR_SUMMARY, keepAboveAll, noSummary, summaryMessage } from "./summary-prompt.ts";
 import {
   compactionThreshold,
   cutMiddle,
@@ -14,6 +14,12 @@ import {
   tokensOfText,
   withoutThinking,
 } from "./trim-messages.ts";
+
+/** A compaction that a person asked for. */
+export interface AskedCompaction {
+  /** The person's words for the part that the summary must keep above all; "" if there are none. */
+  readonly focus: string;
+}
 
 interface CompactionInput {
   readonly model: Model;
@@ -27,6 +33,8 @@ interface CompactionInput {
   readonly emit: (event: AgentEvent) => void;
   /** Called with the cost of each model call. */
   readonly onSpent: (spent: Spent) => void;
+  /** Set between two turns: nothing of the conversation stays as it is. */
+  readonly asked?: AskedCompaction | undefined;
 }
 
 export type Compaction =
@@ -50,9 +58,9 @@ const MAX_REQUEST = 8_000;
  * too long, the summary is left out.
  */
 export async function compactConversation(input: CompactionInput): Promise<Compaction> {
-  const { request, window } = input;
+  const { request, window, asked } = input;
   const { messages } = request;
-  const from = firstKeptIndex(messages, keptTokens(window));
+  const from = asked === undefined ? firstKeptIndex(messages, keptTokens(window)) : messages.length;
   const [head, tail] = [messages.slice(0, from), messages.slice(from)];
   // Half of the compaction threshold, so that the agent can work before the next compaction.
   const kept = withoutThinking(shortenTexts(tail, roomFor(input) / 2));
@@ -65,11 +73,15 @@ export async function compactConversation(input: CompactionInput): Promise<Compa
     summary,
     request: opening !== undefined && head.includes(opening) ? requestText(opening) : undefined,
     facts: input.facts(),
+    isAsked: asked !== undefined,
   });
   const first: UserMessage = {
     role: "user",
     content: [{ type: "text", text }],
-    ...(opening?.origin === undefined || !head.includes(opening) ? {} : { origin: opening.origin }),
+    // Between two turns, it begins no turn.
+    ...(opening?.origin === undefined || !head.includes(opening) || asked !== undefined
+      ? {}
+      : { origin: opening.origin }),
   };
   return {
     outcome: "compacted",
@@ -171,11 +183,12 @@ function askForSummary(
   head: readonly ConversationMessage[],
   again: boolean,
 ): Promise<ModelAnswer> {
-  const { model, request, signal, emit } = input;
-  const text = again ? `${ASK_FOR_SUMMARY}\n\n${ASK_AGAIN}` : ASK_FOR_SUMMARY;
+  const { model, request, signal, emit, asked } = input;
+  const focus = asked === undefined || asked.focus === "" ? [] : [keepAboveAll(asked.focus)];
+  const text = [ASK_FOR_SUMMARY, ...focus, ...(again ? [ASK_AGAIN] : [])].join("\n\n");
   const messages: ConversationMessage[] = [...head, { role: "user", content: [{ type: "text", text }] }];
-  const asked = { ...request, messages, ...(again ? { toolless: true as const } : {}) };
-  return streamAnswer(model, asked, signal, (event) => {
+  const next = { ...request, messages, ...(again ? { toolless: true as const } : {}) };
+  return streamAnswer(model, next, signal, (event) => {
     if (event.type === "throttled") emit(event);
   });
 }

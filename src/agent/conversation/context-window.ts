@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../events.ts";
 import type { Model, ModelRequest } from "../model/model.ts";
 import type { Spent } from "./call-model.ts";
-import { type Compaction, compactConversation } from "./compaction.ts";
+import { type AskedCompaction, type Compaction, compactConversation } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import type { LearnedWindow } from "./transcript.ts";
 import { compactionThreshold, tokensOf, tokensOfText } from "./trim-messages.ts";
@@ -17,7 +17,9 @@ interface ContextWindowOptions {
 }
 
 /** The result of an unsuccessful compaction. */
-type CompactionFailure = Exclude<Compaction, { readonly outcome: "compacted" }>;
+export type CompactionFailure = Exclude<Compaction, { readonly outcome: "compacted" }>;
+
+const CLEARED = "[The user has cleared the conversation before this point.]";
 
 /** Share of a rejected conversation that is assumed to fit if the server names no limit. */
 const SHRINK_FACTOR = 0.75;
@@ -54,7 +56,10 @@ export class ContextWindow {
     );
   }
 
-  /** Shrinks the known window after the server rejected the conversation. @param limit tokens that it accepts, if it said so */
+  /**
+   * Shrinks the known window after the server rejected the conversation.
+   * @param limit the number of tokens that it accepts, if it named one
+   */
   recordTooLong(limit: number | undefined): void {
     const known = this.#size ?? Number.POSITIVE_INFINITY;
     const [counted, estimated] = [this.#length(), this.#estimate()];
@@ -63,7 +68,7 @@ export class ContextWindow {
     this.#size = Math.min(known, named ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
   }
 
-  /** Records that the window was full in the middle of an answer. If that is a surprise, the window is smaller than known. */
+  /** Records that the window was full in the middle of an answer. If it did not seem nearly full, it is smaller than known. */
   recordFull(): void {
     if (!this.isNearlyFull) this.recordTooLong(undefined);
   }
@@ -71,27 +76,40 @@ export class ContextWindow {
   /**
    * Replaces the oldest part of the conversation by a summary.
    * @param onSpent called with the cost of each model call
+   * @param asked by a person, between two turns: the whole conversation is summarised
    * @returns undefined on success
    */
   async compact(
     signal: AbortSignal,
     onSpent: (spent: Spent) => void,
+    asked?: AskedCompaction,
   ): Promise<CompactionFailure | undefined> {
     const { model, conversation, request, facts, emit } = this.#options;
     // Both sizes are our own estimate, because no server has counted the compacted conversation.
     const before = this.#estimate();
-    emit({ type: "compacting" });
+    emit({ type: "compacting", isAsked: asked !== undefined });
     const result = await compactConversation({
-      ...{ model, signal, facts, emit, onSpent },
+      ...{ model, signal, facts, emit, onSpent, asked },
       request: request(),
       window: this.#size ?? this.#length(),
     });
     if (result.outcome !== "compacted") return result;
-    conversation.replace(result.messages, this.#learned);
+    conversation.replace(result.messages, this.#learned, asked && "between-turns");
     const { noSummary } = result;
     const note = noSummary === undefined ? {} : { noSummary };
     emit({ type: "compacted", before, after: this.#estimate(), ...note });
     return undefined;
+  }
+
+  /** Removes all messages between two turns. The agent still reads the current facts, which may be unfinished work. */
+  clear(): void {
+    const { conversation, facts, emit } = this.#options;
+    const now = facts().trim();
+    const text = `${CLEARED}\n\n# The current state, read from the disk\n\n${now}`;
+    const messages =
+      now === "" ? [] : [{ role: "user" as const, content: [{ type: "text" as const, text }] }];
+    conversation.replace(messages, this.#learned, "cleared");
+    emit({ type: "cleared" });
   }
 
   /** Tokens of the next request: the server's count, with an estimate for newer messages. */

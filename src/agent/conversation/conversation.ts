@@ -79,15 +79,26 @@ export class Conversation {
     return this.#transcript.restored.window;
   }
 
-  /** Replaces all messages. @param window recorded for the next process */
-  replace(messages: readonly ConversationMessage[], window: LearnedWindow | undefined): void {
+  /**
+   * Replaces all messages.
+   * @param window recorded for the next process
+   * @param how `between-turns`: no turn is unfinished; `cleared`: nothing of the messages is left
+   */
+  replace(
+    messages: readonly ConversationMessage[],
+    window: LearnedWindow | undefined,
+    how?: "between-turns" | "cleared",
+  ): void {
     const keys = [...this.handledKeys];
+    // The next process must not look for the turn of messages that are gone.
+    if (how !== undefined) this.#newestKeys = [];
     this.#transcript.append({
       type: "compacted",
       messages,
       keys,
       newestKeys: this.#newestKeys,
       ...this.#spent,
+      ...(how === "cleared" ? { cleared: true } : {}),
       ...(window === undefined ? {} : { window }),
     });
     this.messages.splice(0, this.messages.length, ...messages);

@@ -24,7 +24,7 @@ type TranscriptEntry =
       readonly usage?: TokenCount;
       readonly costUsd?: number;
     }
-  /** Cost of calls that left no message. */
+  /** Cost of calls that added no message to the conversation. */
   | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
   /** Replaces all earlier lines: it holds everything that a reader needs from them. */
   | {
@@ -35,6 +35,8 @@ type TranscriptEntry =
       readonly newestKeys: readonly string[];
       readonly usage: TokenCount;
       readonly costUsd: number;
+      /** A person cleared the conversation: nothing replaces the earlier messages. */
+      readonly cleared?: true;
       readonly window?: LearnedWindow;
     };
 
@@ -111,6 +113,7 @@ export const transcriptLine = z.discriminatedUnion("type", [
     newestKeys: keys,
     usage: tokenCount,
     costUsd,
+    cleared: z.catch(z.optional(z.literal(true)), undefined),
     window: z.catch(
       z.optional(z.object({ model: z.string(), tokens: z.number().check(z.positive()) })),
       undefined,

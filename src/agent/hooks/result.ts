@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 
 /** The end of a hook's command, with its output. */
@@ -143,6 +144,7 @@ function parseAnswer(stdout: string): HookResult | undefined {
   const input = given === undefined ? undefined : changed.safeParse(given).data;
   if (given !== undefined && input === undefined)
     return refusal(`its updatedInput is not an object, which ${AS_REFUSAL}`);
+  if (isNestedTooDeeply(input)) return refusal(`its updatedInput is nested too deeply, which ${AS_REFUSAL}`);
   return {
     kind: "success",
     stdout: "",

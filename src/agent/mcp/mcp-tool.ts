@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
+import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
 import { serverToolName } from "../permissions/mcp-rules.ts";
 import type { AnyTool, ToolResult } from "../tool.ts";
 
@@ -59,6 +60,8 @@ export function toolResult(answer: unknown): ToolResult {
   if (!parsed.success)
     return { content: "The server's answer is not valid in the MCP protocol.", isError: true };
   const { content, structuredContent, isError = false } = parsed.data;
+  if (isNestedTooDeeply(structuredContent))
+    return { content: "The server's answer is nested too deeply to be used.", isError: true };
   const texts = content.map(textOfBlock).filter((text) => text !== "");
   const text =
     texts.length === 0 && structuredContent !== undefined

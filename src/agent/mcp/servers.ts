@@ -1,5 +1,6 @@
 import type { Client, Tool as Described } from "@modelcontextprotocol/client";
 import { messageOf } from "../../errors.ts";
+import { after } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
@@ -49,7 +50,11 @@ export interface McpOptions {
   readonly onFailure: (server: string, reason: string) => void;
   /** Called for each unusable tool of an available server. `why` is the end of a sentence about the tool. */
   readonly onLeftOut: (server: string, tool: string, why: string) => void;
-  /** Milliseconds for a server to start and list its tools. */
+  /** Called once for each server that has not listed its tools after `slowAfterMs`. @param limitMs when it is given up */
+  readonly onSlow: (server: string, limitMs: number) => void;
+  /** In milliseconds. */
+  readonly slowAfterMs?: number;
+  /** Time limit in milliseconds for a server to start and list its tools. */
   readonly startTimeoutMs?: number;
 }
 
@@ -59,9 +64,11 @@ interface McpServers {
   close(): Promise<void>;
 }
 
-/** Milliseconds for a server to start: a package runner may have to download it first. */
+/** Time limit in milliseconds for a server to start: a package runner may have to download it first. */
 const START_TIMEOUT = 30_000;
-/** Milliseconds for one call; longer than a person would wait. */
+/** Milliseconds after which a person wonders why an agent does not begin. */
+const SLOW_AFTER = 3_000;
+/** Time limit in milliseconds for one call; longer than a person would wait. */
 const CALL_TIMEOUT = 600_000;
 /** Milliseconds without a byte from an HTTP server. As long as a call, because a server may be silent while it works. */
 const SILENCE_TIMEOUT = CALL_TIMEOUT;
@@ -76,11 +83,15 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   const names = Object.keys(options.servers);
   const connections = await Promise.all(
     names.map(async (name) => {
+      const limit = options.startTimeoutMs ?? START_TIMEOUT;
+      const cancel = after(options.slowAfterMs ?? SLOW_AFTER, () => options.onSlow(name, limit));
       try {
         return await ServerConnection.open(name, options);
       } catch (error) {
         options.onFailure(name, messageOf(error));
         return undefined;
+      } finally {
+        cancel();
       }
     }),
   );
@@ -187,7 +198,7 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
   const { cwd, variables, startTimeoutMs: timeout = START_TIMEOUT } = options;
   const requestOptions = { timeout, ...(signal === undefined ? {} : { signal }) };
   const entry = options.servers[name];
-  if (entry === undefined) throw new Error("it is not configured any more");
+  if (entry === undefined) throw new Error("it is no longer configured");
   const server = expandServer(entry, variables);
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const client = new Client({ name: "teams", version: "1" });
@@ -210,7 +221,7 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     args: [...program.args],
     cwd,
     env: Object.fromEntries(defined),
-    // Not into the pane: it becomes part of the error if the server fails.
+    // Keeps stderr out of the pane; an error of the server includes it.
     stderr: "pipe",
   });
   let stderr = "";

@@ -3,10 +3,12 @@ import { messageOf } from "../../errors.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
+import { parsedUrl } from "../../text/parsed-url.ts";
 import { costOf, type ModelFacts, USUAL_WINDOW } from "./catalog.ts";
 import { failureKind, tokenLimit } from "./failures.ts";
-import { type Model, ModelError, type ModelEvent, type ModelRequest } from "./model.ts";
-import { nextDelay, retryAfterMs } from "./retry-policy.ts";
+import { type Model, ModelError, type ModelEvent, type ModelFailure, type ModelRequest } from "./model.ts";
+import { limitResetMs } from "./rate-limits.ts";
+import { isLimited, nextDelay, retryAfterMs } from "./retry-policy.ts";
 import { wireRequest } from "./wire-request.ts";
 import { AnswerBuilder } from "./wire-response.ts";
 
@@ -66,7 +68,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
           continue;
         }
         const delayMs = nextDelay({ ...failure, kind, attempt }, random());
-        if (delayMs === undefined) throw failure.error;
+        if (delayMs === undefined) throw finalError(failure, attempt, clock.now());
         if (failure.spoke) yield { type: "restart" };
         yield { type: "retry", attempt, delayMs, status, reason: message.replace(/\.$/, "") };
         await sleep(delayMs, signal);
@@ -74,6 +76,14 @@ export function anthropicModel(options: AnthropicOptions): Model {
       }
     },
   };
+}
+
+/** Returns the error of a call that is not tried again. */
+function finalError(failure: Failure, attempt: number, now: number): ModelError {
+  const { error, retryAfterMs: asked } = failure;
+  if (!isLimited({ ...failure, kind: error.kind, attempt })) return error;
+  const resumeAt = asked === undefined ? undefined : now + asked;
+  return new ModelError("limited", error.message, error.status, { cause: error, resumeAt });
 }
 
 /** Reads the server's maximum for an answer from its error message about a higher `max_tokens`. */
@@ -87,7 +97,7 @@ async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions):
   if (!apiKey && !authToken && baseUrl === undefined) {
     throw new ModelError("auth", "The model has no key. Set ANTHROPIC_API_KEY, or use --model scripted.");
   }
-  if (baseUrl !== undefined && !/^https?:/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : "")) {
+  if (baseUrl !== undefined && !/^https?:/.test(parsedUrl(baseUrl)?.protocol ?? "")) {
     throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is not an http address: ${baseUrl}`);
   }
   // The SDK needs one credential. Without any it would search for one elsewhere, which a custom server does not need.
@@ -128,6 +138,8 @@ async function* tryOnce(
     if (isPage(response)) throw new ModelError("invalid_request", NO_API);
     for await (const event of data) {
       const text = answer.add(event);
+      const thought = answer.thoughtEndedBy(event);
+      if (thought !== undefined) yield { type: "thinking", text: thought };
       if (text === "") continue;
       spoke = true;
       yield { type: "text", text };
@@ -191,9 +203,18 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
   const told = headers?.get("x-should-retry");
   return {
     error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),
-    retryAfterMs: retryAfterMs(headers, now),
+    retryAfterMs: retryAfterMs(headers, now) ?? resetOf(kind, headers, message, now),
     shouldRetry: told === "false" ? false : undefined,
   };
+}
+
+function resetOf(
+  kind: ModelFailure,
+  headers: ApiErrorLike["headers"],
+  message: string,
+  now: number,
+): number | undefined {
+  return kind === "limited" || kind === "rate_limited" ? limitResetMs(headers, message, now) : undefined;
 }
 
 /** Shortens the SDK's message, which repeats the status and the whole body if the body is not an API error. */

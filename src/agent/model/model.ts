@@ -16,7 +16,12 @@ export type ToolResultBlock = {
   /** The result as a value, for playbooks (`{{name.path}}`); never sent to a server. */
   readonly data?: unknown;
   /** The call and its result as shown to the user instead of JSON; never sent to a server. */
-  readonly shown?: { readonly summary: string; readonly display: string };
+  readonly shown?: {
+    readonly summary: string;
+    readonly display: string;
+    /** The change to a file, as the lines of a unified diff, bounded. */
+    readonly change?: readonly string[];
+  };
 };
 /** A vendor-specific block that must be sent back unchanged (thinking and its signature). */
 type OpaqueBlock = { readonly type: "opaque"; readonly value: unknown };
@@ -88,6 +93,8 @@ export type ModelEvent =
   | { readonly type: "begun"; readonly turn: string }
   /** A piece of the text, in order. */
   | { readonly type: "text"; readonly text: string }
+  /** The whole text of the model's thinking before its next words or calls. */
+  | { readonly type: "thinking"; readonly text: string }
   /** The call failed with a transient error; the model waits and tries again. */
   | {
       readonly type: "retry";
@@ -131,6 +138,8 @@ export type ModelFailure =
   | "too_long"
   | "overloaded"
   | "rate_limited"
+  /** The account's limit is reached, or the server asks for a long wait: the same call may succeed much later. */
+  | "limited"
   | "server"
   | "connection";
 
@@ -141,16 +150,22 @@ export class ModelError extends Error {
   readonly status: number | undefined;
   /** With `too_long`: the maximum number of tokens, if the server reports it. */
   readonly limit: number | undefined;
+  /** With `limited`: when the same call may succeed, in milliseconds since the epoch, if the server reports it. */
+  readonly resumeAt: number | undefined;
 
   constructor(
     kind: ModelFailure,
     message: string,
     status?: number,
-    options: ErrorOptions & { readonly limit?: number | undefined } = {},
+    options: ErrorOptions & {
+      readonly limit?: number | undefined;
+      readonly resumeAt?: number | undefined;
+    } = {},
   ) {
     super(message, options);
     this.kind = kind;
     this.status = status;
     this.limit = options.limit;
+    this.resumeAt = options.resumeAt;
   }
 }

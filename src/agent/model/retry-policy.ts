@@ -6,8 +6,8 @@ export const MAX_ATTEMPTS = 10;
 /** Milliseconds before the second try, doubled for each further try up to the longest. */
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 60_000;
-/** A call fails if the server asks for a longer wait. */
-const MAX_RETRY_AFTER_MS = 15 * 60_000;
+/** A call ends as limited if the server asks for a longer wait. */
+const MAX_RETRY_AFTER_MS = 60_000;
 /** Random part of a delay, so that the agents of a team do not all retry at once. */
 const JITTER = 0.25;
 
@@ -32,6 +32,12 @@ interface FailedTry {
   readonly retryAfterMs?: number | undefined;
   /** The server's advice on another try. */
   readonly shouldRetry?: boolean | undefined;
+}
+
+/** Returns true if a call that is not tried again has met a limit that lasts, not a fault. */
+export function isLimited({ kind, retryAfterMs: asked = 0 }: FailedTry): boolean {
+  if (kind === "limited" || kind === "rate_limited") return true;
+  return isRetryable(kind) && asked > MAX_RETRY_AFTER_MS;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { TokenCount } from "../../schema/tokens.ts";
 import type { AssistantBlock, StopReason } from "./model.ts";
+import { objectInput, parseInput } from "./unusable-input.ts";
 
 type WireEvent = Anthropic.RawMessageStreamEvent;
 
@@ -44,6 +45,12 @@ export class AnswerBuilder {
         // A turn does not need events of newer kinds.
         return "";
     }
+  }
+
+  /** Returns the text of the thinking that this event has completed. */
+  thoughtEndedBy(event: WireEvent): string | undefined {
+    const value = event.type === "content_block_stop" ? this.blocks.get(event.index)?.value : undefined;
+    return value === undefined ? undefined : thoughtIn(value);
   }
 
   /** Returns true if the answer is complete. Some servers omit the last event, but none omits the stop reason. */
@@ -118,6 +125,12 @@ interface WireUsage {
   readonly cache_creation_input_tokens?: number | null;
 }
 
+/** Returns the text of a block of thinking; undefined for another block, and for thinking that the server has encrypted. */
+export function thoughtIn(value: unknown): string | undefined {
+  const { type, thinking } = (value ?? {}) as { readonly type?: unknown; readonly thinking?: unknown };
+  return type === "thinking" && typeof thinking === "string" && thinking.trim() !== "" ? thinking : undefined;
+}
+
 function finished({ value, json }: OpenBlock): AssistantBlock {
   if (value.type === "text") return { type: "text", text: String(value.text ?? "") };
   if (value.type !== "tool_use") return { type: "opaque", value };
@@ -125,30 +138,6 @@ function finished({ value, json }: OpenBlock): AssistantBlock {
     type: "tool_use",
     id: String(value.id),
     name: String(value.name),
-    input:
-      json === "" && isObject(value.input) ? value.input : inputOf(json || JSON.stringify(value.input ?? {})),
+    input: json === "" ? objectInput(value.input ?? {}) : parseInput(json),
   };
-}
-
-/**
- * Parses the input of a call. Truncated JSON, or JSON that is not an object, is wrapped: the API accepts only objects,
- * and no tool runs with the wrapper.
- */
-function inputOf(json: string): object {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (isObject(value)) return value;
-  } catch {
-    // The caller reports it to the model.
-  }
-  return { incomplete_json: json };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Returns true for the wrapper around an input that was truncated or not an object. */
-export function isTruncatedInput(input: unknown): boolean {
-  return isObject(input) && Object.keys(input).join() === "incomplete_json";
 }

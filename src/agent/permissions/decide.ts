@@ -1,16 +1,18 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { namedProgram } from "./denied-names.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import {
-  changedByLine,
+  directoriesOf,
   excessRefusal,
   lineRefusal,
   MAX_REDIRECTIONS,
+  namedByLine,
   realOf,
-  unknownTarget,
 } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { protectedByName } from "./protected-calls.ts";
+import { expandsToOption } from "./patterns.ts";
+import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {
   areInside,
   type PermissionDecision,
@@ -22,10 +24,10 @@ import {
   writesPlan,
 } from "./question.ts";
 import { pathsOfReadingLine } from "./reading-lines.ts";
-import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
+import { allowance, parseRule, type RuleSubject, refusingRule, type Uncovered } from "./rules.ts";
 
 /**
- * Decides whether a call may run. The order: deny rules, the mode's denials, ask rules, protected paths, allow rules, what the
+ * Decides whether a call may run. The order: deny rules, the files that it may write, the mode's denials, ask rules, protected paths, allow rules, what the
  * mode allows, else ask (protocol.md section 6). The redirections of a command are decided like reads and writes of their
  * files. Pure except for `resolve`.
  */
@@ -52,15 +54,15 @@ function denyInDontAskMode(decision: PermissionDecision, mode: PermissionMode): 
 }
 
 /** Maximum number of words of a line whose links are compared after an answer. */
-const MAX_COMPARED = 500;
+const MAX_COMPARED = 4_000;
 
 /** Resolves the paths that a call touches now: its files, and the files that its command redirects from and to, or names. */
 export function leadsTo(question: PermissionQuestion): readonly string[] {
-  const named = changedByLine(question).slice(0, MAX_COMPARED);
+  const named = namedByLine(question).slice(0, MAX_COMPARED);
   const resolve = question.resolve ?? realPathOf;
   return [
     ...[question, ...redirections(question, false)].flatMap((part) => resolvePlaces(part).paths),
-    ...named.map(({ path }) => realOf(path, resolve)),
+    ...named.map((path) => realOf(path, resolve)),
   ];
 }
 
@@ -101,6 +103,8 @@ interface PartDecision {
 function decidePart(question: PermissionQuestion): PartDecision {
   const { mode, tool, served, access, line, rules } = question;
   const resolved = resolvePlaces(question);
+  const directoriesOfLine = (): string[] =>
+    line === undefined ? [] : directoriesOf(line, question.workingDirs[0] ?? "/", question.home ?? "~");
   const subject: RuleSubject = {
     tool,
     served,
@@ -110,22 +114,25 @@ function decidePart(question: PermissionQuestion): PartDecision {
     cwd: resolved.dirs[0] ?? "/",
     home: question.home,
     resolve: question.resolve ?? realPathOf,
+    expandsToOption: (word) => expandsToOption(word, directoriesOfLine(), question.list),
     needsNoRule: (words) => readsOnly(withOnly(question, words))?.behavior === "allow",
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });
   const reading = access.kind === "command" ? readsOnly(question) : undefined;
   const refused = refusal(question, subject, resolved, reading !== undefined && reading.behavior !== "deny");
   if (refused !== undefined) return part(refused);
-  if (access.kind === "team") return part(allow("It acts only on the team."));
+  if (access.kind === "team" && access.cli === undefined) return part(allow("It acts only on the team."));
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
   if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
   if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
   const guarded = protectedByName(question, resolved);
   if (guarded !== undefined) return part(askGuarded(guarded));
+  const reserved = reservedReason(question, resolved);
+  if (reserved !== undefined) return part(askGuarded(reserved));
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) {
     const isReader = mode === "plan" || reading?.behavior === "allow";
-    return part((isReader ? reading : undefined) ?? allowedByMode(question, resolved, allowed.missing));
+    return part((isReader ? reading : undefined) ?? allowedByMode(question, resolved, allowed));
   }
   const named = allowed.rules.length === 1 ? "The rule" : "The rules";
   const verb = allowed.rules.length === 1 ? "allows" : "allow";
@@ -147,6 +154,8 @@ function refusal(
   if (excess !== undefined) return deny(excess);
   const denied = refusingRule(rules.deny, subject);
   if (denied !== undefined) return deny(`The rule ${denied} denies it.${malformedRuleNote(denied)}`);
+  const elsewhere = writesElsewhere(question, resolved);
+  if (elsewhere !== undefined) return deny(elsewhere);
   const refusedLine = lineRefusal(rules.deny, question, subject);
   if (refusedLine !== undefined) return deny(refusedLine);
   const refused = access.kind === "team" ? undefined : deniedByMode(question, resolved, readsOnly);
@@ -155,7 +164,8 @@ function refusal(
   if (asksForLine !== undefined) return askGuarded(asksForLine);
   const asked = refusingRule(rules.ask, subject);
   if (asked !== undefined) return askGuarded(`The rule ${asked} asks first.${malformedRuleNote(asked)}`);
-  const asksForPart = lineRefusal(rules.ask, question, subject) ?? unknownTarget(question);
+  const asksForPart =
+    lineRefusal(rules.ask, question, subject) ?? unknownTarget(question) ?? namedProgram(question, subject);
   return asksForPart === undefined ? undefined : askGuarded(asksForPart);
 }
 
@@ -227,7 +237,7 @@ function deniedByMode(
 function allowedByMode(
   question: PermissionQuestion,
   resolved: Places,
-  missing: string | undefined,
+  uncovered: Uncovered,
 ): PermissionDecision {
   const { mode, access, line, tool } = question;
   const inside = areInside(resolved.paths, resolved.dirs);
@@ -238,9 +248,8 @@ function allowedByMode(
     return allow("It writes inside the working directories.");
   }
   if (access.kind === "command") {
-    if (line?.unclear !== undefined) return ask(`No rule can allow it: ${line.unclear}.`);
-    const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
-    return ask(`No rule allows ${shown}.`);
+    if (line?.unclear !== undefined) return ask(`No rule with a pattern can allow it: ${line.unclear}.`);
+    return ask(uncoveredReason(uncovered));
   }
   if (access.kind === "host") {
     return ask(
@@ -250,11 +259,19 @@ function allowedByMode(
     );
   }
   if (access.kind === "external") return ask(`No rule allows ${tool}.`);
+  if (access.kind === "team")
+    return ask(`No rule allows to start ${access.cli}. It may read files, and do more, without asking.`);
   return ask(
     inside
       ? `No rule allows ${tool} here.`
       : `${resolved.paths.join(", ")} is outside the working directories.`,
   );
+}
+
+function uncoveredReason({ missing, unnamed }: Uncovered): string {
+  const shown = missing === undefined || missing.length > MAX_COMMAND_SHOWN ? "this command" : missing;
+  const isShort = unnamed !== undefined && unnamed.word.length <= MAX_COMMAND_SHOWN;
+  return `No rule allows ${shown}${isShort ? `: ${unnamed.rule} does not name ${unnamed.word}` : ""}.`;
 }
 
 const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });

@@ -1,25 +1,29 @@
-import { basename, isAbsolute, join, normalize } from "node:path";
-import picomatch from "picomatch";
+import { isAbsolute, join, normalize } from "node:path";
+import { wrappedAt } from "./commands/data-words.ts";
+import { contentsRead, namesIn } from "./commands/named-words.ts";
 import { readingOf } from "./commands/readers.ts";
-import { harmfulCode } from "./commands/runners.ts";
-import { isTextOption, scriptWords, tokensOf } from "./commands/scripts.ts";
-import { UNKNOWN } from "./line-parts.ts";
+import { tokensOf } from "./commands/scripts.ts";
+import { passedNames } from "./denied-names.ts";
+import type { LineParts } from "./line-parts.ts";
+import { patternsMeet } from "./path-rules.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject, refusingRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { baseName, expandBraces } from "./simple-command.ts";
+import { baseName, commandStarts, expandBraces } from "./simple-command.ts";
 
 /** A path that a word of a command may name. */
 export interface NamedPath {
   readonly path: string;
-  /** The path is a glob that may match a hidden file. Only globs with a leading dot do. */
+  /** The path is a glob. */
+  readonly isPattern: boolean;
+  /** It may match a hidden file. Only globs with a leading dot do. */
   readonly isHiddenPattern: boolean;
 }
 
 /** The paths that the words of a line may name, absolute. */
 interface LinePaths {
   /** Words of commands that only read contents. */
-  readonly read: readonly string[];
+  readonly read: readonly NamedPath[];
   /** Words of every other command: only the program knows which of them it writes. */
   readonly changed: readonly NamedPath[];
   /** The line names more files than are checked. */
@@ -42,21 +46,12 @@ export function lineRefusal(
   if (rule !== undefined) return `The rule ${rule} may apply: ${hidden}.`;
   const forFiles = rules.filter(isForFiles);
   if (forFiles.length === 0) return undefined;
-  const { read, changed } = pathsIn(question);
-  const written = changed.map(({ path }) => path);
+  const { read, changed, isCut } = pathsIn(question);
+  if (isCut) return `The rule ${forFiles[0]} may apply: the line names too many files.`;
   const found =
-    wordRule(forFiles, "read", [...read, ...written], question, subject) ??
-    wordRule(forFiles, "write", written, question, subject);
+    wordRule(forFiles, "read", [...read, ...changed], question, subject) ??
+    wordRule(forFiles, "write", changed, question, subject);
   return found === undefined ? undefined : `The rule ${found} covers a file that the line names.`;
-}
-
-/** Returns why a line may write a file of a rule for Edit: only the shell knows where it writes. */
-export function unknownTarget({ line, rules }: PermissionQuestion): string | undefined {
-  const isUnknown = line?.anywhere.files.some(({ kind, path }) => kind === "write" && path.includes(UNKNOWN));
-  const edits = [...rules.deny, ...rules.ask].find((rule) => isForFiles(rule) && !/^\s*read/i.test(rule));
-  return isUnknown === true && edits !== undefined
-    ? `The rule ${edits} may apply: only the shell knows where the line writes.`
-    : undefined;
 }
 
 /** Returns the reason to refuse a line that is too complex for any rule. */
@@ -65,7 +60,7 @@ export function excessRefusal(rules: readonly string[], { line }: PermissionQues
   return excess === undefined || rules.length === 0 ? undefined : `No rule can be checked: ${excess}.`;
 }
 
-function isForFiles(rule: string): boolean {
+export function isForFiles(rule: string): boolean {
   const parsed = parseRule(rule);
   return parsed?.pattern !== undefined && /^(?:read|edit|write)$/i.test(parsed.tool);
 }
@@ -73,14 +68,14 @@ function isForFiles(rule: string): boolean {
 function wordRule(
   rules: readonly string[],
   kind: "read" | "write",
-  paths: readonly string[],
+  named: readonly NamedPath[],
   { resolve }: PermissionQuestion,
   subject: RuleSubject,
 ): string | undefined {
-  const all = [...new Set(paths)].slice(0, MAX_RESOLVED);
-  const globs = all.filter((path) => /[*?[]/.test(basename(path)));
-  const access = { kind, paths: all } as const;
-  const realPaths = all.map((path) => realOf(path, resolve ?? subject.resolve));
+  const paths = [...new Set(named.map(({ path }) => path))].slice(0, MAX_RESOLVED);
+  const globs = [...new Set(named.flatMap(({ path, isPattern }) => (isPattern ? [path] : [])))];
+  const access = { kind, paths } as const;
+  const realPaths = paths.map((path) => realOf(path, resolve ?? subject.resolve));
   return rules.find(
     (rule) =>
       refusingRule([rule], {
@@ -90,7 +85,7 @@ function wordRule(
         access,
         realPaths,
       }) !== undefined ||
-      (isAbout(rule, kind) && globs.some((glob) => globMayMatch(glob, rule))),
+      (isAbout(rule, kind) && globs.slice(0, MAX_RESOLVED).some((glob) => globMeets(glob, rule, subject))),
   );
 }
 
@@ -98,19 +93,11 @@ function isAbout(rule: string, kind: "read" | "write"): boolean {
   return /^\s*read/i.test(rule) === (kind === "read");
 }
 
-/** Returns whether the last part of a glob in a command may match the file that a rule names: `cat .e??`. */
-function globMayMatch(path: string, rule: string): boolean {
-  const wanted = basename(parseRule(rule)?.pattern ?? "");
-  const glob = basename(path);
-  if (wanted === "" || /[*?[\]{}]/.test(wanted)) return false;
-  if (glob.length > MAX_GLOB || glob.split("*").length > MAX_STARS) return true;
-  // A glob matches a hidden file only if it begins with a dot.
-  return picomatch.isMatch(wanted, glob, { nocase: true, dot: glob.startsWith(".") });
+function globMeets(path: string, rule: string, subject: RuleSubject): boolean {
+  const pattern = parseRule(rule)?.pattern;
+  return pattern !== undefined && patternsMeet(pattern, path, subject);
 }
 
-/** Limits of globs that are matched: longer ones count as a match, because a crafted one can be slow. */
-const MAX_GLOB = 100;
-const MAX_STARS = 6;
 /** Maximum number of paths whose links are resolved for one line. */
 const MAX_RESOLVED = 4_000;
 
@@ -126,6 +113,12 @@ export function realOf(path: string, resolve: ((path: string) => string) | undef
 /** Returns the paths that commands of a line may change: all words of each command that does more than read. */
 export function changedByLine(question: PermissionQuestion): readonly NamedPath[] {
   return question.line === undefined ? [] : pathsIn(question).changed;
+}
+
+/** Returns the paths that commands of a line may read or change. */
+export function namedByLine(question: PermissionQuestion): readonly string[] {
+  const { read, changed } = pathsIn(question);
+  return [...changed, ...read].map(({ path }) => path);
 }
 
 /** Returns whether a line names more files than are checked. */
@@ -150,129 +143,154 @@ function pathsIn(question: PermissionQuestion): LinePaths {
 function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
   const { anywhere, patterns } = line;
   const dirs = directoriesOf(line, cwd, home);
-  const inEachDir = (word: string): string[] =>
-    [...new Set([word, ...expandBraces(word).split(" ")])].flatMap((text) =>
-      dirs.map((dir) => absolute(text, dir, home)),
-    );
   const commands = [...line.commands, ...anywhere.mentioned].filter(([name]) => !ENTERS.has(name ?? ""));
-  const changing = commands.filter((words) => contentsRead(words) === undefined);
-  const read = [...commands.flatMap((words) => contentsRead(words) ?? []), ...anywhere.loose];
-  const written = anywhere.files.flatMap(({ kind, path }) => (kind === "write" ? [path] : []));
-  if (changing.length === 0 && written.length === 0) {
-    return { read: [...new Set(plain(read).flatMap(inEachDir))], changed: [], isCut: false };
+  const isGlob = (word: string): boolean => patterns.has(word) || anywhere.globs.has(word);
+  const read = new PathList(dirs, home, anywhere.matchesHidden);
+  const changed = new PathList(dirs, home, anywhere.matchesHidden);
+  for (const words of commands) {
+    const contents = contentsRead(words);
+    const list = contents === undefined ? changed : read;
+    const expands = expansionBy(words);
+    const mayExpand = (word: string): boolean =>
+      expands(word) || isGlob(word) || (list === changed && /^[^"'\s]*\{[^"'\s]*$/.test(word));
+    for (const word of contents ?? namesIn(words)) list.add(word, mayExpand(word));
   }
-  const changed = new Map<string, NamedPath>();
-  const added = new Set<string>();
-  const add = (word: string, isExpanded = false): void => {
-    const key = `${isExpanded} ${word}`;
-    if (added.has(key) || added.size > MAX_NAMES || word.length > MAX_PATH) return;
-    added.add(key);
-    for (const path of inEachDir(word)) {
-      const isHiddenPattern = isExpanded && HIDDEN_PATTERN.test(path);
-      changed.set(`${isHiddenPattern} ${path}`, { path, isHiddenPattern });
-    }
-  };
-  const isGlob = (word: string): boolean =>
-    word.includes("{") || patterns.has(word) || anywhere.globs.has(word);
-  for (const words of changing) {
-    const expands = words.some((word) => EXPANDS_PATTERNS.has(baseName(word)));
-    for (const word of namesIn(words)) add(word, expands || isGlob(word));
+  const passed = passedNames(anywhere);
+  for (const word of [...anywhere.loose, ...redirectedIn(anywhere, "read"), ...passed])
+    read.add(word, isGlob(word));
+  const written = redirectedIn(anywhere, "write");
+  const isChanging = written.length > 0 || commands.some((words) => contentsRead(words) === undefined);
+  if (isChanging) {
+    // Values of variables and items of loops may become words of each command.
+    const tokens = anywhere.loose.flatMap(tokensOf);
+    for (const word of [...written, ...anywhere.loose, ...tokens, ...dirs.slice(1), ...passed])
+      changed.add(word, isGlob(word));
   }
-  // Values of variables and items of loops may become words of each command.
-  for (const word of [...written, ...anywhere.loose, ...anywhere.loose.flatMap(tokensOf), ...dirs.slice(1)])
-    add(word);
+  const lists = new Set(commands.map((words) => listFor(words, read, changed)));
+  for (const list of lists) for (const word of appendedNames(anywhere)) list?.add(word, false);
   return {
-    read: [...new Set(plain(read).flatMap(inEachDir))],
-    changed: [...changed.values()],
-    isCut: added.size > MAX_NAMES || written.length > MAX_REDIRECTIONS,
+    read: read.paths,
+    changed: changed.paths,
+    isCut: read.isCut || changed.isCut || written.length > MAX_REDIRECTIONS || dirs.length > MAX_DIRS,
   };
 }
 
-/** Maximum number of different words of a line that are checked as paths: above honest use. */
+function redirectedIn({ files }: LineParts, wanted: "read" | "write"): readonly string[] {
+  return files.flatMap(({ kind, path }) => (kind === wanted ? [path] : []));
+}
+
+/** Returns whether the program of a command expands a quoted pattern itself. */
+function expansionBy(words: readonly string[]): (word: string) => boolean {
+  const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
+  if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
+  // curl expands brackets in URLs, and names files by what they matched.
+  return (word) => programs.includes("curl") && /^[^"'\s]*(?:\[|(?:^|\/)\.[^/]*\*)[^"'\s]*$/.test(word);
+}
+
+/** Returns where names belong that a command gets from its input: xargs and parallel append them to the command that they run. */
+function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {
+  const at = words.findIndex((word) => APPENDS.test(word));
+  if (at < 0) return undefined;
+  const reading = readingOf(words.slice(at + (wrappedAt(words.slice(at)) ?? 0)));
+  if (reading === undefined) return changed;
+  return reading.contents ? read : undefined;
+}
+
+/** Words as absolute paths, in each directory that the line may be in. */
+class PathList {
+  readonly #dirs: readonly string[];
+  readonly #home: string;
+  readonly #matchesHidden: boolean;
+  readonly #added = new Set<string>();
+  readonly #found = new Map<string, NamedPath>();
+
+  constructor(dirs: readonly string[], home: string, matchesHidden: boolean) {
+    this.#dirs = dirs;
+    this.#home = home;
+    this.#matchesHidden = matchesHidden;
+  }
+
+  get isCut(): boolean {
+    return this.#added.size > MAX_NAMES;
+  }
+
+  get paths(): readonly NamedPath[] {
+    return [...this.#found.values()];
+  }
+
+  add(word: string, isPattern: boolean): void {
+    const key = `${isPattern} ${word}`;
+    if (this.#added.has(key) || this.isCut || word.length > MAX_PATH) return;
+    this.#added.add(key);
+    const hidden = this.#matchesHidden ? [word.replace(/(^|\/)(?:\?|(?=\*)|\[[^\]]*\])/g, "$1.")] : [];
+    for (const text of new Set([word, ...hidden, ...expandBraces(word).split(" ")])) {
+      for (const dir of this.#dirs) {
+        const path = absolute(text, dir, this.#home);
+        const isGlob = isPattern && /[*?[(]|\{.*\.\./.test(text);
+        const isHiddenPattern = isPattern && HIDDEN_PATTERN.test(path);
+        this.#found.set(`${isGlob} ${isHiddenPattern} ${path}`, { path, isPattern: isGlob, isHiddenPattern });
+      }
+    }
+  }
+}
+
+/** Returns the names that the line itself gives to xargs or parallel: words of echo, here-documents, names that find looks for. */
+function appendedNames({ mentioned, inputs }: LineParts): readonly string[] {
+  const named = mentioned.flatMap(([name = "", ...rest]) => {
+    if (/^(?:echo|printf|print)$/.test(name)) return rest.flatMap((word) => [word, ...tokensOf(word)]);
+    return name === "find" ? rest.filter((_, at) => isSearchedName(rest, at)) : [];
+  });
+  return [...named, ...[...inputs.values()].flatMap(tokensOf)];
+}
+
+const APPENDS = /(?:^|\/)(?:g?xargs|parallel)$/;
+
+/** `-name x`, but not `! -name x`. */
+function isSearchedName(words: readonly string[], at: number): boolean {
+  return (
+    /^-i?(?:name|path|wholename)$/.test(words[at - 1] ?? "") && !/^(?:!|-not)$/.test(words[at - 2] ?? "")
+  );
+}
+
+/** Maximum number of different words of a line that are checked as paths: more than real commands need. */
 const MAX_NAMES = 2_000;
 /** Maximum number of redirections that are decided like reads and writes. */
 export const MAX_REDIRECTIONS = 500;
 /** Maximum length of a path: no system opens a longer one. */
 const MAX_PATH = 4_096;
 
-function plain(words: readonly string[]): readonly string[] {
-  return [...new Set(words)].filter((word) => word.length <= MAX_PATH).slice(0, MAX_NAMES);
-}
-
-/** Returns the files whose contents a command reads, if it changes nothing; undefined for every other command. */
-function contentsRead(words: readonly string[]): readonly string[] | undefined {
-  if (isPrintingSed(words)) return words.slice(1);
-  const reading = readingOf(words);
-  if (reading === undefined) return undefined;
-  // `HEAD:.env` is a file of a revision.
-  return reading.contents ? reading.paths.flatMap((path) => [path, path.slice(path.indexOf(":") + 1)]) : [];
-}
-
 const ENTERS: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
-/** Maximum number of directories that a line enters: more count as the working directory. */
-const MAX_DIRS = 8;
+/** Maximum number of directories that a line may be in. */
+const MAX_DIRS = 32;
 
-function directoriesOf({ anywhere }: ShellLine, cwd: string, home: string): string[] {
-  const dirs = [cwd];
-  for (const [name = "", to] of anywhere.mentioned) {
-    if (!ENTERS.has(name) || to === undefined || dirs.length >= MAX_DIRS) continue;
-    dirs.push(...dirs.map((dir) => absolute(to, dir, home)));
+/** Returns the directories that a line may be in. */
+export function directoriesOf({ anywhere }: ShellLine, cwd: string, home: string): string[] {
+  const dirs = new Set([cwd]);
+  for (const [name = "", ...words] of anywhere.mentioned) {
+    if (!ENTERS.has(name)) continue;
+    // Only the shell knows which word is the directory: `cd -P x`, `cd -- x`, `pushd -n x`.
+    for (const to of words.length === 0 ? ["~"] : words) {
+      for (const dir of [...dirs]) dirs.add(absolute(to, dir, home));
+      if (dirs.size > MAX_DIRS) return [...dirs];
+    }
   }
-  return [...new Set(dirs)];
+  return [...dirs];
 }
 
 /** Programs that expand a quoted pattern themselves. */
 const EXPANDS_PATTERNS: ReadonlySet<string> = new Set(
-  "find fd git rsync tar zip xargs rm cp mv ln tee install chmod".split(" "),
+  "find fd git rsync tar zip xargs rm cp mv ln tee install chmod split csplit".split(" "),
 );
 
-/** `.c*`, `.{claude,x}`, `{.claude,x}`. */
-const HIDDEN_PATTERN = /(?:^|\/)\.[^/]*[*?[{]|\{(?:[^{}]*,)?\.[^{}]*[,}]/;
+/** `.c*`, `.@(claude)`, `.{claude,x}`, `{.claude,x}`. */
+const HIDDEN_PATTERN =
+  /(?:^|\/)\.[^/]*(?:[*?[(]|\{[^/]*(?:,|\.\.))|(?:^|[/}])\{(?:\.[^{}]*,|[^{}]*,\.[^{}]*[,}])/;
 
-/** sed without `-i` and without commands that write, which only prints. */
-function isPrintingSed(words: readonly string[]): boolean {
-  const writes = /^(?:-[a-zA-Z]*[if]|--in-place|--file)/;
-  return words[0] === "sed" && !words.some((word) => writes.test(word)) && harmfulCode(words).length === 0;
-}
+/** Links of the kernel to the directory of a process, and to the root: `/proc/self/cwd`. */
+const PROCESS_LINK = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?(cwd|root)(?=\/|$)/;
 
-/** Returns the texts in a command's words that may be paths. */
-function namesIn(words: readonly string[]): string[] {
-  const named = words.slice(1).filter((_, i) => {
-    const before = isTextOption(words, i);
-    return isTextOption(words, i + 1) === undefined && before !== "with-next";
-  });
-  const suffixed = suffixesOf(words).flatMap((suffix) => named.map((word) => `${word}${suffix}`));
-  return [...named.flatMap(namesInWord), ...suffixed, ...scriptWords(words).flatMap(tokensOf)];
-}
-
-/** Returns a word, and the parts of it that a program may take for a path. */
-function namesInWord(word: string): string[] {
-  const afterEquals = word.includes("=")
-    ? [word.slice(word.indexOf("=") + 1), word.slice(word.lastIndexOf("=") + 1)]
-    : [];
-  const parts = /[:@]/.test(word) ? word.split(/[:@]/, MAX_PARTS) : [];
-  // `-t.git`, `-Dt.claude`: the text after some letters is a value.
-  const cluster = /^-\w/.test(word) ? word.slice(0, MAX_CLUSTER).length : 0;
-  const values = Array.from({ length: Math.max(0, cluster - 2) }, (_, i) => word.slice(i + 2));
-  return [word, ...afterEquals, ...parts, ...values];
-}
-
-/** Maximum number of parts of a word that may be paths. */
-const MAX_PARTS = 64;
-
-/** Maximum number of letters before a value in the same word. */
-const MAX_CLUSTER = 12;
-
-/** `cp --suffix=rc` keeps a copy of `.bash` as `.bashrc`. */
-function suffixesOf(words: readonly string[]): string[] {
-  return words.flatMap((word, at) => {
-    const glued = /^(?:--suffix=|-[bfvrn]*S|-i|--in-place=)(.+)$/.exec(word)?.[1];
-    const next = word === "-S" || word === "--suffix" ? words[at + 1] : undefined;
-    return [glued, next].filter((text) => text !== undefined);
-  });
-}
-
-function absolute(word: string, dir: string, home: string): string {
+function absolute(written: string, dir: string, home: string): string {
+  const word = written.replace(PROCESS_LINK, (_, link) => (link === "cwd" ? dir : "/"));
   if (word === "~") return home;
   if (word.startsWith("~/")) return join(home, word.slice(2));
   return isAbsolute(word) ? normalize(word) : join(dir, word);

@@ -12,6 +12,8 @@ import {
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
 import { createdBy, hiddenProgram, runFile, runsInput } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
+import { type Flow, Flows } from "./line-flows.ts";
+import { inputText, isExpandedName, isPattern, NAMES_PROGRAM, showsHidden } from "./line-words.ts";
 
 /** A file that a line redirects from or to. */
 export interface RedirectedFile {
@@ -27,18 +29,37 @@ export const UNKNOWN = "\ufffc";
 export interface LineParts {
   /** The words of each command, without quotes. */
   readonly mentioned: readonly (readonly string[])[];
+  /** Where the output of each of these commands goes. */
+  readonly flows: readonly Flow[];
+  /** The text that these commands read from here-documents, by their index. */
+  readonly inputs: ReadonlyMap<number, string>;
+  /** Variables or files may pass text of one command to a later one. */
+  readonly isLinked: boolean;
+  /** It may give names of commands another meaning. */
+  readonly isRedefining: boolean;
   readonly files: readonly RedirectedFile[];
   /** Words of no command: values of variables, items of loops. */
   readonly loose: readonly string[];
   /** Words that a shell may expand to file names. */
   readonly globs: ReadonlySet<string>;
+  /** Patterns may match names that begin with a dot. */
+  readonly matchesHidden: boolean;
   /** Why a program that the line runs cannot be known, as a clause. */
   readonly hidden?: string;
   /** Why the line is too complex for deny rules, as a clause. */
   readonly excess?: string;
 }
 
-/** Maximum number of quoted scripts (`sh -c "…"`) to search, and of their characters: above honest use, but fast to parse. */
+/** Stands for the index of a command in {@link LineParts.inputs}, for text that a loop or a group reads. */
+export const NO_COMMAND = -1;
+
+/** The parts of a line that is not searched. */
+export const NO_PARTS: LineParts = {
+  ...{ mentioned: [], flows: [], files: [], loose: [], inputs: new Map(), globs: new Set() },
+  ...{ isLinked: false, isRedefining: false, matchesHidden: false },
+};
+
+/** Maximum number of quoted scripts (`sh -c "…"`) to search, and of their characters: more than real commands need, but fast to parse. */
 const MAX_SCRIPTS = 30;
 const MAX_SCRIPT_CHARS = 131_072;
 /** Maximum number of commands, and of characters of all substitutions, each counted with those inside it. */
@@ -58,11 +79,18 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
   const error = root.errors?.[0];
   if (error !== undefined) collector.hidden ??= `it is not valid shell syntax (${error.message})`;
   // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
-  if (root.errors !== undefined || />>?[&|]?!/.test(line)) collector.loose.push(...tokensOf(line));
+  if (root.errors !== undefined || />>?[&|]?!/.test(line)) collector.unread(line);
   const words = line.match(/\S+/g)?.length ?? 0;
+  const { mentioned, flows, inputs, isRedefining } = collector;
+  const isLinked =
+    collector.isLinked ||
+    collector.files.some(({ kind }) => kind === "write") ||
+    mentioned.some((command) => createdBy(command).length > 0);
   return {
-    mentioned: collector.mentioned,
+    ...{ mentioned, flows, inputs, isLinked },
+    isRedefining: isRedefining || mentioned.some((command) => redefines(command)),
     files: collector.files,
+    matchesHidden: collector.matchesHidden,
     loose: [...new Set(collector.loose)],
     globs: collector.globs,
     ...(collector.hidden === undefined ? {} : { hidden: collector.hidden }),
@@ -85,6 +113,11 @@ function runsOwnFile({ mentioned, files }: Pick<LineParts, "mentioned" | "files"
 
 class PartsCollector {
   readonly mentioned: string[][] = [];
+  readonly flows: Flow[] = [];
+  readonly inputs = new Map<number, string>();
+  isLinked = false;
+  isRedefining = false;
+  matchesHidden = false;
   readonly files: RedirectedFile[] = [];
   readonly loose: string[] = [];
   readonly globs = new Set<string>();
@@ -92,6 +125,7 @@ class PartsCollector {
   isBeyondLimit = false;
   readonly #values = new Map<string, string>();
   readonly #open: SyntaxNode[] = [];
+  readonly #flows = new Flows();
   #scripts = MAX_SCRIPTS;
   #chars = MAX_SCRIPT_CHARS;
   #nested = MAX_NESTED_CHARS;
@@ -104,6 +138,7 @@ class PartsCollector {
       // Pushed in reverse, so that a variable is known before its use.
       const children: SyntaxNode[] = [];
       forEachChild(node, (child) => children.push(child));
+      this.#flows.pass(node, children);
       this.#open.push(...children.reverse());
     }
   }
@@ -117,14 +152,25 @@ class PartsCollector {
     return isBeyond;
   }
 
+  /** Adds the words of a line that another shell may read otherwise: `cat .(env|x)`. */
+  unread(line: string): void {
+    const patterns = line.split(/\s+/).filter((word) => word.includes("("));
+    for (const pattern of patterns) this.globs.add(pattern);
+    this.loose.push(...tokensOf(line), ...patterns);
+  }
+
   #hide(why: string | undefined): void {
     this.hidden ??= why;
   }
 
   #visit(node: SyntaxNode): void {
     if (node.type === "Command") this.#command(node);
-    else if (node.type === "Redirected") for (const redirect of node.redirects) this.#redirect(redirect);
-    else if (node.type === "Assignment") this.#assignment(node);
+    else if (node.type === "Function") this.isRedefining = true;
+    else if (node.type === "Redirected") {
+      for (const redirect of node.redirects) this.#redirect(redirect);
+      const input = node.redirects.map((redirect) => inputText(redirect)?.text ?? "").join("\n");
+      this.inputs.set(NO_COMMAND, `${this.inputs.get(NO_COMMAND) ?? ""}\n${input}`);
+    } else if (node.type === "Assignment") this.#assignment(node);
     else if (node.type === "For" || node.type === "Select") {
       for (const word of node.wordlist ?? []) this.loose.push(this.#value(word));
     } else if (node.type === "Case") this.loose.push(this.#value(node.word));
@@ -138,6 +184,9 @@ class PartsCollector {
     }
     const text = this.#value(value);
     this.loose.push(text);
+    this.isLinked ||= text.includes(UNKNOWN);
+    this.isRedefining ||= name === "PATH" || DEFINES.test(name);
+    this.matchesHidden ||= name === "GLOBIGNORE";
     // A second value makes the variable unknown.
     this.#values.set(name, append || this.#values.has(name) ? UNKNOWN : text);
     if (NAMES_PROGRAM.test(name) || (index !== undefined && DEFINES.test(name))) this.#script(text);
@@ -147,35 +196,45 @@ class PartsCollector {
     for (const redirect of command.redirects) this.#redirect(redirect);
     if (command.name === undefined) return;
     const words = [command.name, ...command.args].map((arg) => this.#argument(arg));
+    const flow = this.#flows.of(command);
+    const input = command.redirects.map((redirect) => inputText(redirect)?.text ?? "").join("\n");
+    if (input !== "") this.inputs.set(this.mentioned.length, input);
     this.mentioned.push(words);
+    this.flows.push(flow);
     const [name = ""] = words;
+    this.matchesHidden ||= showsHidden(words);
     const isExpanded = name.includes(UNKNOWN) || isExpandedName(command.name);
     if (isExpanded || isPattern(command.name)) {
-      this.#hide(`the program ${JSON.stringify(command.name.text.slice(0, 40))} is known only to the shell`);
+      const shown = command.name.text.replaceAll(UNKNOWN, "$…").slice(0, 40);
+      this.#hide(`the program ${JSON.stringify(shown)} is known only to the shell`);
     }
     const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);
     this.#hide(hiddenProgram(words, [false, ...expanded]));
-    for (const script of embeddedScripts(words)) this.#script(script);
+    for (const script of embeddedScripts(words)) this.#script(script, flow);
     const language = runsInput(words);
-    if (language !== undefined) this.#input(name, language, command.redirects);
+    if (language !== undefined) this.#input(name, language, command);
   }
 
   /** Reads a here-document or a here-string that a program runs. */
-  #input(name: string, language: Language, redirects: readonly Redirection[]): void {
-    const text = redirects.map(inputText).find((one) => one !== undefined);
+  #input(name: string, language: Language, command: Command): void {
+    const text = command.redirects.map(inputText).find((one) => one !== undefined);
     if (text === undefined || /[$`]/.test(text.expanded))
       this.#hide(`${name} runs text that only the shell knows`);
-    else if (language === "shell") this.#script(text.text);
+    else if (language === "shell") this.#script(text.text, this.#flows.of(command));
     else if (!isHarmlessCode(language, text.text))
       this.#hide(`${name} runs a script that may start any program`);
     if (text !== undefined) this.loose.push(...tokensOf(text.text));
   }
 
-  #script(text: string): void {
+  #script(text: string, flow?: Flow): void {
     this.#scripts -= 1;
     this.#chars -= text.length;
     if (this.#scripts < 0 || this.#chars < 0) this.isBeyondLimit = true;
-    else if (text.trim() !== "") this.#open.push(parse(text));
+    else if (text.trim() !== "") {
+      const script = parse(text);
+      this.#flows.set(script, flow);
+      this.#open.push(script);
+    }
   }
 
   #argument(arg: Command["args"][number]): string {
@@ -228,58 +287,13 @@ class PartsCollector {
   }
 }
 
-interface InputText {
-  readonly text: string;
-  /** The part of it in which the shell expands variables. */
-  readonly expanded: string;
-}
-
-function inputText(redirect: Redirection): InputText | undefined {
-  if (redirect.type === "HereDoc") {
-    const { text } = redirect.body;
-    return { text, expanded: redirect.delimiter?.quoted ? "" : text };
-  }
-  if (redirect.type !== "HereString" || redirect.target === undefined) return undefined;
-  return { text: redirect.target.value, expanded: redirect.target.text.replace(/'[^']*'/g, "") };
-}
-
-/** Variables whose value a program or shell runs. */
-const NAMES_PROGRAM =
-  /(?:PAGER|EDITOR|VISUAL|BROWSER|COMMAND|SHELL|_SSH|_RSH|ASKPASS|BASH_ENV|^ENV|^PS[0-4]|LESSOPEN|LESSCLOSE|EXTERNAL_DIFF|MAKEFLAGS)$/;
-
 /** Arrays of zsh that hold the text of its aliases and functions. */
 const DEFINES = /^(?:functions|[gs]?aliases)$/;
 
-const EXPANSIONS: ReadonlySet<string> = new Set([
-  "SimpleExpansion",
-  "ParameterExpansion",
-  "CommandExpansion",
-  "ArithmeticExpansion",
-  "ProcessSubstitution",
-]);
-
-/** zsh has more expansions than the grammar of bash: `$=x`. */
-function isExpandedName({ text, parts = [] }: Word): boolean {
-  return parts.some(isExpansion) || /^\$[^'"{(A-Za-z]/.test(text);
-}
-
-/** Returns whether the shell replaces a part; the home directory's value is known. */
-function isExpansion(part: WordPart): boolean {
-  if (part.type === "DoubleQuoted" || part.type === "LocaleString") return part.parts.some(isExpansion);
-  return EXPANSIONS.has(part.type) && !isHome(part);
-}
-
-function isHome(part: WordPart): boolean {
+/** Returns whether a command gives names of commands another meaning: an alias, a hashed path, a PATH. */
+function redefines(words: readonly string[]): boolean {
   return (
-    (part.type === "SimpleExpansion" && part.text === "$HOME") ||
-    (part.type === "ParameterExpansion" && part.parameter === "HOME" && part.text.length === 7)
-  );
-}
-
-/** Returns whether a shell expands a word to names of files, or to several words. */
-function isPattern({ parts }: Word): boolean {
-  return (
-    parts?.some(({ type }) => type === "Glob" || type === "ExtendedGlob" || type === "BraceExpansion") ??
-    false
+    /^(?:alias|hash|enable|abbr|functions?|autoload)$/.test(words[0] ?? "") ||
+    words.some((word) => word.startsWith("PATH="))
   );
 }

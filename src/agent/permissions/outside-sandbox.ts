@@ -37,6 +37,6 @@ export function outsideQuestion(question: PermissionQuestion): PermissionQuestio
 /** Returns the decision of such a question: only a person can allow what no rule allows. */
 export function outsideDecision(decision: PermissionDecision): PermissionDecision {
   if (decision.behavior !== "ask") return decision;
-  const reason = `It is to run outside the sandbox. ${decision.reason}`;
+  const reason = `It runs outside the sandbox. ${decision.reason}`;
   return { ...decision, reason, guarded: true, ...(decision.guarded ? {} : { isOutside: true }) };
 }

@@ -1,8 +1,9 @@
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { timeLimit } from "../../os/time-limit.ts";
+import { foldedName } from "../../text/folded-name.ts";
+import { pathPatternsMeet } from "./patterns.ts";
 import { isInside } from "./protected-paths.ts";
-import { foldedName } from "./startup-files.ts";
 
 /**
  * Returns whether a pattern covers paths.
@@ -38,6 +39,26 @@ export interface PathSubject {
   readonly resolve?: ((path: string) => string) | undefined;
 }
 
+/** Returns whether a pattern in a command may match a file that the pattern of a deny or ask rule covers. */
+export function patternsMeet(
+  rule: string,
+  written: string,
+  { cwd, home, resolve }: Omit<PathSubject, "realPaths">,
+): boolean {
+  const parts = written.split(sep);
+  const named = anchors(rule, cwd, home, "any");
+  const globs =
+    resolve === undefined ? named : [...named, ...named.flatMap((one) => resolvedGlob(one, resolve))];
+  return globs.some(({ base, glob }) =>
+    pathPatternsMeet(parts, [...literally(base).split(sep), ...glob.replace(/\/$/, "").split("/")]),
+  );
+}
+
+/** Returns a pattern that matches this path only. */
+function literally(path: string): string {
+  return (path === "/" ? "" : path).replace(/[^\w/]/gu, "\\$&");
+}
+
 interface AnchoredGlob {
   readonly base: string;
   readonly glob: string;
@@ -46,12 +67,25 @@ interface AnchoredGlob {
 /** Characters that make a path segment a glob. */
 const MAGIC = /[*?[\]{}()!+@\\]/;
 
+/** Returns the paths before the first glob segment of a deny or ask pattern, in each directory where it may start; none without one. */
+export function literalStarts(pattern: string, cwd: string, home: string): string[] {
+  return anchors(pattern, cwd, home, "any").flatMap(({ base, glob }) => {
+    const literal = literalParts(glob);
+    return literal.length === 0 ? [] : [join(base, ...literal)];
+  });
+}
+
+function literalParts(glob: string): string[] {
+  const parts = glob.replace(/\/$/, "").split("/");
+  const magic = parts.findIndex((part) => MAGIC.test(part));
+  return magic < 0 ? parts : parts.slice(0, magic);
+}
+
 /** Returns the pattern with its literal leading directories resolved; empty if resolving changes nothing. */
 function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
   const parts = glob.replace(/\/$/, "").split("/");
-  const magic = parts.findIndex((part) => MAGIC.test(part));
-  const literal = magic < 0 ? parts.length : magic;
-  const written = join(base, ...parts.slice(0, literal));
+  const literal = literalParts(glob);
+  const written = join(base, ...literal);
   let real: string;
   try {
     real = resolve(written);
@@ -60,7 +94,7 @@ function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => s
     return [];
   }
   if (real === written) return [];
-  const rest = parts.slice(literal).join("/");
+  const rest = parts.slice(literal.length).join("/");
   return rest === ""
     ? [{ base: dirname(real), glob: basename(real).replace(/\W/g, "\\$&") }]
     : [{ base: real, glob: rest }];
@@ -123,7 +157,7 @@ function mayBeSlow(glob: string): boolean {
 
 /** Number of stars up to which every pattern is fast. */
 const MAX_FAST_STARS = 2;
-/** Milliseconds for one path: an ordinary pattern needs a thousandth of it, more on a busy machine. */
+/** Time limit in milliseconds for one path: an ordinary pattern needs a thousandth of it, more on a busy machine. */
 const MATCH_MS = 1_000;
 /** Tries before a pattern counts as slow: the machine may have slept during the first. */
 const MAX_TRIES = 2;

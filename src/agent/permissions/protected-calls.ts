@@ -1,16 +1,30 @@
+import { join, resolve as resolvePath } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { gitDirectories } from "./commands/git-config.ts";
-import { changedByLine, type NamedPath, namesTooManyFiles, realOf } from "./line-guards.ts";
+import { writtenBy } from "./commands/writers.ts";
+import {
+  changedByLine,
+  directoriesOf,
+  isForFiles,
+  MAX_REDIRECTIONS,
+  type NamedPath,
+  namesTooManyFiles,
+  realOf,
+} from "./line-guards.ts";
+import { UNKNOWN } from "./line-parts.ts";
+import { pathsMatch } from "./path-rules.ts";
 import { completesRepository, isInside, protectedReason } from "./protected-paths.ts";
-import { type PermissionQuestion, type Places, writesPlan } from "./question.ts";
+import { type PermissionQuestion, type Places, touchesOwnNotes, writesPlan } from "./question.ts";
+import type { ShellLine } from "./shell-line.ts";
+import { commandStarts } from "./simple-command.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
 export function protectedByName(question: PermissionQuestion, resolved: Places): string | undefined {
   const changed = changedPaths(question, resolved);
   if (changed.length === 0) return undefined;
   const { home, gitDirs = (directory: string) => gitDirectories(directory, home) } = question;
-  const repository = gitDirs(resolved.dirs[0] ?? "/");
+  const repository = resolved.dirs.flatMap(gitDirs);
   const created = new Set(changed.map(({ path }) => path));
   const exists = question.exists ?? ((path: string) => entryOf(path) !== undefined);
   if (namesTooManyFiles(question)) return "The command names too many files to check for protected ones.";
@@ -34,7 +48,7 @@ export function protectedByName(question: PermissionQuestion, resolved: Places):
 function changedPaths(question: PermissionQuestion, resolved: Places): readonly NamedPath[] {
   const { access, resolve = realPathOf } = question;
   if (access.kind === "write" && !writesPlan(question, resolved))
-    return [...access.paths, ...resolved.paths].map((path) => ({ path, isHiddenPattern: false }));
+    return [...access.paths, ...resolved.paths].map((path) => ({ path, ...PLAIN }));
   if (access.kind !== "command") return [];
   const named = changedByLine(question);
   return [
@@ -43,5 +57,114 @@ function changedPaths(question: PermissionQuestion, resolved: Places): readonly 
   ];
 }
 
+const PLAIN = { isPattern: false, isHiddenPattern: false };
+
 /** Maximum number of words of a line whose links are resolved. */
 const MAX_RESOLVED = 4_000;
+
+/**
+ * Returns why a call may write a file that the agent's `writes` do not cover; undefined if it writes none, or if nothing limits
+ * it. Covers the file tools, redirections, and common programs that write the files that they name. Any other program can write
+ * elsewhere: only the sandbox stops that.
+ */
+export function writesElsewhere(question: PermissionQuestion, resolved: Places): string | undefined {
+  const { writes } = question;
+  if (writes === undefined) return undefined;
+  const elsewhere = elsewhereOf(question, resolved);
+  if (elsewhere === undefined) return undefined;
+  return `It may write ${writes.length === 0 ? "no files" : `only ${writes.join(", ")}`}, and ${elsewhere}.`;
+}
+
+function elsewhereOf(question: PermissionQuestion, resolved: Places): string | undefined {
+  const { access, line } = question;
+  if (access.kind === "write") {
+    if (writesPlan(question, resolved) || touchesOwnNotes(question, resolved)) return undefined;
+    const outside = access.paths.find(
+      (path, i) => !isCovered(question, resolved, path, resolved.paths[i] ?? path),
+    );
+    return outside === undefined ? undefined : `not ${outside}`;
+  }
+  if (access.kind !== "command") return undefined;
+  if (line === undefined) return "this command cannot be read";
+  const { excess } = line.anywhere;
+  return excess === undefined
+    ? lineElsewhere(question, resolved, line)
+    : `this command cannot be checked: ${excess}`;
+}
+
+function lineElsewhere(question: PermissionQuestion, resolved: Places, line: ShellLine): string | undefined {
+  const { home = "~", resolve = realPathOf, workingDirs } = question;
+  const targets = targetsOf(line);
+  if (targets.size > MAX_REDIRECTIONS) return "this command writes too many files to check";
+  const dirs = directoriesOf(line, workingDirs[0] ?? "/", home);
+  for (const target of targets) {
+    if (target.includes(UNKNOWN) || EXPANDED.test(target))
+      return "only the shell knows where this command writes: name the file";
+    const outside = dirs
+      .map((dir) => (target.startsWith("~") ? join(home, target.slice(1)) : resolvePath(dir, target)))
+      .find((path) => !isCovered(question, resolved, path, realOf(path, resolve)));
+    if (outside !== undefined) return `not ${outside}`;
+  }
+  return undefined;
+}
+
+/** No file, but an open stream of the command. */
+const DEVICE = /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/;
+/** A shell may expand it to any other path. */
+const EXPANDED = /[*?[{]|^~[^/]/;
+
+/** Programs that append names from their input to the command that they run. */
+const APPENDS_NAMES = /(?:^|\/)(?:g?xargs|parallel)$/;
+
+/** Returns the files that a line redirects to, and those that common programs in it write. */
+function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string> {
+  const redirected = [...files, ...anywhere.files].flatMap(({ kind, path }) =>
+    kind === "write" ? [path] : [],
+  );
+  const programs = [...commands, ...anywhere.mentioned].flatMap((words) => {
+    const more = APPENDS_NAMES.test(words[0] ?? "") ? [UNKNOWN] : [];
+    return [...commandStarts(words)].flatMap((at) => writtenBy([...words.slice(at), ...more]));
+  });
+  return new Set([...redirected, ...programs]);
+}
+
+/** Returns why a line may write a file of a rule for Edit: only the shell knows where it writes. */
+export function unknownTarget({ line, rules }: PermissionQuestion): string | undefined {
+  const edits = [...rules.deny, ...rules.ask].find((rule) => isForFiles(rule) && !/^\s*read/i.test(rule));
+  if (line === undefined || edits === undefined) return undefined;
+  return [...targetsOf(line)].some((target) => target.includes(UNKNOWN))
+    ? `The rule ${edits} may apply: only the shell knows where the line writes.`
+    : undefined;
+}
+
+function isCovered(
+  { writes = [], home, resolve }: PermissionQuestion,
+  { dirs }: Places,
+  written: string,
+  real: string,
+): boolean {
+  if (DEVICE.test(written)) return true;
+  const subject = { realPaths: [real], cwd: dirs[0] ?? "/", home, resolve };
+  return writes.some((pattern) => pathsMatch(pattern, [written], subject, "every"));
+}
+
+/**
+ * Returns why a call changes a file that another agent's running task has reserved; undefined if it changes none, as far as that is
+ * known. Redirections are separate questions, too.
+ */
+export function reservedReason(question: PermissionQuestion, resolved: Places): string | undefined {
+  const { access, line, workingDirs, home = "~", reservedBy } = question;
+  if (reservedBy === undefined) return undefined;
+  const paths = access.kind === "write" ? [...access.paths, ...resolved.paths] : [];
+  if (access.kind === "command" && line !== undefined) {
+    const targets = [...targetsOf(line)].filter((target) => !target.includes(UNKNOWN));
+    const dirs = targets.length === 0 ? [] : directoriesOf(line, workingDirs[0] ?? "/", home);
+    const absolute = targets.flatMap((target) => dirs.map((dir) => resolvePath(dir, target)));
+    paths.push(...absolute.slice(0, MAX_REDIRECTIONS));
+  }
+  for (const path of new Set(paths)) {
+    const reason = reservedBy(path);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}

@@ -1,5 +1,7 @@
 import { relative, sep } from "node:path";
-import { foldedName, startupReader } from "./startup-files.ts";
+import { foldedName } from "../../text/folded-name.ts";
+import { isBareRepository } from "./commands/git-config.ts";
+import { startupReader } from "./startup-files.ts";
 
 /**
  * Returns why a path is protected, as the end of a sentence about it. A write to a protected path could extend an agent's
@@ -18,8 +20,10 @@ export function protectedReason(path: string, roots: readonly string[]): string 
   return reader === undefined ? undefined : `is read by ${reader}`;
 }
 
-/** Entries that together make git take a directory for a bare repository, whose `config` it then reads. */
-const BARE_REPOSITORY = ["head", "objects", "refs"];
+/** Entries of a directory by which git takes it for a bare repository. */
+const REPOSITORY_ENTRIES = ["head", "objects", "refs", "commondir"];
+/** Files of such a directory that git obeys. */
+const REPOSITORY_FILES = ["config", "config.worktree", "commondir"];
 
 /**
  * Returns whether a new entry completes a bare repository, or configures one.
@@ -28,14 +32,14 @@ const BARE_REPOSITORY = ["head", "objects", "refs"];
  */
 export function completesRepository(path: string, exists: (path: string) => boolean): boolean {
   const parts = path.split(sep);
-  const at = parts.findIndex((part) => [...BARE_REPOSITORY, "config"].includes(part.toLowerCase()));
-  if (at < 0) return false;
-  const own = parts[at]?.toLowerCase();
-  if (own === "config" && at !== parts.length - 1) return false;
-  const directory = parts.slice(0, at).join(sep);
-  return BARE_REPOSITORY.every((name) => {
-    const spelled = name === "head" ? "HEAD" : name;
-    return name === own || exists(`${directory}${sep}${spelled}`);
+  return parts.some((part, at) => {
+    const own = part.toLowerCase();
+    const isLast = at === parts.length - 1;
+    const counts = REPOSITORY_FILES.includes(own) ? isLast : REPOSITORY_ENTRIES.includes(own);
+    const directory = parts.slice(0, at).join(sep);
+    return (
+      counts && isBareRepository((name) => name.toLowerCase() === own || exists(`${directory}${sep}${name}`))
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { ToolAccess } from "../tool.ts";
+import type { ListNames } from "./patterns.ts";
 import { areNotes, isInside } from "./protected-paths.ts";
 import type { PermissionRules, RuleSubject } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -19,6 +20,8 @@ export interface PermissionQuestion {
   readonly workingDirs: readonly string[];
   /** Other directories that may be read: the output of the agent's own commands, the user's skills. */
   readonly readDirs?: readonly string[] | undefined;
+  /** Patterns of the only files that may be written; undefined if nothing limits them. Relative ones start in the first working directory. */
+  readonly writes?: readonly string[] | undefined;
   /** The one file that may be written in plan mode. */
   readonly planFile?: string | undefined;
   /** Directories whose files only a person can allow to change: teams' root. */
@@ -28,14 +31,18 @@ export interface PermissionQuestion {
   readonly home?: string | undefined;
   /** Whether this agent only coordinates in delegate mode. True for the lead; a teammate asks instead. */
   readonly coordinator?: boolean | undefined;
+  /** Returns why a file is another agent's at the moment; undefined if it is not. */
+  readonly reservedBy?: ((path: string) => string | undefined) | undefined;
   /** The command runs in the agent's sandbox. */
   readonly isSandboxed?: boolean | undefined;
   /** Resolves the links of a path. */
   readonly resolve?: (path: string) => string;
   /** Returns whether git runs no program of a repository's own files when it reads there. */
   readonly isPlain?: (directory: string, what: "objects" | "worktree") => boolean;
-  /** Returns the directories whose files git obeys in a directory. */
+  /** Returns the directories and files that git obeys in a directory. */
   readonly gitDirs?: (directory: string) => readonly string[];
+  /** Returns the names in a directory; none if it cannot be listed. */
+  readonly list?: ListNames;
   /** Returns whether a path exists. */
   readonly exists?: (path: string) => boolean;
 }
@@ -44,7 +51,7 @@ export interface PermissionDecision {
   readonly behavior: "allow" | "deny" | "ask";
   /** The question comes from a rule, a hook or a protected path: only a person can allow exactly this call, and no hook can. */
   readonly guarded?: true;
-  /** It asks only because the command is to run outside the sandbox: a rule that names that can allow it from now on. */
+  /** It asks only because the command would run outside the sandbox: a rule that names that can allow it from now on. */
   readonly isOutside?: true;
   /** One sentence for a person or a model. */
   readonly reason: string;

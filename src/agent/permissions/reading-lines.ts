@@ -1,7 +1,9 @@
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, normalize } from "node:path";
+import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
+import { expandPattern } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -12,14 +14,22 @@ import type { ShellLine } from "./shell-line.ts";
  * a rule excludes, or make git run a program that the repository names.
  */
 export function pathsOfReadingLine(question: PermissionQuestion): readonly string[] | undefined {
-  const { line, rules, workingDirs, home = "~", resolve, isPlain = isPlainRepository } = question;
+  const { line, rules, workingDirs, home = "~", resolve, list } = question;
+  const { isPlain = (dir, part) => isPlainRepository(dir, part, home) } = question;
   if (line === undefined || line.unclear !== undefined) return undefined;
   if (line.files.some(({ kind }) => kind === "write")) return undefined;
   const cwd = workingDirs[0] ?? "/";
-  const found = readings(line, cwd, home);
+  const found = readings(line, cwd, home, list);
   if (found === undefined) return undefined;
-  const { all, dirs, paths } = found;
+  const { all, dirs } = found;
+  const listed = listedBy([...line.patterns]);
+  if (listed === undefined) return undefined;
+  const paths = [...found.paths, ...listed.flatMap((path) => dirs.map((dir) => absolute(path, dir, home)))];
   if (all.some(({ tree }) => tree) && excludesFiles(rules)) return undefined;
+  if (all.some(({ follows }) => follows) && paths.some(mayBeDirectory)) return undefined;
+  const obeyed = all.flatMap((reading) => reading.obeys ?? []);
+  if (obeyed.some((name) => dirs.some((dir) => isAbove(dir, name, home, question.exists ?? mayExist))))
+    return undefined;
   const git = all.flatMap((reading) => reading.git ?? []);
   const what = git.includes("worktree") ? "worktree" : "objects";
   const real = (dir: string): string => resolve?.(dir) ?? dir;
@@ -37,27 +47,104 @@ interface LineReadings {
   readonly paths: readonly string[];
 }
 
-function readings(line: ShellLine, cwd: string, home: string): LineReadings | undefined {
+function readings(
+  line: ShellLine,
+  cwd: string,
+  home: string,
+  list: PermissionQuestion["list"],
+): LineReadings | undefined {
   const all: Reading[] = [];
   const dirs = [cwd];
   const paths: string[] = [];
   const inEachDir = (path: string): string[] => dirs.map((dir) => absolute(path, dir, home));
-  for (const words of line.commands) {
-    const entered = words[0] === "cd" && words.length === 2 ? words[1] : undefined;
-    if (entered !== undefined && !entered.startsWith("-") && dirs.length < MAX_DIRS) {
-      const next = inEachDir(entered);
+  for (const written of line.commands) {
+    const { words, entered } = entering(written);
+    if (entered !== undefined) {
+      if (entered.startsWith("-") || dirs.length >= MAX_DIRS || line.patterns.has(entered)) return undefined;
+      // Shells remove `link/..` as text, or follow the link.
+      const next = inEachDir(entered).flatMap((path) => [...new Set([path, normalize(path)])]);
       paths.push(...next);
       dirs.push(...next);
-      continue;
     }
-    const reading = readingOf(words);
-    // A pattern may match a link that leads outside.
-    const isPattern = reading?.contents === true && words.some((word) => line.patterns.has(word));
-    if (reading === undefined || isPattern) return undefined;
-    all.push(reading);
-    paths.push(...reading.paths.filter((path) => path !== "-").flatMap(inEachDir));
+    if (words === undefined) continue;
+    for (const dir of dirs) {
+      for (const form of formsOf(words, dir, line.patterns, list)) {
+        const reading = form && readingOf(form);
+        if (reading === undefined) return undefined;
+        all.push(reading);
+        paths.push(...reading.paths.filter((path) => path !== "-").map((path) => absolute(path, dir, home)));
+      }
+    }
   }
   return { all, dirs, paths: [...paths, ...line.files.flatMap(({ path }) => inEachDir(path))] };
+}
+
+/** Returns the directories whose names the shell lists for patterns, also for `echo`; undefined if they are unclear. */
+function listedBy(patterns: readonly string[]): readonly string[] | undefined {
+  const starts = patterns.map((pattern) => pattern.slice(0, pattern.search(/[*?[]/)));
+  const isUnclear = patterns.some((pattern, i) => {
+    const { length } = starts[i] ?? "";
+    return pattern.slice(0, length).includes("$") || pattern.slice(length).split("/").includes("..");
+  });
+  return isUnclear ? undefined : starts.flatMap((start) => /^.*\//.exec(start) ?? []);
+}
+
+interface Entering {
+  /** What runs; undefined for `cd`. */
+  readonly words?: readonly string[];
+  /** The directory that a command enters. */
+  readonly entered?: string | undefined;
+}
+
+/** Splits `git -C a log` into the directory and the command there. */
+function entering(words: readonly string[]): Entering {
+  const [name, second, third] = words;
+  if (name === "cd" && words.length === 2) return { entered: second };
+  return name === "git" && second === "-C" && third !== undefined
+    ? { entered: third, words: ["git", ...words.slice(3)] }
+    : { words };
+}
+
+/**
+ * Returns the words of a command as written, which shows the role of each, and with its patterns expanded: a file may be a link,
+ * or have the name of an option. The last is undefined if only the shell can expand them.
+ */
+function formsOf(
+  words: readonly string[],
+  dir: string,
+  patterns: ReadonlySet<string>,
+  list: PermissionQuestion["list"],
+): readonly (readonly string[] | undefined)[] {
+  // The name of the command is known to the table as written, or not at all: `[` is no pattern.
+  const isPattern = (word: string, at: number): boolean => at > 0 && patterns.has(word);
+  if (!words.some(isPattern)) return [words];
+  const expanded = words.map((word, at) => (isPattern(word, at) ? expandPattern(word, dir, list) : [word]));
+  return [words, expanded.includes(undefined) ? undefined : expanded.flatMap((found) => found ?? [])];
+}
+
+/** Returns whether a file of this name is in a directory or above it, below the home directory. */
+function isAbove(directory: string, name: string, home: string, exists: (path: string) => boolean): boolean {
+  for (let dir = normalize(directory); dir !== home && dir !== dirname(dir); dir = dirname(dir))
+    if (exists(join(dir, name))) return true;
+  return false;
+}
+
+/** A path that cannot be read may exist. */
+function mayExist(path: string): boolean {
+  try {
+    return entryOf(path) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** A path that cannot be read may be a directory. */
+function mayBeDirectory(path: string): boolean {
+  try {
+    return isDirectory(path);
+  } catch {
+    return true;
+  }
 }
 
 /** Returns whether a rule excludes files that a reader of a whole tree would read too. */

@@ -6,7 +6,15 @@ import { hostMatches, isPrivateHost } from "./host-rules.ts";
 import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
 import { type PathSubject, pathsMatch } from "./path-rules.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { commandForms, possibleCommands, simpleCommand } from "./simple-command.ts";
+import {
+  Command,
+  type CommandMatcher,
+  commandForms,
+  commandMatcher,
+  possibleCommands,
+  STAR,
+  simpleCommand,
+} from "./simple-command.ts";
 
 /** Permission rules in the form of settings and flags: `Tool` or `Tool(pattern)`. Deny beats ask, ask beats allow. */
 export interface PermissionRules {
@@ -26,6 +34,8 @@ export interface RuleSubject extends PathSubject {
   readonly line?: ShellLine | undefined;
   /** Returns whether a command of the line only reads, so that it needs no rule. */
   readonly needsNoRule?: ((words: readonly string[]) => boolean) | undefined;
+  /** Returns whether a shell may expand a word to an option, because a file is named like one. */
+  readonly expandsToOption?: ((word: string) => boolean) | undefined;
 }
 
 /**
@@ -33,15 +43,61 @@ export interface RuleSubject extends PathSubject {
  * pattern is unknown.
  */
 export function refusingRule(rules: readonly string[], subject: RuleSubject): string | undefined {
-  return rules.find((rule) => {
+  const commandRules: CommandRule[] = [];
+  const other = rules.find((rule) => {
     const whole = parseRule(rule);
     const parsed = whole ?? parseRule(TOOL_NAME.exec(rule)?.[0] ?? "");
     if (parsed === undefined) return false;
     const { tool, pattern } = parsed;
     if (whole === undefined && appliesTo(tool, subject, true)) return true;
     if (pattern === undefined) return namesTool(tool, namedTool(subject), true);
-    return appliesTo(tool, subject, true) && matchesAnyPart(pattern, subject);
+    if (!appliesTo(tool, subject, true)) return false;
+    if (subject.access.kind !== "command") return matchesAnyPart(pattern, subject);
+    commandRules.push({ rule, matches: commandMatcher(pattern) });
+    return false;
   });
+  // These come before the other one.
+  return refusingCommandRule(commandRules, subject) ?? other;
+}
+
+interface CommandRule {
+  readonly rule: string;
+  readonly matches: CommandMatcher;
+}
+
+/** Each command of the line is built once, because a long line has thousands. */
+function refusingCommandRule(rules: readonly CommandRule[], subject: RuleSubject): string | undefined {
+  let left = rules;
+  if (left.length === 0) return undefined;
+  let found: string | undefined;
+  for (const words of commandsOf(subject)) {
+    const command = new Command(words);
+    const at = left.findIndex(({ matches }) => matches(command));
+    if (at < 0) continue;
+    found = left[at]?.rule;
+    left = left.slice(0, at);
+    if (left.length === 0) break;
+  }
+  return found;
+}
+
+/**
+ * Yields every command that a line may run. The program's name comes in lower case too: some file systems ignore case, and zsh
+ * reads `=rm` as the path of rm.
+ */
+function* commandsOf({ access, line }: RuleSubject): Generator<string[]> {
+  if (access.kind !== "command") return;
+  yield* withPlainNames(possibleCommands(access.command));
+  for (const mentioned of line?.anywhere.mentioned ?? []) yield* withPlainNames(commandForms(mentioned));
+}
+
+function* withPlainNames(commands: Iterable<string[]>): Generator<string[]> {
+  for (const words of commands) {
+    yield words;
+    const [name = ""] = words;
+    const plain = name.replace(/^=/, "").toLowerCase();
+    if (plain !== name) yield [plain, ...words.slice(1)];
+  }
 }
 
 /** Returns the first rule with a pattern for the tool of a call. */
@@ -62,9 +118,15 @@ function namedTool({ tool, served }: RuleSubject): NamedTool {
 /** The result of checking allow rules. */
 type Allowance =
   /** `whole`: a rule allows the tool with every input. */
-  | { readonly rules: readonly string[]; readonly whole: boolean }
+  { readonly rules: readonly string[]; readonly whole: boolean } | Uncovered;
+
+/** A call that no rules allow. */
+export interface Uncovered {
   /** The command that no rule allows, if the call runs one. */
-  | { readonly missing: string | undefined };
+  readonly missing: string | undefined;
+  /** A rule that matches this command, but does not name a risky word in it. */
+  readonly unnamed?: { readonly rule: string; readonly word: string } | undefined;
+}
 
 /** Returns the rules that together allow the whole call: one rule for files, one rule for each simple command of a line. */
 export function allowance(rules: readonly string[], subject: RuleSubject): Allowance {
@@ -76,8 +138,10 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   const whole = parsed.find(
     ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
   );
-  // A rule for the whole tool covers only public hosts.
-  const needsOwnRule = access.kind === "host" && isPrivateHost(access.host);
+  // A rule for the whole tool covers only public hosts, and only our own agents.
+  const needsOwnRule =
+    (access.kind === "host" && isPrivateHost(access.host)) ||
+    (access.kind === "team" && access.cli !== undefined);
   if (whole !== undefined && !needsOwnRule) return { rules: [whole.rule], whole: true };
   const applicable = parsed.flatMap(({ rule, tool, pattern }) =>
     pattern !== undefined && appliesTo(tool, subject) ? [{ rule, pattern }] : [],
@@ -91,25 +155,56 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
 function matchesEveryPart(pattern: string, subject: RuleSubject): boolean {
   const { access } = subject;
   if (access.kind === "host") return hostMatches(pattern, access.host, "every");
+  if (access.kind === "team") return namesCli(pattern, access.cli);
   return "paths" in access && pathsMatch(pattern, access.paths, subject, "every");
+}
+
+/** Returns whether a pattern is `cli:<name>` of a third-party CLI, or `cli:*` for all. */
+function namesCli(pattern: string, cli: string | undefined): boolean {
+  return cli !== undefined && (pattern === "cli:*" || pattern === `cli:${cli}`);
 }
 
 function commandAllowance(
   applicable: readonly { readonly rule: string; readonly pattern: string }[],
-  { line, needsNoRule }: RuleSubject,
+  { line, needsNoRule, expandsToOption }: RuleSubject,
 ): Allowance {
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
+  const readable = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
   for (const words of line.commands) {
-    const risky = riskyWords(words);
-    const found = applicable.find(({ pattern }) => wordsMatch(pattern, words) && namesAll(pattern, risky));
+    const command = new Command(words);
+    if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
+      return { missing: words.join(" ") };
+    }
+    const found = readable.find(
+      ({ pattern, matches }) =>
+        matches(command) && unnamedWord(pattern, words) === undefined && staysBelow(pattern, words),
+    );
     if (found !== undefined) used.add(found.rule);
     // An earlier command may replace a file by a link.
     else if (needsNoRule?.(words) !== true || (used.size > 0 && readsNamedFiles(words))) {
-      return { missing: words.join(" ") };
+      return {
+        missing: words.join(" "),
+        unnamed: unnamedIn(
+          words,
+          readable.filter(({ matches }) => matches(command)),
+        ),
+      };
     }
   }
   return used.size === 0 ? { missing: undefined } : { rules: [...used], whole: false };
+}
+
+/** Returns the first of these rules that would allow a command if it named a risky word of it, with that word. */
+function unnamedIn(
+  words: readonly string[],
+  matching: readonly { readonly rule: string; readonly pattern: string }[],
+): Uncovered["unnamed"] {
+  for (const { rule, pattern } of matching) {
+    const word = staysBelow(pattern, words) ? unnamedWord(pattern, words) : undefined;
+    if (word !== undefined) return { rule, word };
+  }
+  return undefined;
 }
 
 function readsNamedFiles(words: readonly string[]): boolean {
@@ -117,35 +212,35 @@ function readsNamedFiles(words: readonly string[]): boolean {
   return reading?.contents === true && reading.paths.length > 0;
 }
 
-/** Returns whether an allow rule names these words itself, and not only by `:*` or a star. */
-function namesAll(pattern: string, risky: readonly string[]): boolean {
-  if (!pattern.endsWith(":*") && !STAR.test(pattern)) return true;
-  const written = pattern.replace(/:\*$/, "");
-  const named = simpleCommand(written) ?? written.split(/\s+/);
-  return risky.every((word) => namesWord(named, word));
+/** Returns whether each word stays in the directory before a star of its pattern: `./scripts/*` does not cover `./scripts/../x`. */
+function staysBelow(pattern: string, words: readonly string[]): boolean {
+  if (pattern.endsWith(":*")) return true;
+  const starts = pattern.split(/\s+/).map((part) => part.slice(0, Math.max(0, part.search(STAR))));
+  const directories = starts.flatMap((start) => /^.*\//.exec(start) ?? []);
+  const leaves = (word: string, directory: string): boolean =>
+    word.startsWith(directory) && word.slice(directory.length).split("/").includes("..");
+  return !directories.some((directory) => words.some((word) => leaves(word, directory)));
 }
 
-/** Returns whether the pattern of a deny or ask rule covers any part of the call. */
+/** Returns the first risky word of a command that an allow rule covers only by `:*` or a star, and does not name itself. */
+function unnamedWord(pattern: string, words: readonly string[]): string | undefined {
+  if (!pattern.endsWith(":*") && !STAR.test(pattern)) return undefined;
+  const written = pattern.replace(/:\*$/, "");
+  const named = simpleCommand(written) ?? written.split(/\s+/);
+  return riskyWords(words, named.length).find((word) => !namesWord(named, word))?.word;
+}
+
+/** Returns whether the pattern of a deny or ask rule covers any part of the call. The call runs no command. */
 function matchesAnyPart(pattern: string, subject: RuleSubject): boolean {
-  const { access, line } = subject;
-  if (access.kind === "team") return access.what?.toLowerCase() === pattern.toLowerCase();
+  const { access } = subject;
+  if (access.kind === "team")
+    return (
+      access.what?.toLowerCase() === pattern.toLowerCase() || namesCli(pattern.toLowerCase(), access.cli)
+    );
   // The effect of an external tool is unknown, so every pattern covers the whole tool.
   if (access.kind === "external") return true;
   if (access.kind === "host") return hostMatches(pattern, access.host, "any");
-  if (access.kind !== "command") return pathsMatch(pattern, access.paths, subject, "any");
-  for (const words of possibleCommands(access.command)) if (refuses(pattern, words)) return true;
-  for (const mentioned of line?.anywhere.mentioned ?? []) {
-    for (const words of commandForms(mentioned)) if (refuses(pattern, words)) return true;
-  }
-  return false;
-}
-
-/** The program's name counts in lower case too: some file systems ignore case, and zsh reads `=rm` as the path of rm. */
-function refuses(pattern: string, words: readonly string[]): boolean {
-  const [name = "", ...args] = words;
-  if (wordsMatch(pattern, words)) return true;
-  const plain = name.replace(/^=/, "").toLowerCase();
-  return plain !== name && wordsMatch(pattern, [plain, ...args]);
+  return "paths" in access && pathsMatch(pattern, access.paths, subject, "any");
 }
 
 /** Splits `Tool(pattern)`; `Tool()` and `Tool(*)` mean the whole tool. Returns undefined for a malformed rule. */
@@ -193,36 +288,4 @@ function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean
   if (known === "Read") return access.kind === "read";
   if (known === "Edit" || known === "Write") return access.kind === "write";
   return namesTool(name, namedTool(subject), refuses);
-}
-
-/** An unescaped star, which matches any text; `\\*` is the character itself. */
-const STAR = /(?<!\\)\*/;
-
-/**
- * Returns whether a pattern matches a command: `git:*` is git with any arguments, a `*` elsewhere is any text, other words are
- * literal.
- */
-function wordsMatch(pattern: string, words: readonly string[]): boolean {
-  const prefix = pattern.endsWith(":*");
-  const wanted = prefix ? pattern.slice(0, -2) : pattern;
-  if (!prefix && STAR.test(wanted)) {
-    return wildcardMatches(wanted.split(/\s+/).join(" "), words.join(" "));
-  }
-  const expected = simpleCommand(wanted) ?? wanted.trim().split(/\s+/);
-  return expected.every((word, i) => words[i] === word) && (prefix || words.length === expected.length);
-}
-
-/** Matches piece by piece from the left, not with a regular expression: a rule of an untrusted repository cannot make it slow. */
-function wildcardMatches(pattern: string, text: string): boolean {
-  const [first = "", ...middle] = pattern.split(STAR).map((piece) => piece.replaceAll("\\*", "*"));
-  const last = middle.pop() ?? "";
-  const end = text.length - last.length;
-  if (first.length > end || !text.startsWith(first) || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const piece of middle) {
-    const found = text.indexOf(piece, at);
-    if (found < 0 || found + piece.length > end) return false;
-    at = found + piece.length;
-  }
-  return true;
 }

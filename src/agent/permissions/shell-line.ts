@@ -1,5 +1,6 @@
 import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
-import { type LineParts, partsOf, type RedirectedFile } from "./line-parts.ts";
+import { withoutShownVariables } from "./commands/special-readers.ts";
+import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
 import { simpleCommand } from "./simple-command.ts";
 
 /** A command line, parsed for permission rules. */
@@ -18,6 +19,8 @@ export interface ShellLine {
 
 /** Maximum characters of a line. A longer line is a file inside a command, too long to review. */
 const MAX_LINE = 65_536;
+/** Maximum number of open parentheses, quoted or not: the parser reads what is in one again for each around it. */
+const MAX_OPEN = 300;
 
 /**
  * Parses a command line with the grammar of bash. Another shell may run the line (zsh, or sh without bash), so only syntax that
@@ -26,6 +29,7 @@ const MAX_LINE = 65_536;
  */
 export function readShellLine(line: string): ShellLine {
   if (line.length > MAX_LINE) return beyondLimits(`it is longer than ${MAX_LINE} characters`);
+  if (mostOpen(line) > MAX_OPEN) return beyondLimits("it is nested too deeply");
   try {
     return readTree(line);
   } catch (error) {
@@ -35,8 +39,19 @@ export function readShellLine(line: string): ShellLine {
   }
 }
 
+/** Returns how many parentheses are open at most. */
+function mostOpen(line: string): number {
+  let [open, most] = [0, 0];
+  for (const sign of line) {
+    if (sign === "(") open += 1;
+    else if (sign === ")" && open > 0) open -= 1;
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
 function beyondLimits(why: string): ShellLine {
-  const anywhere = { mentioned: [], files: [], loose: [], globs: new Set<string>(), excess: why };
+  const anywhere = { ...NO_PARTS, excess: why };
   return { commands: [], files: [], patterns: new Set(), anywhere, unclear: why };
 }
 
@@ -138,11 +153,11 @@ class ShellLineReader {
 
   #command({ name, prefix, suffix }: Command): void {
     if (name === undefined || prefix.some(({ type }) => type === "Assignment")) {
-      this.fail("it sets a variable, or only redirects");
+      this.fail("it sets a variable or is only a redirection");
     }
     const words = name === undefined ? [] : [this.#word(name)];
     for (const part of [...prefix, ...suffix]) {
-      if (part.type === "Word") words.push(this.#word(part));
+      if (part.type === "Word") words.push(words[0] === "echo" ? this.#shownWord(part) : this.#word(part));
       // `export A=b`: the command gets it as a word.
       else if (part.type === "Assignment") words.push(this.#literal(part));
       else this.#redirect(part);
@@ -158,6 +173,21 @@ class ShellLineReader {
       this.fail(`${words[0]} may run the command in brackets`);
     }
     this.commands.push(words);
+  }
+
+  /** Accepts a word of `echo` with variables that hold no secrets: it only prints them. */
+  #shownWord(word: Word): string {
+    const text = this.#line.slice(word.pos, word.end);
+    const plain = text.includes("$") ? withoutShownVariables(text) : text;
+    if (
+      plain === text ||
+      simpleCommand(`- ${text}`) !== undefined ||
+      simpleCommand(`- ${plain}`)?.length !== 2
+    )
+      return this.#word(word);
+    this.#covered.push(word);
+    if (/[*?[]/.test(text.replace(/\$\?/g, "").replace(QUOTED, ""))) this.patterns.add(text);
+    return text;
   }
 
   #word(word: Word): string {
@@ -190,6 +220,7 @@ class ShellLineReader {
       return;
     }
     const { operator } = redirect;
+    if (operator === ">|") this.fail("it contains >|, which fish reads as a pipe");
     // If the target is not a descriptor's number, bash removes quotes twice.
     const isDescriptor = operator === ">&" || operator === "<&";
     const path = this.#word(target);

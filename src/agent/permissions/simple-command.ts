@@ -46,12 +46,15 @@ function readWords(text: string): string[] | undefined {
 
 /** Commands and keywords that run the words after them as a command. */
 const WRAPPERS =
-  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|proot|fakeroot|firejail|bwrap|runcon|flock|strace|ltrace|valgrind|hyperfine|rlwrap|torsocks|proxychains4?|faketime|eatmydata|cpulimit|systemd-run|dbus-run-session|start-stop-daemon|xvfb-run|xargs|gxargs|find|gfind|fd|fdfind|parallel|watch|watchexec|entr|busybox|toybox|script|unbuffer|chronic|caffeinate|arch|ssh|sshpass|su|tmux|screen|npx|bunx|nix-shell|cross-env|dotenv|hash|gdb|zargs|and|or|not|begin|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
+  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|proot|fakeroot|firejail|bwrap|runcon|flock|strace|ltrace|valgrind|hyperfine|rlwrap|torsocks|proxychains4?|numactl|cgexec|faketime|eatmydata|cpulimit|systemd-run|dbus-run-session|start-stop-daemon|xvfb-run|xargs|gxargs|find|gfind|fd|fdfind|parallel|watch|watchexec|entr|busybox|toybox|script|unbuffer|chronic|caffeinate|arch|ssh|sshpass|su|tmux|screen|npx|bunx|nix-shell|cross-env|dotenv|hash|gdb|zargs|and|or|not|begin|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
 
 /** Programs that run the words after one of these subcommands as a command. */
 const WRAPS_BY_SUBCOMMAND =
-  /^(docker|podman|nerdctl|kubectl|oc|uv|poetry|pipenv|pdm|hatch|rye|conda|mamba|op|doppler|mise|direnv|bundle|nix|docker-compose|vagrant|perf|toolbox|distrobox|flatpak)$/;
+  /^(docker|podman|nerdctl|kubectl|oc|uv|poetry|pipenv|pdm|hatch|rye|conda|mamba|op|doppler|mise|direnv|bundle|nix|docker-compose|vagrant|perf|ip|toolbox|distrobox|flatpak)$/;
 const RUNS_COMMAND = /^(exec|run|dlx|x|develop|shell|stat|record|enter|ssh)$/;
+
+/** Subcommands of git that run their words. */
+const RUNS_REST = /^(?:bisect|for-each-repo)$/;
 
 /**
  * Yields all runs of words that the shell may run as a command, for deny rules. It splits at each operator, quoted or not,
@@ -75,7 +78,7 @@ export function* possibleCommands(command: string): Generator<string[]> {
   }
 }
 
-/** Maximum number of brace groups to expand: above honest use. */
+/** Maximum number of brace groups to expand: more than real commands need. */
 const MAX_BRACES = 20;
 /** Maximum characters of an expanded line: each group may double the text around it. */
 const MAX_EXPANDED = 65_536;
@@ -120,6 +123,7 @@ export function* commandStarts(words: readonly string[]): Generator<number> {
   const isWrapped =
     WRAPPERS.test(name) ||
     (/^(npm|pnpm|yarn)$/.test(name) && words.some((word) => /^(exec|dlx|x)$/.test(word))) ||
+    (name === "git" && RUNS_REST.test(words[start + 1] ?? "")) ||
     (WRAPS_BY_SUBCOMMAND.test(name) && words.some((word) => RUNS_COMMAND.test(word)));
   yield start;
   // The absolute path of a program is a command wherever it is: `cp /bin/rm x`, `ld.so /bin/rm`.
@@ -129,7 +133,7 @@ export function* commandStarts(words: readonly string[]): Generator<number> {
 
 const PROGRAM_PATH = /^\/(?:[^/]+\/)*s?bin\/[^/]+$/;
 
-/** Maximum number of options before a subcommand that are skipped: above honest use. */
+/** Maximum number of options before a subcommand that are skipped: more than real commands need. */
 const MAX_OPTIONS = 20;
 
 /**
@@ -152,4 +156,57 @@ function subcommandIndexes(words: readonly string[], from: number): number[] {
 
 export function baseName(word: string): string {
   return word.slice(word.lastIndexOf("/") + 1);
+}
+
+/** An unescaped star, which matches any text; `\\*` is the character itself. */
+export const STAR = /(?<!\\)\*/;
+
+/** A command that patterns are compared with. */
+export class Command {
+  readonly words: readonly string[];
+  #text: string | undefined;
+
+  constructor(words: readonly string[]) {
+    this.words = words;
+  }
+
+  get text(): string {
+    this.#text ??= this.words.join(" ");
+    return this.#text;
+  }
+}
+
+export type CommandMatcher = (command: Command) => boolean;
+
+/** Reads the pattern of a command: `git:*` is git with any arguments, a `*` elsewhere is any text, other words are literal. */
+export function commandMatcher(pattern: string): CommandMatcher {
+  const prefix = pattern.endsWith(":*");
+  const wanted = prefix ? pattern.slice(0, -2) : pattern;
+  if (!prefix && STAR.test(wanted)) {
+    const matches = wildcard(wanted.split(/\s+/).join(" "));
+    return ({ text }) => matches(text);
+  }
+  const expected = simpleCommand(wanted) ?? wanted.trim().split(/\s+/);
+  return ({ words }) =>
+    expected.every((word, i) => words[i] === word) && (prefix || words.length === expected.length);
+}
+
+/**
+ * Returns a matcher of texts. It matches piece by piece from the left, not with a regular expression: a rule of an untrusted
+ * repository cannot make it slow.
+ */
+export function wildcard(pattern: string): (text: string) => boolean {
+  const [first = "", ...middle] = pattern.split(STAR).map((piece) => piece.replaceAll("\\*", "*"));
+  const last = middle.pop() ?? "";
+  return (text) => {
+    const end = text.length - last.length;
+    if (first.length > end || !text.startsWith(first) || !text.endsWith(last)) return false;
+    let at = first.length;
+    for (const piece of middle) {
+      const found = text.indexOf(piece, at);
+      if (found < 0 || found + piece.length > end) return false;
+      at = found + piece.length;
+    }
+    return true;
+  };
 }

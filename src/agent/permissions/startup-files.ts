@@ -1,11 +1,5 @@
 import { sep } from "node:path";
-
-/**
- * Normalizes a name as a file system does that ignores case and the composition of letters: there `.ſsh` is `.ssh`.
- */
-export function foldedName(name: string): string {
-  return name.normalize("NFC").toUpperCase().toLowerCase();
-}
+import { foldedName } from "../../text/folded-name.ts";
 
 interface StartupFiles {
   /** The program that reads the files and runs commands from them, as the end of `${path} is read by ${reader}`. */
@@ -74,12 +68,23 @@ const STARTUP_FILES: readonly StartupFiles[] = [
     reader: "another agent, which can run commands from it",
     files: words(`
       .claude.json .gemini/ .codex/ .opencode/ .config/opencode/ opencode.json opencode.jsonc .cursor/
+      .aider.conf.yml .roo/ .kiro/ .continue/ .windsurf/
     `),
   },
   { reader: "a debugger when it starts", files: words(".gdbinit .lldbinit .config/gdb/") },
   {
     reader: "a package manager, which can run commands from it",
     files: words(".npmrc .yarnrc* .pnpmfile.cjs .yarn/plugins/ .yarn/releases/"),
+  },
+  {
+    reader: "Mercurial or Jujutsu, which can run commands from it",
+    files: words(
+      ".hg/hgrc .hg/hgrc-not-shared .hgrc .config/hg/ .jj/repo/config.toml .jj/workspace-config.toml",
+    ),
+  },
+  {
+    reader: "an interpreter when it starts in its directory",
+    files: words(".rprofile .irbrc .pryrc .psqlrc .sqliterc"),
   },
   { reader: "git, which can run commands from it", files: words(".gitconfig .config/git/") },
   { reader: "ssh, which can allow logins with it", files: words(".ssh/") },
@@ -115,7 +120,9 @@ function matchesFile(parts: readonly string[], wanted: readonly string[]): boole
 }
 
 function matchesName(name: string, wanted: string): boolean {
-  const [front = "", back] = wanted.split("*");
-  if (back === undefined) return name === wanted;
-  return name.length >= front.length + back.length && name.startsWith(front) && name.endsWith(back);
+  // This runs for each name of each word of a line, so it makes no array.
+  const star = wanted.indexOf("*");
+  if (star < 0) return name === wanted;
+  const isLong = name.length >= wanted.length - 1;
+  return isLong && name.startsWith(wanted.slice(0, star)) && name.endsWith(wanted.slice(star + 1));
 }

@@ -20,7 +20,7 @@ interface SuggestionFor {
 export function suggestRules({ tool, access, line, workingDirs, home }: SuggestionFor): readonly string[] {
   switch (access.kind) {
     case "team":
-      return [];
+      return access.cli === undefined ? [] : [`${tool}(cli:${access.cli})`];
     case "read":
     case "write":
       // One rule must cover all files of a call.

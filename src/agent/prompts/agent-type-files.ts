@@ -90,6 +90,8 @@ function typeIn(
     model: modelIn(matter.model),
     permissionMode: modeIn(matter.permissionMode),
     sandbox: sandboxIn(matter.sandbox),
+    cli: cliIn(matter.cli),
+    effort: effortIn(matter.effort),
     color: COLORS.find((color) => color === matter.color),
     memory: scopeIn(matter.memory),
     prompt: agentTypeOrGeneral(DEFAULT_AGENT_TYPE).prompt,
@@ -146,6 +148,21 @@ function sandboxIn(value: unknown): SandboxMode | undefined {
   const mode = SANDBOX_MODES.find((one) => one === (value === false ? "off" : value));
   if (mode !== undefined) return mode;
   throw new Error(`its sandbox must be ${SANDBOX_MODES.join(", ")}`);
+}
+
+/** Checks only the form: the settings of a directory name further CLIs. */
+function cliIn(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,63}$/.test(value)) return value;
+  throw new Error("its cli must be the name of a CLI, such as codex");
+}
+
+/** Its levels differ between CLIs. */
+function effortIn(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  const level = textOfField(value);
+  if (level !== undefined) return level;
+  throw new Error("its effort must be a level, such as high");
 }
 
 function scopeIn(value: unknown): NotesScope | undefined {

@@ -16,6 +16,10 @@ export interface AgentType {
   readonly permissionMode?: PermissionMode | undefined;
   /** Makes the sandbox of its commands stricter than the settings do. */
   readonly sandbox?: SandboxMode | undefined;
+  /** The third-party CLI that works in the place of its teammates. */
+  readonly cli?: string | undefined;
+  /** How hard the model of that CLI thinks. */
+  readonly effort?: string | undefined;
   /** One of the team's eight colours. */
   readonly color?: string | undefined;
   readonly memory?: NotesScope | undefined;

@@ -33,20 +33,56 @@ const MAX_CHARACTERS = 200_000;
 
 /**
  * Loads the memory files for a directory: the root's file, and the project's files from its top directory (the one with `.git`,
- * else the working directory) down. A word `@path` (`~/` is home) imports that file. Files are loaded only from inside the
- * project or the root, so that the notes of a repository cannot send the user's keys to a model. A file that a rule denies is
- * left out, under any name.
+ * else the working directory) down. A word `@path` (`~/` is home) imports that file.
+ *
+ * The notes of a repository must not send the user's keys to a model. So a project's files are loaded only from inside the
+ * project; without trust, an import only from below the directory of the file that names it. The home directory and its parents
+ * are no project: notes there import nothing. A file that a rule denies is left out, under any name.
  */
 export function loadMemory(
-  { root, cwd, home }: { readonly root: string; readonly cwd: string; readonly home: string | undefined },
+  { root, cwd, home, isTrusted }: MemoryPlace,
   isReadDenied: IsReadDenied,
 ): MemoryFiles {
   const reader = new MemoryReader(isReadDenied, home);
-  reader.add(join(root, "CLAUDE.md"), root);
-  const top = projectTop(cwd);
-  for (const directory of pathDown(top, cwd))
-    for (const name of NAMES) reader.add(join(directory, name), top);
+  reader.add(join(root, "CLAUDE.md"), { base: root, inside: root, imports: "inside" });
+  const above = home === undefined ? [] : withLinksResolved(home);
+  const isHome = (directory: string): boolean =>
+    withLinksResolved(directory).some((path) => above.some((one) => isInside(one, path)));
+  const top = projectTop(cwd, isHome);
+  for (const directory of pathDown(top, cwd)) {
+    const imports = isHome(directory) ? "none" : isTrusted ? "inside" : "below";
+    const reach: Reach = { base: top, inside: imports === "inside" ? top : directory, imports };
+    for (const name of NAMES) reader.add(join(directory, name), reach);
+  }
   return { files: reader.files, problems: reader.problems };
+}
+
+interface MemoryPlace {
+  readonly root: string;
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** Whether the user trusts the directory. */
+  readonly isTrusted: boolean;
+}
+
+/** What a file and its imports may be. */
+interface Reach {
+  /** Where relative patterns of rules start. */
+  readonly base: string;
+  /** The directory that holds them all, links followed. */
+  readonly inside: string;
+  /** `inside`: every file of that directory; `below`: files below the directory of the file that names them. */
+  readonly imports: "inside" | "below" | "none";
+}
+
+/** Returns a directory as named and as resolved: `$HOME` often is a link. */
+function withLinksResolved(directory: string): string[] {
+  try {
+    return [directory, realPathOf(directory)];
+  } catch (error) {
+    if (isSystemError(error)) return [directory];
+    throw error;
+  }
 }
 
 class MemoryReader {
@@ -62,12 +98,12 @@ class MemoryReader {
     this.#home = home;
   }
 
-  /** Loads a file and its imports. @param inside neither it nor its imports may be outside this directory */
-  add(path: string, inside: string, namedBy?: string, depth = 0): void {
-    const real = this.#allowed(path, inside, namedBy);
+  /** Loads a file and its imports, within their reach. */
+  add(path: string, reach: Reach, namedBy?: string, depth = 0): void {
+    const real = this.#allowed(path, reach.inside, namedBy);
     if (real === undefined || this.#seen.has(real)) return;
     const file = readTextFile(real);
-    if (file.problem === undefined && this.#isReadDenied(path, inside)) {
+    if (file.problem === undefined && this.#isReadDenied(path, reach.base)) {
       this.problems.push(`${namedBy ?? path}: a rule for Read denies ${path}, so it is not loaded.`);
       return;
     }
@@ -83,11 +119,19 @@ class MemoryReader {
     }
     this.files.push({ path, text: file.text.trim() });
     if (depth === MAX_DEPTH) return;
-    for (const named of namedIn(file.text)) {
-      const other = this.#resolved(named, path);
-      // `@param`, `@team-lead` and `@scope/package` are no imports if they name no file.
-      if (looksLikeFile(named) || isReadable(other)) this.add(other, inside, path, depth + 1);
+    for (const named of namedIn(file.text)) this.#import(named, reach, path, depth + 1);
+  }
+
+  #import(named: string, reach: Reach, by: string, depth: number): void {
+    const path = this.#resolved(named, by);
+    // `@param`, `@team-lead` and `@scope/package` are no imports if they name no file.
+    if (!looksLikeFile(named) && !isReadable(path)) return;
+    if (reach.imports === "none") {
+      this.problems.push(`${by}: ${path} is not loaded: notes in the home directory import nothing.`);
+      return;
     }
+    const inside = reach.imports === "below" ? dirname(by) : reach.inside;
+    this.add(path, { ...reach, inside }, by, depth);
   }
 
   #resolved(named: string, by: string): string {
@@ -132,11 +176,12 @@ function isReadable(path: string): boolean {
   }
 }
 
-function projectTop(cwd: string): string {
-  for (let at = cwd; ; at = dirname(at)) {
+function projectTop(cwd: string, isHome: (directory: string) => boolean): string {
+  for (let at = cwd; !isHome(at); at = dirname(at)) {
     if (isDirectory(join(at, ".git")) || readTextFile(join(at, ".git")).problem === undefined) return at;
-    if (at === dirname(at)) return cwd;
+    if (at === dirname(at)) break;
   }
+  return cwd;
 }
 
 /** Returns the directories from the top directory down to the lower one, both included. */

@@ -1,32 +1,26 @@
-import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import type { Env } from "../../os/env.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { ConnectProxy } from "../../os/net/connect-proxy.ts";
 import { run } from "../../os/process/run.ts";
 import { bubblewrapArgs } from "../../os/sandbox/bubblewrap.ts";
 import type { NoSandbox, SandboxTool } from "../../os/sandbox/find-sandbox.ts";
-import type { Program } from "../../os/sandbox/sandbox.ts";
+import { Prewarmer } from "../../os/sandbox/prewarmer.ts";
+import type { Program, WrappedProgram } from "../../os/sandbox/sandbox.ts";
 import { seatbeltArgs } from "../../os/sandbox/seatbelt.ts";
 import { INNER_PROXY_PORT, SharedNetwork } from "../../os/sandbox/shared-network.ts";
 import type { SandboxPlace, SandboxView } from "../../os/sandbox/view.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import type { CommandSandbox } from "../tool.ts";
+import { CurrentPlaces, type CurrentPlacesOptions } from "./current-places.ts";
 import { sandboxEnvironment, splitEnvironment } from "./environment.ts";
-import { commandFiles } from "./git-places.ts";
-import { type PlacesOptions, sandboxPlaces } from "./places.ts";
 import type { PrivateDirectory } from "./private-directory.ts";
-import { ProtectedFiles } from "./protected-places.ts";
 import type { SandboxSetting } from "./settings.ts";
 
-export interface SandboxOptions extends Pick<PlacesOptions, "roots" | "visible" | "home" | "env"> {
+export interface SandboxOptions extends Omit<CurrentPlacesOptions, "write" | "read" | "temporary"> {
   readonly setting: Pick<SandboxSetting, "network" | "write" | "read">;
-  /** The working directories of the agent; they can change while it runs. */
-  readonly workingDirs: () => readonly string[];
   /** Names of secret variables that commands may have. */
   readonly passSecrets: readonly string[];
-  /** Called with new files from which other programs run commands: a command could create them, but not change others. */
-  readonly onNewFiles?: (paths: readonly string[]) => void;
 }
 
 /** The opened parts of a sandbox. */
@@ -43,16 +37,13 @@ const TEST_TIMEOUT_MS = 10_000;
 /** The sandbox of one agent, in which its commands share a temporary directory and a network. */
 export class AgentSandbox implements CommandSandbox {
   readonly #parts: SandboxParts;
+  readonly #places: CurrentPlaces;
+  /** Seatbelt needs none: it sets up nothing. */
+  readonly #prewarmer: Prewarmer | undefined;
   #shared: SharedNetwork | undefined;
-  readonly #protected: ProtectedFiles;
-  /** Files that were there before the first command, or that were reported. */
-  readonly #reported = new Set<string>();
-  /** By writable directory: its real path when it was first used. */
-  readonly #firstPlaces = new Map<string, string>();
-  #nested: Promise<readonly string[]>;
-  #isSearching = false;
-  /** A command has ended since the search began. */
-  #isStale = false;
+  /** Until the sandbox of the next command has begun to be set up. */
+  #prewarming: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(parts: SandboxParts) {
     this.#parts = parts;
@@ -62,15 +53,9 @@ export class AgentSandbox implements CommandSandbox {
       const proxySocket = proxy === undefined ? undefined : files.proxySocket;
       this.#shared = new SharedNetwork({ tool: { ...tool, nsenter }, env, proxySocket });
     }
-    this.#protected = new ProtectedFiles(parts.roots);
-    this.#nested = this.#search();
-    this.#nested.then(
-      (found) => {
-        for (const path of found) this.#reported.add(path);
-      },
-      // A command that needs the result gets the error.
-      () => undefined,
-    );
+    const temporary = tool.kind === "bubblewrap" ? files : undefined;
+    this.#prewarmer = tool.kind === "bubblewrap" ? new Prewarmer(env) : undefined;
+    this.#places = new CurrentPlaces({ ...parts, ...setting, temporary });
   }
 
   get description(): string {
@@ -128,56 +113,73 @@ export class AgentSandbox implements CommandSandbox {
     }
   }
 
-  async wrap({ file, args, env, keeps = [] }: Program, directory: string): Promise<Program> {
-    const { tool, files, passSecrets, setting } = this.#parts;
-    const places = await this.#places();
+  async wrap({ file, args, env, keeps = [] }: Program, directory: string): Promise<WrappedProgram> {
+    const { tool, files, passSecrets } = this.#parts;
+    await this.#prewarming;
+    const view = await this.#view();
     // A link in /tmp is not there inside.
     const cwd = realPathOf(directory);
     const inner = sandboxEnvironment(env, {
       temporary: tool.kind === "bubblewrap" ? "/tmp" : files.tmp,
       proxy: this.#proxyUrl(),
       passed: [...passSecrets, ...keeps],
-      isWritable: (path) => isWritable(path, places),
+      isWritable: (path) => isWritable(path, view.places),
     });
     const { outer, inner: loading } = splitEnvironment(inner);
     const words = [file, ...args];
-    const view: SandboxView = { places, emptyFile: files.emptyFile, network: this.#network(setting.network) };
     if (tool.kind === "seatbelt") return { file: tool.file, args: seatbeltArgs(view, words), env: outer };
-    const entry = (await this.#shared?.entry()) ?? [];
-    const [first = tool.file, ...rest] = [...entry, tool.file];
+    const maker = await this.#maker();
+    const [first, ...rest] = maker;
     return {
       file: first,
       args: [...rest, ...bubblewrapArgs(view, { cwd, env: loading, words })],
       env: outer,
+      startPrewarmed: (whole: Env) =>
+        this.#prewarmer?.take({ maker, view }, { cwd, env: { ...whole, ...loading }, words }),
     };
   }
 
   refresh(): void {
-    this.#isStale = true;
-    if (this.#isSearching) return;
-    this.#isStale = false;
-    // A command that starts during the search uses the result of the search before.
-    const search = this.#search().then((found) => {
-      const news = found.filter((path) => !this.#reported.has(path));
-      for (const path of news) this.#reported.add(path);
-      if (news.length > 0) this.#parts.onNewFiles?.(news);
-      return found;
-    });
-    search.then(
-      () => {
-        this.#nested = search;
-        if (this.#isStale) this.refresh();
-      },
-      // The result of the search before stays in force.
-      () => undefined,
-    );
+    // The next command gets the error.
+    this.#prewarming = this.#prewarm().catch(() => undefined);
+    this.#places
+      .refresh()
+      .then(() => this.#prewarm())
+      .catch(() => undefined);
   }
 
   readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#prewarmer?.end();
     this.#parts.proxy?.close();
     await this.#shared?.close();
     this.#parts.files.remove();
   };
+
+  async #prewarm(): Promise<void> {
+    if (this.#prewarmer === undefined) return;
+    const [view, maker] = [await this.#view(), await this.#maker()];
+    if (!this.#isClosed) this.#prewarmer.prepare({ maker, view });
+  }
+
+  /** Returns the words that start `bwrap`, in the network of the agent's commands. */
+  async #maker(): Promise<readonly [string, ...string[]]> {
+    const [first = this.#parts.tool.file, ...rest] = (await this.#shared?.entry()) ?? [];
+    return first === this.#parts.tool.file ? [first] : [first, ...rest, this.#parts.tool.file];
+  }
+
+  async #view(): Promise<SandboxView> {
+    const { tool, files, setting } = this.#parts;
+    const found = await this.#places.look();
+    // Seatbelt replaces no directory: commands get another one for temporary files.
+    const own: readonly SandboxPlace[] =
+      tool.kind === "seatbelt" ? [{ path: files.tmp, access: "write", isDirectory: true }] : [];
+    return {
+      places: [...found, ...own],
+      emptyFile: files.emptyFile,
+      network: this.#network(setting.network),
+    };
+  }
 
   #network(setting: SandboxSetting["network"]): SandboxView["network"] {
     const { proxy } = this.#parts;
@@ -193,68 +195,8 @@ export class AgentSandbox implements CommandSandbox {
       ? `http://127.0.0.1:${INNER_PROXY_PORT}`
       : `http://teams:${token}@127.0.0.1:${proxy.port}`;
   }
-
-  async #places(): Promise<readonly SandboxPlace[]> {
-    const { tool, files, setting, home } = this.#parts;
-    const workingDirs = this.#parts.workingDirs().map((directory) => this.#pinned(directory));
-    for (const directory of workingDirs) this.#reported.add(reserveSettings(directory));
-    const temporary = tool.kind === "bubblewrap" ? files : undefined;
-    const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, home);
-    const places = sandboxPlaces({
-      ...this.#parts,
-      workingDirs,
-      write: setting.write.map((path) => this.#pinned(fromHome(path))),
-      read: setting.read.map(fromHome),
-      protectedFiles: this.#protected,
-      nested: await this.#nested,
-      temporary,
-    });
-    // Seatbelt replaces no directory: commands get another one for temporary files.
-    return temporary === undefined
-      ? [...places, { path: files.tmp, access: "write", isDirectory: true }]
-      : places;
-  }
-
-  /**
-   * Returns where a writable directory led at first. A command of another agent could replace it by a link to anywhere.
-   * @throws Error if it leads elsewhere now
-   */
-  #pinned(directory: string): string {
-    const real = realPathOf(directory);
-    const first = this.#firstPlaces.get(directory) ?? real;
-    this.#firstPlaces.set(directory, first);
-    if (first === real) return real;
-    throw new Error(`${directory} leads to ${real} now, and led to ${first} when the agent began`);
-  }
-
-  async #search(): Promise<readonly string[]> {
-    this.#isSearching = true;
-    try {
-      const directories = this.#parts.workingDirs().map(realPathOf);
-      const found = await Promise.all(directories.map((directory) => this.#protected.below(directory)));
-      return found.flatMap(({ paths, repositories }) => [...paths, ...repositories.flatMap(commandFiles)]);
-    } finally {
-      this.#isSearching = false;
-    }
-  }
 }
 
 function isWritable(path: string, places: readonly SandboxPlace[]): boolean {
   return places.findLast((place) => isInside(path, place.path))?.access === "write";
-}
-
-/**
- * Creates the directory of a project's settings, empty, because a sandbox can protect only what exists: a command could
- * otherwise create settings that running agents follow at once. git does not see an empty directory.
- * @returns the directory
- */
-function reserveSettings(directory: string): string {
-  const settings = join(directory, ".claude");
-  if (entryOf(settings) !== undefined || entryOf(directory) === undefined) return settings;
-  try {
-    ensureDir(settings);
-  } catch {
-    // Where this process cannot create it, no command can.
-  }
-  return settings;
 }

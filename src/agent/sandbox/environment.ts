@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Env } from "../../os/env.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
 import { isSecretName } from "../../os/redact.ts";
 import { changesLoading, leadsOutside } from "./secrets.ts";
 
@@ -26,7 +27,7 @@ export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
   const kept = Object.entries(env).filter(
     ([name]) => passed.includes(name) || !(leadsOutside(name) || isSecretName(name)),
   );
-  const home = env.HOME ?? "/";
+  const home = homeDirectory(env);
   const caches = {
     ...(isWritable(env.XDG_CACHE_HOME ?? join(home, ".cache"))
       ? {}

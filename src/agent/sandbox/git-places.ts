@@ -1,8 +1,10 @@
-import { dirname, join, resolve } from "node:path";
-import { isSystemError } from "../../errors.ts";
-import { type GitDirectories, gitDirectoriesOf } from "../../git/repository.ts";
+import { join } from "node:path";
+import { gitDirectoriesOf } from "../../git/repository.ts";
 import { ensureDir, entryOf, listDir, readText } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
 import { isShortFile } from "../../os/files/user-files.ts";
+import { namedByConfigs } from "../permissions/commands/git-config.ts";
+import { isInside } from "../permissions/protected-paths.ts";
 
 /** The parts of a repository that git's commands need, and those that make git run commands. Absolute paths. */
 export interface GitPlaces {
@@ -16,12 +18,12 @@ const RUNS_COMMANDS = ["config", "config.worktree", "hooks", "commondir", "gitdi
 /** Depth of a submodule's directory below `modules`: a submodule's path has several parts, and contains submodules. */
 const MAX_MODULE_DEPTH = 6;
 
-/** Returns the places of the repository that a directory is in. Creates its directory of hooks, which git may lack. */
+/** Returns the places of the repository that a directory is in. Creates its directories of hooks, which git may lack. */
 export function gitPlaces(directory: string, home: string): GitPlaces {
-  const git = readable(() => gitDirectoriesOf(directory));
+  const git = ifReadable(() => gitDirectoriesOf(directory));
   if (git === undefined) return { writable: [], readOnly: [] };
   const { own, common } = git;
-  makeHooks(common);
+  makeDirectory(join(common, "hooks"));
   const worktrees = join(common, "worktrees");
   const directories = [
     ...new Set([
@@ -31,18 +33,19 @@ export function gitPlaces(directory: string, home: string): GitPlaces {
       ...modulesIn(join(common, "modules"), MAX_MODULE_DEPTH),
     ]),
   ];
+  const named = namedByConfigs([join(common, "config"), join(own, "config.worktree")], git.top, home);
+  for (const { path, isHooks } of named) if (isHooks && isInside(path, git.top)) makeDirectory(path);
   return {
     writable: [...new Set([own, common])],
     readOnly: [
       ...directories.flatMap((one) => RUNS_COMMANDS.map((name) => join(one, name))),
-      ...namedByConfig(git, home),
+      ...named.map(({ path }) => path),
     ],
   };
 }
 
 /** A missing directory could be created by a command: nothing can be mounted over it. */
-function makeHooks(common: string): void {
-  const hooks = join(common, "hooks");
+function makeDirectory(hooks: string): void {
   try {
     if (entryOf(hooks) === undefined) ensureDir(hooks);
   } catch {
@@ -52,31 +55,23 @@ function makeHooks(common: string): void {
 
 /** Returns the entries of a directory; none of a link to one, which git does not create here. */
 function childrenOf(directory: string): string[] {
-  const names = readable(() => (entryOf(directory)?.isDirectory() ? listDir(directory) : []));
+  const names = ifReadable(() => (entryOf(directory)?.isDirectory() ? listDir(directory) : []));
   return (names ?? []).map((name) => join(directory, name));
 }
 
-/** Reads a file if it is a short regular one. */
-function shortText(file: string): string | undefined {
-  return readable(() => (isShortFile(file) ? readText(file) : undefined));
-}
-
-/** A command can make loops of links and closed directories: they must not end the agent, and git cannot read them either. */
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+/** Whether a configuration names programs, as far as it can be read: git reads long ones too. */
+function isRisky(config: string): boolean {
+  if (ifReadable(() => entryOf(config)) === undefined) return false;
+  const text = ifReadable(() => (isShortFile(config) ? readText(config) : undefined));
+  return text === undefined || PROGRAM_KEYS.test(text);
 }
 
 function modulesIn(directory: string, depth: number): string[] {
   if (depth === 0) return [];
   return childrenOf(directory)
-    .filter((path) => readable(() => entryOf(path)?.isDirectory()))
+    .filter((path) => ifReadable(() => entryOf(path)?.isDirectory()))
     .flatMap((path) =>
-      readable(() => entryOf(join(path, "HEAD"))) === undefined
+      ifReadable(() => entryOf(join(path, "HEAD"))) === undefined
         ? modulesIn(path, depth - 1)
         : [path, ...modulesIn(join(path, "modules"), depth - 1)],
     );
@@ -84,26 +79,14 @@ function modulesIn(directory: string, depth: number): string[] {
 
 /** Keys of git-config(1) that name programs, in their sections. */
 const PROGRAM_KEYS =
-  /^\s*(fsmonitor|hooksPath|sshCommand|gitProxy|pager|editor|askPass|command|textconv|clean|smudge|process|driver|program|helper|path)\s*=/im;
+  /(?:^|\])[ \t]*(fsmonitor|hooksPath|sshCommand|gitProxy|pager|editor|askPass|command|textconv|clean|smudge|process|driver|program|helper|path)\s*=/im;
 
 /** Returns the files of a `.git` directory that make git run programs: its config, its hooks, a link to other such files. */
 export function commandFiles(gitDirectory: string): readonly string[] {
-  const [config, hooks, commondir] = ["config", "hooks", "commondir"].map((name) => join(gitDirectory, name));
-  const isRisky = (file = ""): boolean => PROGRAM_KEYS.test(shortText(file) ?? "");
+  const at = (name: string): string => join(gitDirectory, name);
   return [
-    ...(isRisky(config) ? [config] : []),
-    ...childrenOf(hooks ?? "").filter((path) => !path.endsWith(".sample")),
-    ...(readable(() => entryOf(commondir ?? "")) === undefined ? [] : [commondir]),
-  ].filter((path) => path !== undefined);
-}
-
-/** Returns the directory of hooks and the further files that the repository's config names: `core.hooksPath`, `include.path`. */
-function namedByConfig({ top, own, common }: GitDirectories, home: string): string[] {
-  return [join(common, "config"), join(own, "config.worktree")].flatMap((file) => {
-    const lines = shortText(file)?.matchAll(/^\s*(hooksPath|path)\s*=\s*"?([^"\n;#]+)/gim);
-    return [...(lines ?? [])].map(([, key = "", value = ""]) => {
-      const path = value.trim().replace(/^~(?=\/)/, home);
-      return resolve(key.toLowerCase() === "hookspath" ? top : dirname(file), path);
-    });
-  });
+    ...["config"].map(at).filter(isRisky),
+    ...childrenOf(at("hooks")).filter((path) => !path.endsWith(".sample")),
+    ...["commondir"].map(at).filter((path) => ifReadable(() => entryOf(path)) !== undefined),
+  ];
 }

@@ -1,11 +1,11 @@
 import { dirname, join } from "node:path";
-import { isSystemError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { runtimeDirectory } from "../../os/files/app-directories.ts";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
+import { PathLookup } from "../../os/files/path-lookup.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { inOrder, type SandboxPlace } from "../../os/sandbox/view.ts";
-import { isInside } from "../permissions/protected-paths.ts";
+import type { DeniedPlace } from "./denied-places.ts";
 import { gitPlaces } from "./git-places.ts";
 import type { ProtectedFiles } from "./protected-places.ts";
 import { SOCKET_VARIABLES, secretPlaces } from "./secrets.ts";
@@ -23,14 +23,18 @@ export interface PlacesOptions {
   readonly protectedFiles: ProtectedFiles;
   /** Protected entries below the working directories, from an earlier search. */
   readonly nested: readonly string[];
+  /** Places that deny rules for files close. */
+  readonly denied: readonly DeniedPlace[];
+  /** Paths that were read-only for an earlier command. They come first: a command may create any number of nearer ones. */
+  readonly earlier: ReadonlySet<string>;
   readonly home: string;
   readonly env: Env;
   /** Private directories that commands see as /tmp and /var/tmp; undefined if the system cannot replace them. */
   readonly temporary?: { readonly tmp: string; readonly varTmp: string } | undefined;
 }
 
-/** Protected places of one sandbox, nearest first: each mount of bubblewrap takes longer than the one before. */
-const MAX_READ_ONLY = 200;
+/** Read-only places of one sandbox, and denied ones: the nearest. Each mount of bubblewrap takes longer than the one before. */
+const MAX_PLACES = 200;
 
 /** Parts of /run that programs need to resolve names, and on NixOS to run at all. */
 const VISIBLE_RUN = [
@@ -46,7 +50,10 @@ const VISIBLE_RUN = [
  * writable directory, and what they do not see. A place that a setting names is not hidden.
  */
 export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
-  const { workingDirs, write, read, visible, temporary, home, env, roots } = options;
+  const { workingDirs, write, read, visible, temporary, home, env, roots, earlier } = options;
+  const lookup = new PathLookup();
+  const placed = (paths: readonly string[], access: SandboxPlace["access"]): SandboxPlace[] =>
+    existing(paths, access, lookup);
   const writable = [...workingDirs, ...write].map(realPathOf).filter((path) => entryOf(path) !== undefined);
   const git = workingDirs.map((directory) => gitPlaces(directory, home));
   const named = [...write, ...read].map(realPathOf);
@@ -55,15 +62,21 @@ export function sandboxPlaces(options: PlacesOptions): readonly SandboxPlace[] {
     ...git.flatMap((one) => one.readOnly),
     ...writable.flatMap((directory) => options.protectedFiles.at(directory)),
     ...options.nested,
+    ...deniedPaths(options, "read"),
   ];
   const places = effective([
     ...replaced(temporary),
-    ...existing([...writable, ...git.flatMap((one) => one.writable)], "write"),
-    ...existing([...visible, ...VISIBLE_RUN.map((name) => join("/run", name)), ...read], "read"),
-    ...existing(hiddenPlaces(env, home, roots), "none").filter(({ path }) => !isNamed(path)),
+    ...placed([...writable, ...git.flatMap((one) => one.writable)], "write"),
+    ...placed([...visible, ...VISIBLE_RUN.map((name) => join("/run", name)), ...read], "read"),
+    ...placed(hiddenPlaces(env, home, roots), "none").filter(({ path }) => !isNamed(path)),
+    ...placed(deniedPaths(options, "none").slice(0, MAX_PLACES), "none"),
   ]);
-  const visibleOnes = existing(readOnly, "read").filter((place) => isVisible(place, places));
-  return [...places, ...visibleOnes.slice(0, MAX_READ_ONLY)];
+  const decisive = new Map(places.map((place) => [place.path, place]));
+  const visibleOnes = placed(readOnly, "read").filter((place) => isVisible(place, decisive));
+  const byAge = [true, false].flatMap((isEarlier) =>
+    visibleOnes.filter(({ path }) => earlier.has(path) === isEarlier),
+  );
+  return [...places, ...byAge.slice(0, MAX_PLACES)];
 }
 
 function replaced(temporary: PlacesOptions["temporary"]): SandboxPlace[] {
@@ -76,6 +89,10 @@ function replaced(temporary: PlacesOptions["temporary"]): SandboxPlace[] {
   )
     .filter(([path]) => isDirectory(path) && realPathOf(path) === path)
     .map(([path, source]) => ({ path, source, access: "write", isDirectory: true }));
+}
+
+function deniedPaths({ denied }: PlacesOptions, access: DeniedPlace["access"]): string[] {
+  return denied.filter((place) => place.access === access).map(({ path }) => path);
 }
 
 /** Secrets, teams' own directories, and the sockets of the session, of tmux and of other agents. */
@@ -91,21 +108,14 @@ function hiddenPlaces(env: Env, home: string, roots: readonly string[]): string[
   ].filter((path): path is string => path?.startsWith("/") === true);
 }
 
-/** Keeps existing places, with their links resolved, once each. */
-function existing(paths: readonly string[], access: SandboxPlace["access"]): SandboxPlace[] {
-  const real = new Set(paths.flatMap((path) => resolved(path) ?? []));
-  return [...real].map((path) => ({ path, access, isDirectory: isDirectory(path) }));
-}
-
-/** Returns where an existing path leads. A loop of links, or a closed directory, must not prevent every further command. */
-function resolved(path: string): string | undefined {
-  try {
-    const real = entryOf(path) === undefined ? undefined : realPathOf(path);
-    return real === undefined || entryOf(real) === undefined ? undefined : real;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+/** Keeps existing places, with their links resolved, once each. A path that leads nowhere must not prevent every further command. */
+function existing(
+  paths: readonly string[],
+  access: SandboxPlace["access"],
+  lookup: PathLookup,
+): SandboxPlace[] {
+  const found = new Map(paths.flatMap((path) => lookup.find(path) ?? []).map((one) => [one.path, one]));
+  return [...found.values()].map((one) => ({ ...one, access }));
 }
 
 /**
@@ -114,26 +124,35 @@ function resolved(path: string): string | undefined {
  */
 function effective(places: readonly SandboxPlace[]): readonly SandboxPlace[] {
   const kept: SandboxPlace[] = [];
+  const decisive = new Map<string, SandboxPlace>();
   for (const place of inOrder(places)) {
-    const around = placeAround(place, kept);
+    const around = placeAround(place, decisive);
     const isRedundant =
       place.access === "read" ? around === undefined : place.access === "none" && isHidden(around);
-    if (!isRedundant) kept.push(place);
+    if (isRedundant) continue;
+    kept.push(place);
+    decisive.set(place.path, place);
   }
   return kept;
 }
 
 /** Whether commands can write a place that must be read-only; protection must not show what is hidden. */
-function isVisible(place: SandboxPlace, places: readonly SandboxPlace[]): boolean {
-  const isHiddenItself = places.some(({ path, access }) => path === place.path && access === "none");
-  return (
-    !isHiddenItself && placeAround(place, places)?.access === "write" && !isHidden(placeAround(place, places))
-  );
+function isVisible(place: SandboxPlace, decisive: ReadonlyMap<string, SandboxPlace>): boolean {
+  const around = placeAround(place, decisive);
+  return decisive.get(place.path)?.access !== "none" && around?.access === "write" && !isHidden(around);
 }
 
-/** The most specific place that a place is in. @param places ordered, parents first */
-function placeAround(place: SandboxPlace, places: readonly SandboxPlace[]): SandboxPlace | undefined {
-  return places.findLast(({ path }) => path !== place.path && isInside(place.path, path));
+/** The most specific place that a place is in. @param decisive by path, the strictest place of each */
+function placeAround(
+  { path }: SandboxPlace,
+  decisive: ReadonlyMap<string, SandboxPlace>,
+): SandboxPlace | undefined {
+  for (let at = path; at !== "/"; ) {
+    at = dirname(at);
+    const around = decisive.get(at);
+    if (around !== undefined) return around;
+  }
+  return undefined;
 }
 
 function isHidden(place: SandboxPlace | undefined): boolean {

@@ -4,12 +4,12 @@ import { findEntries } from "../../os/files/walk.ts";
 import { protectedReason } from "../permissions/protected-paths.ts";
 
 /** Directories of generated or foreign files: their protected names have no effect there, and there are many. */
-const SKIPPED: ReadonlySet<string> = new Set([
+export const SKIPPED: ReadonlySet<string> = new Set([
   ...[".git", "node_modules", "target", "dist", "build", "out", "vendor", "venv", ".venv", "__pycache__"],
   ...[".cache", ".next", ".tox", "bower_components", "coverage"],
 ]);
 /** Directories that one search reads. */
-const MAX_DIRECTORIES = 2_000;
+export const MAX_DIRECTORIES = 2_000;
 
 /** The result of a search. */
 export interface FoundFiles {
@@ -22,7 +22,7 @@ export interface FoundFiles {
 /** The protected entries of some directories. */
 export class ProtectedFiles {
   readonly #roots: readonly string[];
-  /** By directory: its names and modification time at the last look, and the protected entries then. */
+  /** Keyed by directory: its names and modification time at the last look, and the protected entries then. */
   readonly #known = new Map<string, { readonly state: string; readonly paths: readonly string[] }>();
 
   /** @param roots directories of teams */
@@ -60,7 +60,7 @@ export class ProtectedFiles {
 }
 
 /** Name of an entry that no table names: only a directory that is protected as a whole protects it. */
-const ANY_ENTRY = "any-entry";
+export const ANY_ENTRY = "any-entry";
 
 /** A `.git` directory does not count as a whole: parts of it are writable. */
 function isProtected(path: string, isDirectoryThere: boolean, roots: readonly string[]): boolean {

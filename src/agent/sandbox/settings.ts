@@ -29,7 +29,10 @@ export const sandboxSetting = z.looseObject({
       ),
     ),
   network: z
-    ._default(z.union([z.enum(["none", "allow"]), z.array(host)]), "none")
+    ._default(
+      z.union([z.enum(["none", "allow"]), z.array(host)], 'must be "none", "allow" or a list of hosts'),
+      "none",
+    )
     .check(z.describe("Network of commands in the sandbox: none, allow (everything), or a list of hosts")),
   write: z
     ._default(z.array(path), [])

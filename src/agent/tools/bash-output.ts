@@ -6,6 +6,8 @@ import { MAX_CHARACTERS, OutputFile } from "../background/output-file.ts";
 const MAX_SHOWN = 30_000;
 /** Characters of each stream that playbooks get. */
 const MAX_KEPT = 100_000;
+/** Characters of the tail, which a pane shows while the command runs. */
+const MAX_TAIL = 2_000;
 
 /** Collects the output of a command: its start for the model, and the whole output in a private file if that is too long. */
 export class CommandOutput {
@@ -13,6 +15,7 @@ export class CommandOutput {
   private readonly texts = { stdout: "", stderr: "" };
   private readonly file: OutputFile;
   private total = 0;
+  private newest = "";
 
   /** @param secrets values to redact in the file (`secretsOf`) */
   constructor(cwd: string, toolUseId: string, secrets: readonly string[]) {
@@ -21,6 +24,7 @@ export class CommandOutput {
 
   readonly add = (stream: "stdout" | "stderr", bytes: Buffer): void => {
     const text = this.decoders[stream].write(bytes);
+    this.newest = `${this.newest}${text}`.slice(-MAX_TAIL);
     const wasShort = this.total <= MAX_SHOWN;
     this.total += text.length;
     if (this.total > MAX_SHOWN) {
@@ -31,6 +35,11 @@ export class CommandOutput {
     }
     this.texts[stream] += text.slice(0, Math.max(0, MAX_KEPT - this.texts[stream].length));
   };
+
+  /** The end of both streams, as they came. */
+  get tail(): string {
+    return this.newest;
+  }
 
   /** Returns the output for the model after the command has ended: stdout, then stderr, truncated if too long. */
   shown(): string {

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
+import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
 import { pathStat } from "../../os/files/user-files.ts";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
@@ -69,7 +70,10 @@ export const bashTool: Tool<z.infer<typeof input>> = {
     const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
     const end = await runInShell(command, context, {
       timeoutMs: timeout ?? DEFAULT_TIMEOUT,
-      onOutput: output.add,
+      onOutput: (stream, bytes) => {
+        output.add(stream, bytes);
+        context.onOutput?.(output.tail);
+      },
     });
     return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT, context.sandbox !== undefined);
   },
@@ -110,7 +114,8 @@ async function runInShell(
   how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
   const { cwd, signal, sandbox } = context;
-  const options = { ...how, cwd, signal, env: withoutModelCredentials(context.env, context.passSecrets) };
+  const env = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
+  const options = { ...how, cwd, signal, env };
   const shell = shellOf(await context.snapshot?.(signal));
   if (sandbox !== undefined) return runInSandbox(command, shell, sandbox, options);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
@@ -119,7 +124,7 @@ async function runInShell(
   return runCommandGroup("sh", ["-c", command], options);
 }
 
-/** Never runs the command outside: a sandbox that does not work any more is a failed command. */
+/** Never runs the command outside: a sandbox that no longer works is a failed command. */
 async function runInSandbox(
   command: string,
   shell: Shell,
@@ -133,14 +138,28 @@ async function runInSandbox(
     ? { file: shell.file, args: shell.args(command) }
     : { file: "sh", args: ["-c", command] };
   try {
-    const { file, args, env: own } = await sandbox.wrap({ ...program, env }, cwd);
-    return await runCommandGroup(file, args, { ...options, env: own });
+    const { file, args, env: own, startPrewarmed } = await sandbox.wrap({ ...program, env }, cwd);
+    return await runCommandGroup(file, args, { ...options, env: own, startPrewarmed });
   } catch (error) {
     const message = `the sandbox does not work: ${messageOf(error)}`;
     return { code: undefined, signal: undefined, failure: "not-started", message };
   } finally {
     sandbox.refresh();
   }
+}
+
+/**
+ * Options with which a shell reads a line like the permission rules do: a pattern never matches a hidden name without a dot, a
+ * word has no other special characters, and `cd x` enters `x`.
+ */
+const READS_ALIKE = {
+  bash: "shopt -u dotglob cdable_vars",
+  zsh: "setopt sh_word_split no_nomatch interactive_comments no_equals no_extended_glob no_glob_dots no_cdable_vars no_magic_equal_subst no_glob_assign no_auto_name_dirs no_brace_ccl",
+};
+
+/** Removes variables by which a shell reads a line otherwise. */
+function withoutShellSettings({ CDPATH, GLOBIGNORE, BASHOPTS, SHELLOPTS, ...env }: Env): Env {
+  return env;
 }
 
 interface Shell {
@@ -159,8 +178,7 @@ function shellOf(snapshot: string | undefined): Shell {
     return { file: "bash", args: (command) => ["-c", command] };
   }
   const kind = known === "zsh" ? "zsh" : "bash";
-  const like = kind === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments no_equals; " : "";
-  const script = `. "$1" >/dev/null 2>&1; ${like}eval "$2"`;
+  const script = `. "$1" >/dev/null 2>&1; ${READS_ALIKE[kind]}; eval "$2"`;
   return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
 }
 

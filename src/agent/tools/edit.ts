@@ -8,6 +8,7 @@ import {
   unreadReason,
   writeOwn,
 } from "./file-access.ts";
+import { fileChange, shownChange } from "./file-change.ts";
 import { readTextFile } from "./text-file.ts";
 
 const input = z.object({
@@ -26,6 +27,7 @@ export const editTool: Tool<z.infer<typeof input>> = {
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
+  summaryPath: ({ file_path }) => file_path,
   knownFailure: (call, context, mayRead) => {
     const path = absolutePath(call.file_path, context);
     // The file may only be looked at if its content is no secret from the agent.
@@ -34,41 +36,59 @@ export const editTool: Tool<z.infer<typeof input>> = {
     const planned = planEdit(path, call, context);
     return "problem" in planned ? failed(planned.problem) : undefined;
   },
+  async plannedChange(call, context, mayRead) {
+    const path = absolutePath(call.file_path, context);
+    const file = mayRead && call.old_string !== "" ? readTextFile(path) : undefined;
+    if (file === undefined || file.problem !== undefined) return undefined;
+    const edited = editText(path, file.text, call);
+    return "problem" in edited ? undefined : fileChange(file.text, edited.text, context.env);
+  },
   async execute(call, context) {
     const path = absolutePath(call.file_path, context);
     const planned = planEdit(path, call, context);
     if ("problem" in planned) return failed(planned.problem);
-    const { text, replacements, line } = planned;
+    const { before, text, replacements, line } = planned;
     writeOwn(path, text, context);
     return {
+      ...(await shownChange(before, text, context.env)),
       content: `Changed ${path}: ${replacements} ${replacements === 1 ? "place" : "places"}, the first at line ${line}.`,
       data: { filePath: path, replacements, line },
     };
   },
 };
 
-type PlannedEdit =
-  | { readonly text: string; readonly replacements: number; readonly line: number }
-  /** Why the call cannot change the file. */
-  | { readonly problem: string };
+/** Why the call cannot change the file. */
+type Problem = { readonly problem: string };
+
+interface EditedText {
+  readonly before: string;
+  readonly text: string;
+  readonly replacements: number;
+  readonly line: number;
+}
 
 /** Returns the new text of a file, or why the call cannot succeed. Changes nothing. */
-function planEdit(
-  path: string,
-  { old_string, new_string, replace_all = false }: z.infer<typeof input>,
-  context: ToolContext,
-): PlannedEdit {
+function planEdit(path: string, call: z.infer<typeof input>, context: ToolContext): EditedText | Problem {
+  const { old_string, new_string } = call;
   if (old_string === new_string)
     return { problem: "old_string and new_string are the same; nothing was changed." };
   if (old_string === "") return { problem: "old_string is empty; use Write for a new file." };
   const file = readTextFile(path);
   if (file.problem !== undefined) return { problem: file.problem };
   const problem = unchangeableReason(path, file.look, context);
-  if (problem !== undefined) return { problem };
-  if (file.text.includes("\uFFFD"))
+  return problem === undefined ? editText(path, file.text, call) : { problem };
+}
+
+/** Returns the new text of a file with this text. */
+function editText(
+  path: string,
+  before: string,
+  { old_string, new_string, replace_all = false }: z.infer<typeof input>,
+): EditedText | Problem {
+  if (before.includes("\uFFFD"))
     return { problem: `${path} is not valid UTF-8; an edit would damage it. Nothing was changed.` };
-  const [from, to] = lineEndsOf(file.text, old_string, new_string);
-  const parts = file.text.split(from);
+  const [from, to] = lineEndsOf(before, old_string, new_string);
+  const parts = before.split(from);
   const count = parts.length - 1;
   if (count === 0)
     return { problem: `old_string does not occur in ${path}; read the lines again and copy it exactly.` };
@@ -77,8 +97,8 @@ function planEdit(
       problem: `old_string occurs ${count} times in ${path}; include more lines around it, or set replace_all.`,
     };
   }
-  const line = file.text.slice(0, file.text.indexOf(from)).split("\n").length;
-  return { text: parts.join(to), replacements: count, line };
+  const line = before.slice(0, before.indexOf(from)).split("\n").length;
+  return { before, text: parts.join(to), replacements: count, line };
 }
 
 /** Adds carriage returns to both texts if the file has them: Read shows lines without them. */

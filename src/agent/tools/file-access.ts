@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from "node:path";
 import * as z from "zod/mini";
+import { homeDirectory } from "../../os/files/app-directories.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
@@ -20,8 +21,7 @@ export function hasNoNul(text: string): boolean {
 
 /** Returns the absolute path for a path from a model: relative to the working directory, `~` is the home directory. */
 export function absolutePath(path: string, { cwd, env }: Pick<ToolContext, "cwd" | "env">): string {
-  const home = env.HOME;
-  if (home && (path === "~" || path.startsWith("~/"))) return join(home, path.slice(1));
+  if (path === "~" || path.startsWith("~/")) return join(homeDirectory(env), path.slice(1));
   return resolve(cwd, path);
 }
 

@@ -1,5 +1,6 @@
 import type { HtmlToTextOptions } from "html-to-text";
 import { timeLimit } from "../../os/time-limit.ts";
+import { parsedUrl } from "../../text/parsed-url.ts";
 
 /** Time limit in milliseconds for one page: the longest ordinary page takes a third of it, a hostile one forever. */
 const CONVERT_MS = 3_000;
@@ -54,7 +55,7 @@ function optionsFor(base: URL): HtmlToTextOptions {
       {
         selector: "a",
         options: {
-          pathRewrite: (path: string) => (URL.canParse(path, base.href) ? new URL(path, base).href : path),
+          pathRewrite: (path: string) => parsedUrl(path, base)?.href ?? path,
           hideLinkHrefIfSameAsText: true,
           noAnchorUrl: true,
           linkBrackets: ["(", ")"],

@@ -38,8 +38,9 @@ export async function listFiles(directory: string, context: ListContext): Promis
  * The directory and its git configuration are not trusted: git must run no program from it, fetch nothing, and not use a
  * bare repository among the files.
  */
-const ONLY_LOOKS = ["core.fsmonitor=false", "protocol.allow=never", "safe.bareRepository=explicit"];
-const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_TERMINAL_PROMPT: "0" };
+const ONLY_LOOKS = ["core.fsmonitor=false", "safe.bareRepository=explicit"];
+/** Before git 2.45, only the lack of a protocol prevents a fetch: a repository's own setting wins over `protocol.allow`. */
+const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "", GIT_TERMINAL_PROMPT: "0" };
 
 async function gitFiles(directory: string, { env, signal }: ListContext): Promise<string[] | undefined> {
   const settings = ONLY_LOOKS.flatMap((setting) => ["-c", setting]);

@@ -26,6 +26,7 @@ export const readTool: Tool<z.infer<typeof input>> = {
     offset === undefined && limit === undefined
       ? file_path
       : `${file_path}:${offset ?? 1}${limit === undefined ? "" : `+${limit}`}`,
+  summaryPath: ({ file_path }) => file_path,
   async execute({ file_path, offset = 1, limit = DEFAULT_LINES }, context) {
     const path = absolutePath(file_path, context);
     const file = readTextFile(path);

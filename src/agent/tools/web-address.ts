@@ -1,3 +1,4 @@
+import { parsedUrl } from "../../text/parsed-url.ts";
 import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 
 /**
@@ -6,9 +7,9 @@ import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
  * @returns undefined if it is not an http address, or has a user name or password, which would be sent
  */
 export function webAddress(text: string): URL | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined;
+  const url = parsedUrl(text);
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    return undefined;
   if (url.protocol === "http:" && url.port === "" && !isPrivateHost(plainHost(url.hostname))) {
     url.protocol = "https:";
   }

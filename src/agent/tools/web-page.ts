@@ -2,6 +2,7 @@ import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
 import { guardedLookup, RefusedAddress } from "../../os/net/safe-lookup.ts";
+import { parsedUrl } from "../../text/parsed-url.ts";
 import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 import { isSamePlace, webAddress } from "./web-address.ts";
 
@@ -72,7 +73,7 @@ async function follow(
     const location = REDIRECTS.has(answer.status) ? answer.headers.get("location") : null;
     if (location === null) return await readPage(url, answer);
     await answer.body?.cancel();
-    const to = URL.canParse(location, url.href) ? webAddress(new URL(location, url).href) : undefined;
+    const to = webAddress(parsedUrl(location, url)?.href ?? "");
     if (to === undefined) return problem(`${url.href} redirects to ${location}, which cannot be fetched.`);
     if (!isSamePlace(url, to)) return { kind: "elsewhere", url, to };
     url = to;

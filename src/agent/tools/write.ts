@@ -3,6 +3,8 @@ import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, pathInput, unchangeableReason, writeOwn } from "./file-access.ts";
+import { fileChange, shownChange } from "./file-change.ts";
+import { readTextFile } from "./text-file.ts";
 
 const input = z.object({
   file_path: pathInput("The file, preferably an absolute path"),
@@ -16,24 +18,38 @@ export const writeTool: Tool<z.infer<typeof input>> = {
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
+  summaryPath: ({ file_path }) => file_path,
   knownFailure: ({ file_path }, context, mayRead) => {
     const problem = mayRead ? writeProblem(absolutePath(file_path, context), context) : undefined;
     return problem === undefined ? undefined : failed(problem);
+  },
+  async plannedChange({ file_path, content }, context, mayRead) {
+    const before = mayRead ? readBefore(absolutePath(file_path, context)) : "unknown";
+    return before === "unknown" ? undefined : fileChange(before?.text, content, context.env);
   },
   async execute({ file_path, content }, context) {
     const path = absolutePath(file_path, context);
     const { kind } = pathStat(path);
     const problem = writeProblem(path, context);
     if (problem !== undefined) return failed(problem);
+    const before = readBefore(path);
     writeOwn(path, content, context);
     const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
     const done = kind === "file" ? "Replaced" : "Created";
     return {
+      ...(before === "unknown" ? {} : await shownChange(before?.text, content, context.env)),
       content: `${done} ${path} (${lines} ${lines === 1 ? "line" : "lines"}).`,
       data: { filePath: path, lines, created: kind === "missing" },
     };
   },
 };
+
+/** Returns the text of a file, undefined if there is none, or `unknown` for a binary or very large file. */
+function readBefore(path: string): { readonly text: string } | undefined | "unknown" {
+  const file = readTextFile(path);
+  if (file.problem === undefined) return file;
+  return file.missing ? undefined : "unknown";
+}
 
 /** Returns why a file cannot be written; undefined if it can. Changes nothing. */
 function writeProblem(path: string, context: ToolContext): string | undefined {

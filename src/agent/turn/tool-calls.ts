@@ -1,13 +1,15 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { type Clock, pause } from "../../os/clock.ts";
+import { MAX_NESTING } from "../../schema/guards/nesting.ts";
 import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
-import { isTruncatedInput } from "../model/wire-response.ts";
+import { inputProblem } from "../model/unusable-input.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
 import { describedKeys, ignoredKeys } from "../tools/tool-specs.ts";
-import { type CallRights, type PermittedCall, permitAndExecute } from "./permitted-call.ts";
+import type { CallRights } from "./permission.ts";
+import { type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
 interface ToolRunOptions extends CallRights {
   /** Whether the answer with the calls reached its maximum length. */
@@ -41,7 +43,8 @@ const TRUNCATED_INPUT =
   "Your answer reached its maximum length and cut off this call, so the call was not made. Make it again with a shorter input, or in several parts.";
 const BROKEN_INPUT =
   "The input of the call was not a complete JSON object, so the call was not made. Make it again.";
-/** Maximum calls at the same time: as many teammates as are ever started together. */
+const TOO_DEEP_INPUT = `The input of the call had more than ${MAX_NESTING} levels of objects and lists, so the call was not made. Make it again with a flatter input.`;
+/** Maximum number of parallel calls: no more teammates are ever started together. */
 const MAX_PARALLEL = 16;
 /** Milliseconds that a tool has to end after an interrupt; our tools need at most half a second. */
 const ABORT_GRACE_MS = 2_000;
@@ -124,8 +127,9 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
     return refuseCall(use, run, `There is no tool ${use.name} here. Available tools: ${names}.`);
   }
   // Checked before the schema, because some tools accept any object.
-  if (isTruncatedInput(use.input))
-    return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
+  const unusable = inputProblem(use.input);
+  if (unusable === "too deep") return refuseCall(use, run, TOO_DEEP_INPUT);
+  if (unusable !== undefined) return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
   const ignored = ignoredNote(tool, use.input);
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
@@ -134,22 +138,32 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
     return refuseCall(use, run, problem + ignored);
   }
   const started = run.clock.now();
-  const context = run.context(use.id);
+  const onOutput = (tail: string): void => run.emit({ type: "tool_output", id: use.id, tail });
+  const context = { ...run.context(use.id), onOutput };
   let result: ToolResult;
-  run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
+  const summary = tool.summary(parsed.data);
+  const path = tool.summaryPath?.(parsed.data);
+  run.emit({
+    type: "tool_started",
+    id: use.id,
+    tool: tool.name,
+    summary,
+    ...(path === undefined ? {} : { path }),
+  });
   try {
     const work = callWithHooks({ tool, input: parsed.data, use, context }, run);
     result = await abandonAfterInterrupt(work, run.signal);
   } catch (error) {
     result = { content: run.signal.aborted ? INTERRUPTED_CALL : failureText(error), isError: true };
   }
-  const block = blockOf(use, result, tool.summary(parsed.data), ignored);
+  const block = blockOf(use, result, summary, ignored);
   run.emit({
     type: "tool_ended",
     id: use.id,
     tool: tool.name,
     content: block.content,
     ...(result.display === undefined ? {} : { display: result.display }),
+    ...(result.change === undefined ? {} : { change: result.change }),
     isError: block.isError,
     ms: run.clock.now() - started,
   });
@@ -229,7 +243,7 @@ function ignoredNote(tool: AnyTool, input: unknown): string {
 
 /** @param note follows the content even if that is truncated */
 function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, note: string): ToolResultBlock {
-  const { data, display } = result;
+  const { data, display, change } = result;
   const content = truncated(result.content) + note;
   return {
     type: "tool_result",
@@ -237,7 +251,9 @@ function blockOf(use: ToolUseBlock, result: ToolResult, summary: string, note: s
     content,
     isError: result.isError === true,
     ...(data === undefined ? {} : { data }),
-    ...(display === undefined ? {} : { shown: { summary, display } }),
+    ...(display === undefined
+      ? {}
+      : { shown: { summary, display, ...(change === undefined ? {} : { change }) } }),
   };
 }
 

@@ -48,7 +48,7 @@ interface TurnParts {
 
 type TurnEnd = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
 
-/** Maximum model calls in one turn: far above honest work, but low enough to limit the cost. */
+/** Maximum model calls in one turn: far above real work, but low enough to limit the cost. */
 const MAX_ROUNDS = 500;
 /** How many times a model is asked to continue an answer that reached its maximum length. */
 const MAX_CONTINUATIONS = 3;

@@ -35,7 +35,7 @@ interface InProcessOptions {
 export interface InProcessBackend extends Backend {
   /** The agents that were started in this process and not closed, oldest first. */
   agents(): readonly InProcessAgent[];
-  /** Calls the listener after each change of a state or an output. @returns a function that ends this */
+  /** Calls the listener after each change of a state or an output. @returns a function that unsubscribes */
   watch(listener: () => void): () => void;
   /** True if no agent works or waits for an answer. */
   areAllIdle(): boolean;
@@ -286,9 +286,9 @@ class InProcessAgents {
   }
 }
 
-/** Milliseconds for the processes of a failed start to end. */
+/** Time limit in milliseconds for the processes of a failed start to end. */
 const LEFTOVER_GRACE_MS = 500;
-/** Milliseconds for all agents to end when the terminal is gone; their commands get half a second of it. */
+/** Time limit in milliseconds for all agents to end when the terminal is gone; their commands get half a second of it. */
 const HANGUP_GRACE_MS = 1_500;
 
 function missingDirectory(name: string, cwd: string): TeamError {

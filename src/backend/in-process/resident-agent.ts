@@ -31,7 +31,7 @@ export class OutputTail {
 
 /** Input for a worker from within its process, besides its inbox. */
 interface WorkerInput {
-  typed(line: string): Promise<void>;
+  typed(line: string, begun: number): Promise<void>;
   /** @returns whether a turn was running */
   interrupt(): boolean;
 }
@@ -47,7 +47,7 @@ export interface WorkerStart {
   reportState(state: AgentState): void;
   /** Registers where typed lines and interrupts go. */
   connect(input: WorkerInput): void;
-  /** True once the agent is finished for the others; it must not write files any more. */
+  /** True once the agent is finished for the others; it must no longer write files. */
   isOver(): boolean;
 }
 
@@ -61,7 +61,7 @@ export interface InProcessAgent {
   readonly state: InProcessState;
   readonly output: OutputTail;
   /** Passes on a line of the user, as if typed in its pane. */
-  typed(line: string): Promise<void>;
+  typed(line: string, begun: number): Promise<void>;
   /** @returns whether a turn was running */
   interrupt(): boolean;
 }
@@ -95,8 +95,8 @@ export class Resident implements InProcessAgent {
     return this.request.color;
   }
 
-  async typed(line: string): Promise<void> {
-    await this.input?.typed(line);
+  async typed(line: string, begun: number): Promise<void> {
+    await this.input?.typed(line, begun);
   }
 
   interrupt(): boolean {

@@ -7,7 +7,7 @@ import { parseInWords } from "../../schema/zod-helpers.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { INSTALL_IT2 } from "../choose-backend.ts";
 
-/** Controls iTerm2 through its command line `it2` (PyPI: it2). Each call starts Python and takes some tenths of a second. */
+/** Controls iTerm2 through its command line `it2` (PyPI: it2). Each call starts Python and takes a few tenths of a second. */
 export interface It2 {
   /** The version of `it2`; does not contact iTerm2. */
   version(): Promise<string>;
@@ -30,9 +30,9 @@ interface It2Options {
   readonly run?: typeof run;
 }
 
-/** Milliseconds for one call: during the first one, iTerm2 asks the user whether programs may control it. */
+/** Time limit in milliseconds for one call: during the first one, iTerm2 asks the user whether programs may control it. */
 const CALL_MS = 30_000;
-/** Output limit: a screen has some thousand cells, a list of sessions some hundred bytes for each. */
+/** Output limit: a screen has a few thousand cells, a list of sessions a few hundred bytes each. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Exit codes of it2. A call that it2 does not know also exits with 2. */

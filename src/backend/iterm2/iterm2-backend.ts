@@ -21,7 +21,7 @@ interface Iterm2Options {
   readonly it2?: It2;
 }
 
-/** Milliseconds for the processes of a failed start to end. */
+/** Time limit in milliseconds for the processes of a failed start to end. */
 const GRACE_MS = 500;
 
 /**

@@ -6,7 +6,8 @@ import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
-import { TAG } from "./pane-tags.ts";
+import { isTaggedAs, TAG } from "./pane-tags.ts";
+import { WINDOW_ZOOMED } from "./zoom.ts";
 
 export type FocusOutcome =
   | { readonly kind: "switched" }
@@ -21,17 +22,23 @@ export type FocusOutcome =
     }
   | { readonly kind: "gone" };
 
+export interface FocusOptions {
+  readonly zoom?: boolean;
+}
+
 /**
  * Shows the pane of an agent. If the caller is on the same server, this switches the client that shows the caller's session to the
  * session, window and pane of the agent, and unzooms another pane there. A client whose session would end without it (under
  * `destroy-unattached`) stays there, and the window is linked into its session. Otherwise it returns the command to attach.
  * @param place without `instance` for a lead, whose pane has no tag because it is the user's own
+ * @param options.zoom also zooms the pane, which a window with one pane ignores
  * @throws TeamError TMUX_ERROR
  */
 export async function focusPane(
   server: TmuxServer,
   place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
   viewer?: TmuxCaller,
+  options: FocusOptions = {},
 ): Promise<FocusOutcome> {
   const seen = await listPanes(server, [TAG.agent, ...POSITION_OPTIONS]);
   const targets = seen.panes.filter((pane) => isMeant(pane, place));
@@ -47,7 +54,7 @@ export async function focusPane(
   if (client === undefined) return { kind: "command", argv: command, why: "unseen" };
   // A window can be linked into several sessions: prefer the session that the client already shows.
   const target = targets.find(({ session }) => session === client.session) ?? first;
-  return switchTo(server, client, target, place);
+  return switchTo(server, client, target, place, options);
 }
 
 function isMeant(pane: TmuxPane, place: Parameters<typeof focusPane>[1]): boolean {
@@ -68,6 +75,7 @@ async function switchTo(
   client: Client,
   target: TmuxPane,
   { instance }: Parameters<typeof focusPane>[1],
+  { zoom = false }: FocusOptions,
 ): Promise<FocusOutcome> {
   const { window, id, pid } = target;
   // Leaving a session under destroy-unattached would end it, so the window comes to the session instead.
@@ -76,7 +84,7 @@ async function switchTo(
   const isStill = allOf(
     equals("pane_id", id),
     equals("pane_pid", String(pid)),
-    ...(instance === undefined ? [] : [equals(TAG.agent, instance)]),
+    ...(instance === undefined ? [] : [isTaggedAs(instance)]),
   );
   const switching = [
     stays
@@ -85,6 +93,7 @@ async function switchTo(
     ["select-window", "-t", `${session}:${window}`],
     // Selecting another pane ends a zoom; selecting the zoomed one itself leaves it.
     ["select-pane", "-t", id],
+    ...(zoom ? [ifElse(id, equals(WINDOW_ZOOMED, "0"), [["resize-pane", "-Z", "-t", id]], [])] : []),
     ["display-message", "-p", "-t", id, SWITCHED],
   ];
   const { lines } = await attemptBatch(server, [

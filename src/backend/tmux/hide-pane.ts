@@ -140,7 +140,7 @@ function tiledIn({ panes }: PaneList, window: WindowId): readonly TmuxPane[] {
 
 /**
  * Lists the panes, plans, and runs the plan in one batch. Each command runs only while the pane still matches its record.
- * @param plan returns undefined if there is nothing to do, or no more
+ * @param plan returns undefined if nothing is left to do
  */
 async function movePane(
   server: TmuxServer,

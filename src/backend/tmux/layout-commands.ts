@@ -57,7 +57,7 @@ export function layoutCommands(window: LaidOutWindow): TmuxCommand[] {
     recordFit(id),
     removeLayoutHook(id),
     ...counts.map((count, i) => layoutHook(id, count, i, select(count))),
-    // After the layout, which undoes a zoom too.
+    // Must follow the layout, which also undoes a zoom.
     ["set-hook", "-w", "-t", id, `window-layout-changed[${KNOWN_GRIDS}]`, commandLine(keepZoomHook(id))],
   ];
 }

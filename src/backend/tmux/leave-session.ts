@@ -26,7 +26,7 @@ export async function leaveEndingSessions(
   );
 }
 
-/** As {@link leaveEndingSessions}, for the pane that this process runs in. */
+/** Like {@link leaveEndingSessions}, for the pane that this process runs in. */
 export async function leaveOwnSession(env: Env): Promise<void> {
   const caller = tmuxCaller(env);
   const pane = paneId(caller?.pane);
@@ -35,7 +35,7 @@ export async function leaveOwnSession(env: Env): Promise<void> {
   await leaveEndingSessions(callersServer(env), [{ pane, condition }]);
 }
 
-/** As {@link leaveEndingSessions}, for a whole session. */
+/** Like {@link leaveEndingSessions}, for a whole session. */
 export async function leaveSession(server: TmuxServer, session: SessionId, serverPid: number): Promise<void> {
   const format = `#{?client_last_session,${LEAVES} #{client_name},}`;
   await leave(server, [["list-clients", "-t", session, "-F", format]], serverPid);
@@ -50,7 +50,7 @@ async function leave(server: TmuxServer, listing: readonly TmuxCommand[], server
     const switching = [...new Set(clients)].map((client) => ["switch-client", "-l", "-c", client]);
     if (switching.length > 0) await attemptBatch(server, switching, { serverPid });
   } catch (error) {
-    // The end reports its own errors of tmux.
+    // The command that ends the session reports its own tmux errors.
     if (!(error instanceof TmuxError)) throw error;
   }
 }

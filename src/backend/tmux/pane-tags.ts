@@ -1,5 +1,6 @@
 import { ENDING_TAG, SESSION_TAG } from "../../launch/leave-session.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import { memberColor } from "../../text/style.ts";
 import {
   allOf,
   anyOf,
@@ -49,6 +50,8 @@ export const TAG = {
   ending: ENDING_TAG,
   /** On a sidebar's pane, `<root>/<team>`. */
   sidebar: "@teams_sidebar",
+  /** On a pane whose screen was recorded. */
+  cast: "@teams_cast",
 } as const;
 
 /** True if a pane is in a window that teams created, for the team with this {@link ownerTag} or, without it, for any team. */
@@ -62,17 +65,11 @@ export function isInOurSession({ session, options }: TmuxPane, owner: string): b
   return options[TAG.session] === `${session}/${owner}`;
 }
 
-/** tmux's names of the members' colours; pink, orange and purple are not among its 16 basic colours. */
-const TMUX_COLORS: Readonly<Record<string, string>> = {
-  blue: "blue",
-  green: "green",
-  yellow: "yellow",
-  purple: "colour141",
-  orange: "colour208",
-  pink: "colour205",
-  cyan: "cyan",
-  red: "red",
-};
+/** Returns tmux's name of a member's colour: as in its pane, a colour that no theme changes. */
+function tmuxColor(color: string): string {
+  const index = memberColor(color);
+  return index === undefined ? "default" : `colour${index}`;
+}
 
 /** Returns the part of a window or session tag that names the team. */
 export function ownerTag(request: { readonly rootTag: string; readonly team: string }): string {
@@ -141,7 +138,7 @@ export function paneTags(pane: PaneId, request: SpawnRequest): TmuxCommand[] {
     set(TAG.team, request.team),
     set(TAG.root, request.rootTag),
     set(TAG.agentId, escapeDrawnText(request.agentId)),
-    set(TAG.color, TMUX_COLORS[request.color] ?? "default"),
+    set(TAG.color, tmuxColor(request.color)),
     set(TAG.state, "starting"),
     set("remain-on-exit", "off"),
     ["select-pane", "-t", pane, "-T", escapeFormat(request.agentId)],
@@ -151,6 +148,11 @@ export function paneTags(pane: PaneId, request: SpawnRequest): TmuxCommand[] {
 /** The condition that a pane belongs to this start: by its tag or, if it is not tagged yet, by its start command. */
 export function isOfStart(instance: string): string {
   return anyOf(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
+}
+
+/** The condition that a pane has this tag, or none for a foreign member. */
+export function isTaggedAs(instance: string): string {
+  return instance === FOREIGN_INSTANCE ? `#{==:#{${TAG.agent}},}` : equals(TAG.agent, instance);
 }
 
 /** The condition that a pane has this process, or is dead and has none: tmux 3.8 names no process of a dead pane. */
@@ -171,7 +173,9 @@ export function identityCondition(
   place: PlaceRecord,
 ): { readonly pane: PaneId; readonly condition: string } | undefined {
   const pane = paneId(place.paneId);
-  if (pane === undefined || place.panePid === undefined || !isInstance(place.instance)) return undefined;
+  if (pane === undefined || place.panePid === undefined) return undefined;
+  if (isForeignPlace(place)) return foreignIdentity(pane, place.panePid, place.server);
+  if (!isInstance(place.instance)) return undefined;
   return {
     pane,
     condition: allOf(
@@ -179,6 +183,35 @@ export function identityCondition(
       isProcess(place.panePid),
       isOfStart(place.instance),
       ...(place.server === undefined ? [] : [equals("pid", String(place.server.pid))]),
+    ),
+  };
+}
+
+/** True for the pane of a foreign member: teams did not start it, so it has no tag. */
+export function isForeignPlace({ instance }: Pick<PlaceRecord, "instance">): boolean {
+  return instance === FOREIGN_INSTANCE;
+}
+
+/** The instance in the place of a foreign member. It equals the value of a tag that is not set. */
+export const FOREIGN_INSTANCE = "";
+
+/**
+ * A server never uses the id of a pane again, so server, pane and process identify an untagged pane. A pane that teams
+ * tagged meanwhile is no match.
+ */
+function foreignIdentity(
+  pane: PaneId,
+  panePid: number,
+  server: PlaceRecord["server"],
+): ReturnType<typeof identityCondition> {
+  if (server === undefined) return undefined;
+  return {
+    pane,
+    condition: allOf(
+      equals("pane_id", pane),
+      equals("pane_pid", String(panePid)),
+      equals("pid", String(server.pid)),
+      isTaggedAs(FOREIGN_INSTANCE),
     ),
   };
 }

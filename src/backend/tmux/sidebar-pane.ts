@@ -43,7 +43,9 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   if (neighbour === undefined) throw refused(`there is no pane ${request.neighbour}`, []);
   const { neighbourWidth = MIN_WIDTH } = request;
   const room = neighbour.width - 1 - Math.max(MIN_PANE.width, neighbourWidth);
-  const width = Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
+  // A sidebar that opens by itself has its whole width, or it does not open.
+  const isUnasked = request.neighbourWidth !== undefined;
+  const width = isUnasked ? SIDEBAR_WIDTH : Math.min(SIDEBAR_WIDTH, Math.max(MIN_WIDTH, room));
   if (neighbour.width < width + 1 + neighbourWidth)
     throw refused(`${neighbour.width} columns are too few for two`, []);
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>

@@ -1,15 +1,19 @@
+import { EXIT } from "../../errors.ts";
 import {
   type Approval,
   type ApprovalDetails,
   approvalDetails,
   listApprovals,
 } from "../../operations/approvals/approvals.ts";
+import { chooseRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
-import { openTeam } from "../../runtime/select-team.ts";
-import { line } from "../../terminal/output.ts";
+import { line, wantsColors } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
+import { diffRows } from "../../text/diff/diff-rows.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { gridText, stripControls } from "../../text/terminal-text.ts";
+import { gridText, revealHidden, stripControls } from "../../text/terminal-text.ts";
+import { openTeamOfRequest } from "../approvals/answer-request.ts";
+import { defaultLine, hiddenInput, numbered } from "../approvals/request-rows.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
@@ -17,23 +21,35 @@ export const command = defineCommand({
   summary: "List plans, permissions, questions and crashes that wait for you, or show one in full",
   args: [
     {
-      name: "id",
-      summary: "show only this request, in full: everything that it would do, or its plan",
+      name: "request",
+      summary: "show only this one, in full: everything that it would do, or its plan; an id, or who asks",
       optional: true,
     },
   ],
-  options: {},
-  examples: [
-    "teams approvals",
-    "teams approvals perm-1718000000000-ab12cd3",
-    "teams approvals --team review --json",
-  ],
-  async run({ args, options, io, out }) {
-    const { ref } = openTeam(io.env, options);
-    openForeignRequests(ref);
-    if (args.id !== undefined) {
-      const approval = approvalDetails(ref, args.id);
-      return out.answer({ approval }, () => fullText(approval));
+  options: {
+    interactive: {
+      short: "i",
+      summary: "show one request at a time in full, and answer by keys: y, n, a, or m for a note",
+    },
+  },
+  examples: ["teams approvals", "teams approvals -i", "teams approvals perm-1718000000000-ab12cd3 --json"],
+  async run(call) {
+    const { args, options, io, out } = call;
+    const sizes = {
+      width: (out.columns ?? Number.POSITIVE_INFINITY) - INDENT.length,
+      plain: !wantsColors(io.env, io.terminal.stdout),
+    };
+    const open = openTeamOfRequest(io.env, options, args.request);
+    const { ref } = open;
+    await openForeignRequests(ref, io.env);
+    if (options.interactive) {
+      const { openApprovalsView } = await import("../approvals/open-view.ts");
+      return openApprovalsView(call, open, args.request && chooseRequest(ref, args.request));
+    }
+    if (args.request !== undefined) {
+      const approval = await approvalDetails(ref, chooseRequest(ref, args.request));
+      out.answer({ approval }, () => fullText(approval, sizes));
+      return EXIT.done;
     }
     const approvals = listApprovals(ref);
     out.answer({ approvals }, () => {
@@ -45,18 +61,36 @@ export const command = defineCommand({
         summary,
       ]);
       const list = table(["ID", "KIND", "FROM", "ABOUT"], rows, { columns: out.columns });
-      return [list, ...approvals.flatMap(approvalLines), answerHints(approvals)].join("\n\n");
+      return [list, ...approvals.flatMap((one) => approvalLines(one, sizes)), answerHints(approvals)].join(
+        "\n\n",
+      );
     });
+    return EXIT.done;
   },
 });
 
+const INDENT = "  ";
+
+/** Columns and colours of the rows of a change. */
+type Sizes = Pick<Parameters<typeof diffRows>[1], "width" | "plain">;
+
 /** Returns the details that do not fit in a row. */
-function approvalLines({ id, change = [], choices = [] }: Approval): readonly string[] {
-  const lines = [...change, ...choices.map(numbered)];
-  return lines.length === 0 ? [] : [[line`${id}:`, ...lines.map(indented)].join("\n")];
+function approvalLines(approval: Approval, sizes: Sizes): readonly string[] {
+  const { id, reason, change = [], choices = [], always = [] } = approval;
+  const rows = [
+    ...(reason === undefined ? [] : [indented(gridText(reason))]),
+    ...changeRows(change, sizes),
+    ...[...choices.map(numbered), ...defaultLine(approval), ...alwaysLine(always)].map(indented),
+  ];
+  return rows.length === 0 ? [] : [[line`${id}:`, ...rows].join("\n")];
 }
 
-function fullText(approval: ApprovalDetails): string {
+/** The rows are safe to print: {@link diffRows} escapes hidden characters. */
+function changeRows(change: readonly string[], sizes: Sizes): readonly string[] {
+  return diffRows(change, sizes).map((row) => `${INDENT}${row}`);
+}
+
+function fullText(approval: ApprovalDetails, sizes: Sizes): string {
   const {
     kind,
     from,
@@ -67,16 +101,31 @@ function fullText(approval: ApprovalDetails): string {
     question,
     planFilePath,
     planContent,
+    always = [],
   } = approval;
-  const input = change.length > 0 ? undefined : JSON.stringify(approval.input, undefined, 2);
-  const texts = [...change, input, question, planContent, ...choices.map(numbered)];
-  const rows = texts.flatMap((text) => (text === undefined ? [] : text.split("\n")));
+  const texts = [
+    hiddenInput(approval),
+    question,
+    planContent,
+    ...choices.map(numbered),
+    ...defaultLine(approval),
+  ];
+  const rows = [
+    ...changeRows(change, sizes),
+    ...texts.flatMap((text) => (text === undefined ? [] : text.split("\n"))).map(indented),
+  ];
   return [
     line`${kind} of ${from}: ${planFilePath ?? summary}`,
     ...(reason === undefined ? [] : [gridText(reason)]),
-    ...(rows.length === 0 ? [] : [rows.map(indented).join("\n")]),
+    ...(rows.length === 0 ? [] : [rows.join("\n")]),
+    ...alwaysLine(always),
     approval.answer === undefined ? answerHints([approval]) : answerText(approval.answer),
   ].join("\n\n");
+}
+
+/** Names what `--always` would allow, before the choice. */
+function alwaysLine(rules: readonly string[]): readonly string[] {
+  return rules.length === 0 ? [] : [line`always: ${revealHidden(rules.join(", "))}`];
 }
 
 function answerText({ approve, by, note }: NonNullable<ApprovalDetails["answer"]>): string {
@@ -84,13 +133,9 @@ function answerText({ approve, by, note }: NonNullable<ApprovalDetails["answer"]
   return note === undefined ? `${verdict}.` : `${verdict}: ${gridText(note)}`;
 }
 
-function numbered(choice: string, at: number): string {
-  return `${at + 1}  ${choice}`;
-}
-
 /** Indents a text; the blanks at the start of a line of code stay. */
 function indented(text: string): string {
-  return `  ${stripControls(text).replaceAll("\t", "    ").replaceAll("\n", "\n  ")}`;
+  return `${INDENT}${stripControls(text).replaceAll("\t", "    ").replaceAll("\n", `\n${INDENT}`)}`;
 }
 
 /** Returns the commands that answer the requests. */
@@ -99,7 +144,9 @@ function answerHints(approvals: readonly Approval[]): string {
   const id = approvals.length === 1 && first !== undefined ? operand(first.id) : "<id>";
   const kinds = new Set(approvals.map(({ kind }) => kind));
   const answer = `teams approve ${id}   or: teams reject ${id} --note "why"`;
+  const isPartial = approvals.some(({ partial }) => partial);
   return [
+    ...(isPartial ? [`Shown in part; see all of a request first: teams approvals ${id}`] : []),
     ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${answer}`] : []),
     ...(kinds.has("question") ? [`Answer a question with: teams approve ${id} --note "the answer"`] : []),
     ...(kinds.has("crash")

@@ -1,6 +1,6 @@
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { SETTINGS_SCOPES } from "../../settings/settings-files.ts";
-import { answerFromCommand } from "../answer-request.ts";
+import { answerFromCommand } from "../approvals/answer-request.ts";
 import { defineCommand } from "../command.ts";
 
 /** Modes for carrying out a plan: all in which an agent works itself. */
@@ -9,7 +9,13 @@ const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "del
 export const command = defineCommand({
   name: "approve",
   summary: "Approve a plan or permission, answer a question, or restart a crashed agent",
-  args: [{ name: "id", summary: "the id of the request, from `teams approvals`" }],
+  args: [
+    {
+      name: "request",
+      summary: "its id or the beginning of it, or who asks (their oldest); by default the oldest of all",
+      optional: true,
+    },
+  ],
   options: {
     note: { value: "text", summary: "feedback, or the answer to a question; - reads it from stdin" },
     mode: { value: "mode", summary: "the permission mode for carrying out an approved plan", choices: MODES },
@@ -26,7 +32,7 @@ export const command = defineCommand({
     },
   },
   examples: [
-    "teams approve plan_approval-1718000000000@planner@review",
+    "teams approve ben",
     'teams approve question-1718000000000@dev --note "Use port 8080."',
     "teams approve perm-1718000000000-ab12cd3 --rule 'Bash(npm test:*)' --save user",
   ],
@@ -34,7 +40,7 @@ export const command = defineCommand({
     const { mode, always, rule = [], save } = call.options;
     return answerFromCommand(
       call,
-      call.args.id,
+      call.args.request,
       call.options.note,
       { approve: true, ...(mode === undefined ? {} : { mode }) },
       always || rule.length > 0 || save !== undefined ? { rules: rule, save } : undefined,

@@ -1,10 +1,11 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
+import { unprovenPaneError } from "../../operations/processes/place-of-member.ts";
 import { resumeHint } from "../../operations/resume-hint.ts";
 import { runForeground } from "../../os/process/spawn.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
-import { resolveTarget } from "../../runtime/select-team.ts";
+import { resolveTarget } from "../../runtime/select-target.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import type { Io } from "../../terminal/io.ts";
 import { line, type Output } from "../../terminal/output.ts";
@@ -29,7 +30,10 @@ export const command = defineCommand({
     const name = target.kind === "member" ? target.member.name : target.open.ref.team;
     if (target.kind === "member" && isRecordedHidden(ctx, name)) await setHidden(ctx, name, false);
     const outcome = await focusFirstPane(ctx, names);
-    if (outcome.kind === "gone") throw noPaneError(ctx, name, names);
+    if (outcome.kind === "gone") {
+      const unproven = target.kind === "member" ? await unprovenPaneError(ctx, name) : undefined;
+      throw unproven ?? noPaneError(ctx, name, names);
+    }
     if (outcome.kind === "switched") {
       out.done({ name, switched: true }, () => line`Switched to ${name}.`);
       return EXIT.done;

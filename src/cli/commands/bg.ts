@@ -6,7 +6,8 @@ import {
   endBackgroundTask,
 } from "../../operations/background.ts";
 import { systemClock } from "../../os/clock.ts";
-import { fileSize, readTail } from "../../os/files/fs.ts";
+import { readTail } from "../../os/files/file-parts.ts";
+import { fileSize } from "../../os/files/fs.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
@@ -36,7 +37,7 @@ export const command = defineCommand({
     const { agent: address, id } = args;
     if (options.kill && id === undefined) throw usageError(command, "needs an agent and an id for --kill.");
     if (options.all && id !== undefined) throw usageError(command, "takes an id or --all, not both.");
-    const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
+    const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address));
     const { ref, config } = open;
     const names =
       address === undefined

@@ -1,6 +1,8 @@
+import { knownAdapters } from "../../adapter/adapters.ts";
 import { budget } from "../../operations/budget.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
-import { deciderOf, resolveTarget } from "../../runtime/select-team.ts";
+import { resolveTarget } from "../../runtime/select-target.ts";
+import { deciderOf } from "../../runtime/select-team.ts";
 import { isPricedBy, loadSettings } from "../../settings/settings.ts";
 import { budgetText } from "../../team/members/budget.ts";
 import { line } from "../../terminal/output.ts";
@@ -12,7 +14,7 @@ export const command = defineCommand({
   summary: "Show or change the budget of an agent or a team; agents that wait for more continue",
   args: [{ name: "name", summary: "an agent or a team (default: the whole team)", optional: true }],
   options: BUDGET_OPTIONS,
-  examples: ["teams budget review", "teams budget reviewer --max-tokens 500000", "teams budget --max-cost 5"],
+  examples: ["teams budget review", "teams budget reviewer --max-tokens 500k", "teams budget --max-cost 5"],
   notes:
     "A limit covers everything since the start. The limit of a team covers all its members, also those that have ended.\n" +
     "Tokens are counted as in teams status. A limit that you do not give stays as it is.",
@@ -22,15 +24,16 @@ export const command = defineCommand({
     const settings = loadSettings(target.open.home.root, io.cwd);
     const name = target.kind === "member" ? target.member.name : undefined;
     const ctx = filesContext(call, target.open);
-    const { limits, spent } = await budget(
-      ctx,
-      name,
-      limitsFromOptions(options),
-      isPricedBy(settings),
-      deciderOf(io.env),
-    );
+    const known = knownAdapters(settings.teams.adapters);
+    const costs = { isPriced: isPricedBy(settings), reportsOf: (cli: string) => known.get(cli)?.reports };
+    const decider = deciderOf(io.env);
+    const { limits, spent, uncounted } = await budget(ctx, name, limitsFromOptions(options), costs, decider);
     const { team } = target.open.ref;
-    const value = { team, name: name ?? null, limits, spent };
+    const value = { team, name: name ?? null, limits, spent, ...(uncounted.length > 0 && { uncounted }) };
+    if (uncounted.length > 0)
+      out.note(
+        line`Not counted, because their programs do not report their tokens: ${uncounted.join(", ")}.`,
+      );
     out.answer(value, () =>
       Object.keys(limits).length === 0
         ? line`${name ?? team} has no budget.`

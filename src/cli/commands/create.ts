@@ -8,6 +8,7 @@ import { line } from "../../terminal/output.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
 import { METADATA_OPTION, metadataOption } from "../metadata-option.ts";
+import { REC_OPTION, recOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "create",
@@ -17,6 +18,7 @@ export const command = defineCommand({
     description: { short: "d", value: "text", summary: "what the team is for" },
     agentType: { value: "type", summary: "the lead's agent type" },
     metadata: METADATA_OPTION,
+    rec: REC_OPTION,
     unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: [
@@ -39,6 +41,7 @@ export const command = defineCommand({
       ...(agentType === undefined ? {} : { agentType }),
       ...(mode === undefined ? {} : { mode }),
       ...(metadata === undefined ? {} : { metadata }),
+      recording: recOption(options.rec, io.cwd),
     });
     const { name, displayName, leadAgentId } = readTeam(ref);
     out.done({ team: name, displayName: displayName ?? name, leadAgentId, config: ref.paths.config }, () =>

@@ -45,7 +45,11 @@ export const command = defineCommand({
       const { saveTeam } = await import("../archive-file.ts");
       saved = await saveTeam(open.ref, io.cwd);
     };
-    const worktrees = await deleteTeam(await operationContext(call, open), { force: options.force, backup });
+    const worktrees = await deleteTeam(await operationContext(call, open), {
+      force: options.force,
+      backup,
+      problem: out.note,
+    });
     const { team } = open.ref;
     out.done({ team, deleted: true, worktrees, ...(saved && { backup: saved.file }) }, () =>
       [

@@ -1,3 +1,4 @@
+import { cliFindings } from "../../doctor/clis.ts";
 import { runChecks } from "../../doctor/doctor.ts";
 import { attempt, type Finding } from "../../doctor/finding.ts";
 import { checkSandbox } from "../../doctor/sandbox.ts";
@@ -16,7 +17,7 @@ import { defineCommand } from "../command.ts";
 export const command = defineCommand({
   name: "doctor",
   ignoresTeamOptions: true,
-  summary: "Check tmux, terminal, shell, directories, settings, model access and the teams' files",
+  summary: "Check tmux, terminal, shell, directories, settings, model access, CLIs and the teams' files",
   args: [
     { name: "name", summary: "check only this team, even if another program created it", optional: true },
   ],
@@ -48,7 +49,14 @@ export const command = defineCommand({
       () => checkSandbox(root, io.cwd, io.env),
       "Run `bwrap --version`.",
     );
-    const checks = [...examined, ...sandbox, ...settingsFindings(root, io.cwd)];
+    const signal = io.interruption();
+    const clis = await attempt(
+      "CLIs",
+      () => cliFindings(root, io.cwd, io.env, signal),
+      "Run `teams cli ls`.",
+    );
+    if (signal.aborted) return EXIT.interrupted;
+    const checks = [...examined, ...sandbox, ...settingsFindings(root, io.cwd), ...clis];
     const failed = checks.filter(({ level }) => level === "fail").length;
     out.answer({ ok: failed === 0, checks }, () => reportText(checks, out));
     return failed === 0 ? EXIT.done : EXIT.failed;

@@ -1,4 +1,5 @@
 import { EXIT } from "../../errors.ts";
+import { follow } from "../../operations/follow-team.ts";
 import { systemClock } from "../../os/clock.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { EVENT_TYPES, type TeamEvent, teamEvent } from "../../schema/event.ts";
@@ -7,7 +8,6 @@ import { openLineFeed } from "../../store/tail.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import { eventText } from "../../terminal/event-text.ts";
 import { defineCommand } from "../command.ts";
-import { follow } from "../follow-team.ts";
 import { timeOption } from "../option-values.ts";
 
 export const command = defineCommand({
@@ -17,7 +17,7 @@ export const command = defineCommand({
   options: {
     follow: { short: "f", summary: "keep printing new events" },
     type: { value: "type", summary: "only events of this type", choices: EVENT_TYPES, many: true },
-    since: { value: "time", summary: "only events after this time, or from the last so many seconds" },
+    since: { value: "time", summary: "only events after this time, or from the last <time> seconds" },
   },
   examples: ["teams events", "teams events review -f --type model", "teams events --json --type task"],
   notes:

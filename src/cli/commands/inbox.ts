@@ -1,4 +1,5 @@
 import { EXIT, TeamError } from "../../errors.ts";
+import { follow } from "../../operations/follow-team.ts";
 import { systemClock } from "../../os/clock.ts";
 import { type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
 import { shownProse } from "../../protocol/render.ts";
@@ -12,10 +13,10 @@ import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, type TextStyle } from "../../terminal/output.ts";
+import { localTime } from "../../text/local-time.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
-import { follow } from "../follow-team.ts";
 import { timeOption } from "../option-values.ts";
 
 /** How many messages are shown without `--all`. */
@@ -28,7 +29,7 @@ export const command = defineCommand({
   options: {
     unread: { summary: "only unread messages" },
     from: { value: "member", summary: "only messages from this sender" },
-    since: { value: "time", summary: "only messages after this time, or from the last so many seconds" },
+    since: { value: "time", summary: "only messages after this time, or from the last <time> seconds" },
     all: { summary: `show the whole history instead of the last ${RECENT} messages` },
     follow: { short: "f", summary: "keep printing new messages" },
     markRead: { summary: "mark the shown messages as read" },
@@ -37,7 +38,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     const address = args.agent;
-    const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
+    const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address));
     const name = address === undefined ? open.actor : memberByAddress(open.ref, open.config, address).name;
     if (options.markRead) requireMayMark(open, name, agentIdentity(io.env) !== undefined);
     const since = timeOption(options.since, "since", systemClock.now());
@@ -142,7 +143,7 @@ const STATES: Readonly<Record<DeliveryState, readonly [string, TextStyle]>> = {
 /** Formats one message with its head; a protocol message as text, with the command that answers its request. */
 function messageText(message: MessageView, { out }: AnyCall): string {
   const protocol = parseProtocol(message.text);
-  const at = message.timestamp.replace("T", " ").replace(/\.\d+Z$/, " UTC");
+  const at = localTime(message.timestamp, "seconds");
   const state = out.styleText(...STATES[message.state]);
   const summary = message.summary === undefined ? "" : line` - ${message.summary}`;
   const head = line`${out.styleText(message.from, "bold", { member: message.color })} ${out.styleText(at, "quiet")}`;
@@ -158,7 +159,9 @@ function answerHint(message: ProtocolMessage): string[] {
     case "plan_approval_request":
       return [verdictHint(message.requestId)];
     case "permission_request":
-      return [verdictHint(message.request_id)];
+      return [
+        `While it waits: teams approvals ${operand(message.request_id)} shows the call and how to answer`,
+      ];
     case "question_request":
       return [`While it waits: teams approve ${operand(message.requestId)} --note "the answer"`];
     default:

@@ -19,20 +19,24 @@ export const command = defineCommand({
     "message starts a new turn. Esc in the agent's own pane does the same. Background commands keep running.",
   async run(call) {
     const { args, options, io, out } = call;
-    const open = openTeam(io.env, options, splitAddress(args.agent).team);
+    const open = openTeam(io.env, options, splitAddress(args.agent));
     const { name } = memberByAddress(open.ref, open.config, args.agent);
     const report = await interruptAgent(filesContext(call, open), name, { signal: io.interruption() });
     out.done({ team: open.ref.team, ...report }, () => sentence(report));
   },
 });
 
-function sentence({ name, outcome }: InterruptReport): string {
+function sentence({ name, outcome, endsSeen }: InterruptReport): string {
   switch (outcome) {
     case "interrupted":
       return line`${name} was interrupted.`;
     case "idle":
       return line`${name} is idle; there was nothing to interrupt.`;
     case "asked":
-      return line`${name} was asked to stop; teams cannot see from here whether it does.`;
+      return line`${name} was asked to stop; teams cannot see from here whether it does. Another program may read that only after its turn.`;
+    case "pressed":
+      return endsSeen === false
+        ? line`Its interrupt key (by default Escape) was pressed in the pane of ${name}; teams cannot see whether its turn has ended.`
+        : line`Escape was pressed in the pane of ${name}, which ends its turn.`;
   }
 }

@@ -7,7 +7,8 @@ import {
   killTeammates,
 } from "../../operations/ending/kill.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
-import { resolveTarget } from "../../runtime/select-team.ts";
+import { resolveTarget } from "../../runtime/select-target.ts";
+import { stayLines } from "../../terminal/adopted-text.ts";
 import { line } from "../../terminal/output.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { defineCommand, usageError } from "../command.ts";
@@ -50,11 +51,14 @@ export const command = defineCommand({
         ? await killTeammates(ctx, [target.member.name], how)
         : await killAllTeammates(ctx, how);
     const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
-    const all = options.purge ? await deleteTeam(ctx, { force: true, worktrees }) : worktrees;
+    const all = options.purge
+      ? await deleteTeam(ctx, { force: true, worktrees, problem: out.note })
+      : worktrees;
     const { team } = target.open.ref;
     out.done({ team, kills: reports, worktrees: all, purged: options.purge }, () =>
       [
         ...reports.map(sentence),
+        ...stayLines(target.open.config.members, new Set(reports.map(({ name }) => name))),
         ...(reports.length === 0 ? ["The team has no teammates."] : []),
         ...keptLines(all),
         ...(options.purge ? [line`Deleted team ${team}.`] : []),

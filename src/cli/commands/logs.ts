@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { transcriptLine } from "../../agent/conversation/transcript.ts";
 import { EXIT, TeamError } from "../../errors.ts";
+import { follow } from "../../operations/follow-team.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { startOfLastLines } from "../../os/files/lines.ts";
 import { debugPath } from "../../protocol/paths.ts";
@@ -9,16 +10,18 @@ import { type OpenTeam, openAddress } from "../../runtime/select-team.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { parseJsonLine, readTextLines } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
+import { memberWord } from "../../team/address-words.ts";
 import { readStatus } from "../../team/records/read-records.ts";
+import { type Home, teamsHome } from "../../team/ref.ts";
 import { rotatedPath } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
 import { wantsColors } from "../../terminal/output.ts";
-import { createPaneView } from "../../terminal/pane-view.ts";
+import { createPaneView } from "../../terminal/pane/pane-view.ts";
+import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import { stripControls } from "../../text/terminal-text.ts";
+import { printableJson, stripControls } from "../../text/terminal-text.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { follow } from "../follow-team.ts";
 import { countOption } from "../option-values.ts";
 
 /** How many entries are printed by default. */
@@ -27,32 +30,59 @@ const LAST = 200;
 export const command = defineCommand({
   name: "logs",
   summary: "Print an agent's conversation: its input, answers, tool calls and results",
-  args: [{ name: "agent", summary: "the member: name or name@team" }],
+  args: [{ name: "agent", summary: "the member: name or name@team", optional: true }],
   options: {
+    session: {
+      value: "id",
+      summary:
+        "instead of a member: a conversation, even of a deleted team (teams ls --ended); its first characters are enough",
+    },
     last: { short: "n", value: "entries", summary: `how many entries, from the end (default: ${LAST})` },
     all: { summary: "print every entry" },
     before: { value: "offset", summary: "print older entries, from the place that a page names at its end" },
     follow: { short: "f", summary: "keep printing new entries" },
-    raw: { summary: "print the lines of the conversation's file unchanged" },
+    raw: { summary: "print the lines of the conversation's file, as JSON" },
     debug: { summary: "print its debug log instead: its decisions and their reasons" },
   },
-  examples: ["teams logs reviewer", "teams logs reviewer -f", "teams logs team-lead --debug"],
+  examples: ["teams logs reviewer -f", "teams logs team-lead --debug", "teams logs --session 3f2a91c0"],
   notes:
-    "An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
+    "For a member of another program, and for claude, it prints the rows that the pane still holds. An agent writes a debug log if it was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
   async run(call) {
-    const { args, options, io, out } = call;
+    const { args, options, io } = call;
     const excluded = EXCLUSIVE.find((pair) => pair.every((key) => isGiven(options[key])));
     if (excluded) throw usageError(command, `accepts --${excluded[0]} or --${excluded[1]}, not both.`);
-    const open = openAddress(io.env, options, args.agent);
-    const status = readStatus(open.ref, open.member.name);
-    if (status === undefined) throw noConversationError(open, open.member.name);
     const page: Page = {
       last: options.all ? Number.POSITIVE_INFINITY : (countOption(options.last, "-n") ?? LAST),
       before: countOption(options.before, "--before"),
     };
+    if (options.session !== undefined) {
+      if (args.agent !== undefined) throw usageError(command, "accepts an agent or --session, not both.");
+      const { findSession } = await import("../find-session.ts");
+      const found = findSession(teamsHome(io.env), options.session);
+      const log = options.debug
+        ? debugLog(call, teamsHome(io.env), found.sessionId, found.sessionId, page)
+        : conversation(call, { ...found, cwd: undefined }, page, options.raw);
+      printPage(call, log, page, `--session ${found.sessionId}`);
+      return EXIT.done;
+    }
+    if (args.agent === undefined) throw usageError(command, "needs an agent, or --session.");
+    const open = openAddress(io.env, options, args.agent);
+    const { name } = open.member;
+    const status = readStatus(open.ref, name);
+    if (status === undefined || (status.ownInbox === true && !options.debug)) {
+      const { printScreenLog } = await import("../screen-log.ts");
+      const refused = options.raw || options.debug || options.before !== undefined;
+      const shown = await printScreenLog(call, open, name, {
+        rows: page.last,
+        follow: options.follow,
+        refused,
+      });
+      if (shown === undefined) throw noConversationError(open, name);
+      return shown;
+    }
     const log = options.debug
-      ? debugLog(call, open, status, page)
-      : conversation(call, status, page, options.raw);
+      ? debugLog(call, open.home, name, status.sessionId, page)
+      : conversation(call, { ...status, cwd: open.member.cwd }, page, options.raw);
     if (options.follow) {
       const printNew = (): boolean => {
         log.showNew();
@@ -61,18 +91,33 @@ export const command = defineCommand({
       await follow(open.ref, printNew, { signal: io.interruption(), alsoWatch: [dirname(log.file)] });
       return EXIT.interrupted;
     }
-    log.showPage();
-    if (log.start > 0) {
-      const form = options.debug ? " --all --debug" : `${options.raw ? " --raw" : ""} --before ${log.start}`;
-      const count = options.last === undefined || options.debug ? "" : ` -n ${page.last}`;
-      const address = `${operand(open.member.name)} ${optionWords("--team", open.ref.team)}`;
-      out.note(`Older entries: teams logs ${address}${count}${form}`);
-    }
+    printPage(call, log, page, `${operand(name)} ${optionWords("--team", open.ref.team)}`);
     return EXIT.done;
   },
 });
 
+interface PageOptions {
+  readonly debug: boolean;
+  readonly raw: boolean;
+  readonly last: string | undefined;
+}
+
+/** @param address the words that name the log */
+function printPage(
+  { options, out }: Pick<AnyCall, "out"> & { readonly options: PageOptions },
+  log: LogView,
+  page: Page,
+  address: string,
+): void {
+  log.showPage();
+  if (log.start === 0) return;
+  const form = options.debug ? " --all --debug" : `${options.raw ? " --raw" : ""} --before ${log.start}`;
+  const count = options.last === undefined || options.debug ? "" : ` -n ${page.last}`;
+  out.note(`Older entries: teams logs ${address}${count}${form}`);
+}
+
 const EXCLUSIVE = [
+  ["session", "follow"],
   ["raw", "debug"],
   ["all", "last"],
   ["before", "follow"],
@@ -101,7 +146,10 @@ interface LogView {
   showNew(): void;
 }
 
-function conversation(call: AnyCall, { transcript }: StatusRecord, page: Page, raw: boolean): LogView {
+/** The file of a member's conversation, and its working directory, if known. */
+type Conversation = Pick<StatusRecord, "transcript"> & { readonly cwd: string | undefined };
+
+function conversation(call: AnyCall, { transcript, cwd }: Conversation, page: Page, raw: boolean): LogView {
   const { io, out } = call;
   const start =
     page.last === Number.POSITIVE_INFINITY ? 0 : startOfLastLines(transcript, page.last, page.before);
@@ -111,7 +159,7 @@ function conversation(call: AnyCall, { transcript }: StatusRecord, page: Page, r
   if (raw || out.json) {
     const parse = parseJsonLine(z.looseObject({}));
     const feed = openLineFeed(transcript, parse, { from: start });
-    const print = (entry: object): void => out.item(entry, () => JSON.stringify(entry));
+    const print = (entry: object): void => out.item(entry, () => printableJson(entry));
     return {
       ...place,
       showPage: () => {
@@ -124,9 +172,12 @@ function conversation(call: AnyCall, { transcript }: StatusRecord, page: Page, r
   const view = createPaneView({
     write: io.out,
     name: "",
+    cwd,
     width: () => io.columns ?? Number.POSITIVE_INFINITY,
     plain: !wantsColors(io.env, io.terminal.stdout),
     whole: true,
+    markdown: io.terminal.stdout,
+    abilities: terminalAbilities(io.env),
   });
   const show = conversationLog(view);
   const parse = parseJsonLine(transcriptLine);
@@ -142,15 +193,10 @@ function conversation(call: AnyCall, { transcript }: StatusRecord, page: Page, r
 }
 
 /** @throws TeamError INVALID_INPUT if the agent writes no debug log */
-function debugLog(
-  { out }: AnyCall,
-  { home, member }: OpenMember,
-  { sessionId }: StatusRecord,
-  page: Page,
-): LogView {
+function debugLog({ out }: AnyCall, home: Home, name: string, sessionId: string, page: Page): LogView {
   const file = debugPath(home.root, sessionId);
   if (entryOf(file) === undefined) {
-    throw new TeamError("INVALID_INPUT", `${member.name} writes no debug log.`, {
+    throw new TeamError("INVALID_INPUT", `${name} writes no debug log.`, {
       hint: "Start it with --debug (teams spawn, teams run) or with TEAMS_DEBUG=1 in its environment.",
     });
   }
@@ -173,14 +219,12 @@ function debugLog(
   };
 }
 
-type OpenMember = OpenTeam & { readonly member: { readonly name: string } };
-
 function noConversationError({ ref }: OpenTeam, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
     `${name} has no conversation: teams has started no agent with this name.`,
     {
-      hint: `See its messages: teams inbox ${operand(name)} --all   or the members: teams status ${optionWords("--team", ref.team)}`,
+      hint: `See its messages: teams inbox ${memberWord(ref, name)} --all   or the members: teams status ${optionWords("--team", ref.team)}`,
     },
   );
 }

@@ -1,8 +1,10 @@
+import type { PeerAnswer } from "../../operations/peer-mode.ts";
 import { setPermissionMode } from "../../operations/permission-mode.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { bypassForbiddenBy, loadSettings } from "../../settings/settings.ts";
+import { peerTitle } from "../../team/members/peer-abilities.ts";
 import { line } from "../../terminal/output.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
@@ -25,10 +27,25 @@ export const command = defineCommand({
       );
     const { member, ...open } = openAddress(io.env, options, args.agent);
     const settings = loadSettings(open.home.root, member.cwd || io.cwd);
+    let peer: PeerAnswer | undefined;
     const change = await setPermissionMode(filesContext(call, open), member.name, mode, {
+      onPeer: (answer) => {
+        peer = answer;
+      },
       decider: deciderOf(io.env),
       forbidden: bypassForbiddenBy(settings, { ...io.env, ...settings.env }),
     });
-    out.done(change, () => line`${change.name} is now in mode ${change.mode}.`);
+    out.done(change, () => sentence(change, peer));
+    if (peer?.takes === "unknown" && out.json) out.note(UNKNOWN);
   },
 });
+
+/** claude drops the message without an answer (interop.md). */
+const UNKNOWN =
+  "Whether it obeys is unknown: claude accepts mode changes up to 2.1.200 and not since 2.1.250, and its version is unknown or between them.";
+
+function sentence({ name, mode }: { name: string; mode: string }, peer: PeerAnswer | undefined): string {
+  if (peer === undefined) return line`${name} is now in mode ${mode}.`;
+  const asked = line`${name} was asked to change to mode ${mode}.`;
+  return peer.takes === "yes" ? line`${asked} ${peerTitle(peer.version)} does so.` : `${asked} ${UNKNOWN}`;
+}

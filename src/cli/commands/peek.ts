@@ -1,9 +1,9 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
+import { placeOfMember, unprovenPaneError } from "../../operations/processes/place-of-member.ts";
 import { resumeHint } from "../../operations/resume-hint.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
-import { readPlace } from "../../team/records/read-records.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
@@ -38,9 +38,9 @@ export const command = defineCommand({
       const canDraw = io.terminal.stdout && !out.json && io.env.TERM !== "dumb";
       return watch(call, ctx, name, canDraw ? screenRenderer(io, out, name) : rowRenderer(out, name), count);
     }
-    const place = readPlace(open.ref, name);
+    const place = await placeOfMember(ctx, name);
     const lines = await (place && ctx.backends.of(place.backend)?.capture(place, count));
-    if (lines === undefined) throw noScreenError(ctx, name);
+    if (lines === undefined) throw (await unprovenPaneError(ctx, name)) ?? noScreenError(ctx, name);
     out.answer({ agent: name, lines }, () => stripControls(lines.join("\n")));
     return EXIT.done;
   },
@@ -56,7 +56,7 @@ async function watch(
   const signal = io.interruption();
   try {
     const end = await followScreen(ctx, name, renderer, { rows, signal });
-    if (end.kind === "nowhere") throw noScreenError(ctx, name);
+    if (end.kind === "nowhere") throw (await unprovenPaneError(ctx, name)) ?? noScreenError(ctx, name);
     if (end.kind === "interrupted") return EXIT.interrupted;
     renderer.close(end.last);
     out.item({ agent: name, end: end.exit ?? null }, () => endText(name, end.exit));
@@ -67,11 +67,7 @@ async function watch(
 }
 
 function noScreenError({ ref }: OperationContext, name: string): TeamError {
-  return new TeamError(
-    "RECIPIENT_INACTIVE",
-    `${name} has no screen now: it is not running, or another program runs it.`,
-    {
-      hint: resumeHint(ref, [name]) ?? `See its state: teams status ${optionWords("--team", ref.team)}`,
-    },
-  );
+  return new TeamError("RECIPIENT_INACTIVE", `${name} has no screen now: it is not running.`, {
+    hint: resumeHint(ref, [name]) ?? `See its state: teams status ${optionWords("--team", ref.team)}`,
+  });
 }

@@ -1,37 +1,46 @@
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT } from "../../errors.ts";
 import { type ResumedMember, type ResumeReport, resumeTeam } from "../../operations/resume/resume.ts";
-import { openOwnTeam, operationContext } from "../../runtime/operation-context.ts";
+import { type ResumedPause, resumePaused } from "../../operations/resume/resume-paused.ts";
+import { filesContext, openOwnTeam, operationContext } from "../../runtime/operation-context.ts";
 import { defined } from "../../schema/defined.ts";
+import { splitAddress } from "../../schema/names.ts";
 import { loadSettings } from "../../settings/settings.ts";
+import { memberWord } from "../../team/address-words.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import type { AnyCall } from "../../terminal/call.ts";
 import { line, type Output } from "../../terminal/output.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../command.ts";
-import { ignoredLine } from "../trust-prompt.ts";
+import { noteIgnored } from "../trust-prompt.ts";
 
 export const command = defineCommand({
   name: "resume",
   summary: "Resume a team: running members continue, dead ones restart with their conversation",
-  args: [{ name: "name", summary: "the team", optional: true }],
+  args: [{ name: "name", summary: "the team; with --now a member", optional: true }],
   options: {
     teammateMode: {
       value: "mode",
       summary: "where restarted teammates live (default: where they lived before)",
       choices: TEAMMATE_MODES,
     },
+    now: {
+      summary: "let paused members, or this one, try again now although their account's limit may last",
+    },
     force: {
       summary: "allow changing a team created by another program, or one whose lead may run elsewhere",
     },
   },
-  examples: ["teams resume", "teams resume review", "teams resume review --teammate-mode process --json"],
+  examples: ["teams resume", "teams resume review --teammate-mode process --json", "teams resume --now dev"],
   notes:
     "Use it after a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate keeps its " +
     "conversation, its unread messages, and its tasks unless another member has claimed them. A second call starts no agent twice.",
   async run(call) {
     const { args, options, io, out } = call;
+    if (options.now) return resumeNow(call, args.name, options);
     const open = openOwnTeam(io.env, options, args.name);
     const settings = loadSettings(open.home.root, io.cwd);
-    for (const ignored of settings.ignored) out.note(ignoredLine(settings, ignored));
+    noteIgnored(out, settings);
     const background: Promise<unknown>[] = [];
     const report = await resumeTeam(
       await operationContext(call, open, settings),
@@ -47,6 +56,32 @@ export const command = defineCommand({
     return report.members.some(({ outcome }) => outcome === "failed") ? EXIT.failed : EXIT.done;
   },
 });
+
+/** @param address of a member; all paused members without it */
+async function resumeNow(
+  call: AnyCall,
+  address: string | undefined,
+  options: Parameters<typeof openOwnTeam>[1],
+): Promise<number> {
+  const open = openOwnTeam(
+    call.io.env,
+    options,
+    address === undefined ? undefined : splitAddress(address).team,
+  );
+  const members = await resumePaused(filesContext(call, open), address);
+  call.out.done({ team: open.ref.team, members }, () =>
+    members.length === 0
+      ? "No member is paused."
+      : members.map((one) => pauseSentence(one, open.ref)).join("\n"),
+  );
+  return EXIT.done;
+}
+
+function pauseSentence({ name, outcome }: ResumedPause, ref: TeamRef): string {
+  if (outcome === "resumed") return line`${name} tries again now.`;
+  if (outcome === "not-paused") return line`${name} is not paused.`;
+  return line`${name} has used up its budget, and continues once you raise it: teams budget ${memberWord(ref, name)} --max-tokens <tokens>`;
+}
 
 function text(out: Output, team: string, { lead, unread, members }: ResumeReport): string {
   const teamOption = optionWords("--team", team);

@@ -21,7 +21,7 @@ export const command = defineCommand({
     'teams send --as tester dev@review -- "-x is the flag I meant"',
   ],
   async run({ args, options, io, out }) {
-    const { ref, actor } = openTeam(io.env, options, splitAddress(args.agent).team);
+    const { ref, actor } = openTeam(io.env, options, splitAddress(args.agent));
     const text = plainText(await textArgument(io, args.text, "message"));
     const { name } = splitAddress(args.agent);
     const summary = options.summary === undefined ? {} : { summary: options.summary };

@@ -4,9 +4,11 @@ import { loadSettings } from "../../settings/settings.ts";
 import { existingProjectFiles, managedFile, userFile } from "../../settings/settings-files.ts";
 import { settingsJsonSchema } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
-import { stripControls } from "../../text/terminal-text.ts";
+import { parsedUrl } from "../../text/parsed-url.ts";
+import { printableJson } from "../../text/terminal-text.ts";
 import { defineCommand } from "../command.ts";
-import { ignoredLine } from "../trust-prompt.ts";
+import { maskSecrets } from "../mask-secrets.ts";
+import { noteIgnored } from "../trust-prompt.ts";
 
 /** Masks all of each server except its program, or its URL's host: the rest often holds credentials. */
 function maskedServers(servers: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -31,8 +33,9 @@ function masked(value: unknown): unknown {
 }
 
 function maskedUrl(value: unknown): unknown {
-  if (typeof value !== "string" || !URL.canParse(value)) return REDACTED;
-  const { protocol, host, pathname, search, hash, username, password } = new URL(value);
+  const url = typeof value === "string" ? parsedUrl(value) : undefined;
+  if (url === undefined) return REDACTED;
+  const { protocol, host, pathname, search, hash, username, password } = url;
   const hidden = (part: string): string => (part === "" ? "" : REDACTED);
   const user = username + password === "" ? "" : `${REDACTED}@`;
   return `${protocol}//${user}${host}/${hidden(pathname.slice(1) + search + hash)}`;
@@ -61,18 +64,19 @@ export const command = defineCommand({
   async run({ io, options, out }) {
     if (options.schema !== undefined) {
       const schema = options.schema === "playbook" ? playbookJsonSchema() : settingsJsonSchema();
-      out.answer(schema, () => JSON.stringify(schema, undefined, 2));
+      out.answer(schema, () => printableJson(schema, 2));
       return;
     }
     const { root } = teamsHome(io.env);
-    const { ignored, ignoredReason, own: _own, ...found } = loadSettings(root, io.cwd);
+    const loaded = loadSettings(root, io.cwd);
+    const { ignored, ignoredReason: _reason, own: _own, foreign, ...found } = loaded;
     // Redacted: users paste this output elsewhere.
     const redacted = redactValue(found, secretsOf({ ...io.env, ...found.env }));
-    const settings = { ...redacted, mcpServers: maskedServers(redacted.mcpServers) };
+    const settings = { ...maskSecrets(redacted), mcpServers: maskedServers(redacted.mcpServers) };
     const files = [userFile(root), ...existingProjectFiles(root, io.cwd), managedFile()];
-    out.answer({ files, ignored, settings }, () => {
-      for (const entry of ignored) out.note(ignoredLine({ ignoredReason }, entry));
-      return stripControls(JSON.stringify(settings, undefined, 2));
+    out.answer({ files, ignored: [...(foreign ?? []), ...ignored], settings }, () => {
+      noteIgnored(out, loaded);
+      return printableJson(settings, 2);
     });
   },
 });

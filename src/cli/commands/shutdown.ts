@@ -7,10 +7,12 @@ import { withWorktreeEnds } from "../../operations/ending/worktree-report.ts";
 import { operationContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
+import { memberWord } from "../../team/address-words.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { stayLines } from "../../terminal/adopted-text.ts";
 import { line } from "../../terminal/output.ts";
 import { exitOfShutdowns } from "../../terminal/report-error.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
-import { operand } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { secondsOption } from "../option-values.ts";
 export const command = defineCommand({
@@ -34,7 +36,7 @@ export const command = defineCommand({
     if ((args.agent.length === 0) === !options.all) {
       throw usageError(command, options.all ? "takes names or --all, not both." : "needs names, or --all.");
     }
-    const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? "").team);
+    const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? ""));
     const names = options.all
       ? open.config.members.map(({ name }) => name).filter((name) => name !== LEAD_NAME)
       : args.agent.map((address) => memberByAddress(open.ref, open.config, address).name);
@@ -46,15 +48,19 @@ export const command = defineCommand({
       ...(options.reason === undefined ? {} : { reason: options.reason }),
     });
     const reports = await withWorktreeEnds(ctx, open.config.members, asked);
+    const left = reports.filter(({ outcome }) => outcome === "approved" || outcome === "gone");
+    const stays = stayLines(open.config.members, new Set(left.map(({ name }) => name)));
     const kept = keptLines(reports.map(({ worktree }) => worktree));
     out.done({ team: open.ref.team, shutdowns: reports }, () =>
-      reports.length === 0 ? "The team has no teammates." : [...reports.map(sentence), ...kept].join("\n"),
+      reports.length === 0
+        ? "The team has no teammates."
+        : [...reports.map((report) => sentence(report, open.ref)), ...stays, ...kept].join("\n"),
     );
     return exitOfShutdowns(reports, io.interruption().aborted);
   },
 });
 
-function sentence({ name, outcome, reason }: ShutdownReport): string {
+function sentence({ name, outcome, reason }: ShutdownReport, ref: TeamRef): string {
   switch (outcome) {
     case "approved":
       return line`${name} has shut down.`;
@@ -63,6 +69,6 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "rejected":
       return line`${name} refused: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} did not end in time and still runs. To end it: teams kill ${operand(name)}`;
+      return line`${name} did not end in time and still runs. To end it: teams kill ${memberWord(ref, name)}`;
   }
 }

@@ -1,18 +1,13 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import { answerApproval } from "../../operations/approvals/approvals.ts";
-import type { OperationContext } from "../../operations/context.ts";
-import { isRecordedHidden, setHidden } from "../../operations/hide-pane.ts";
+import { moveAfterRename } from "../../operations/follow-team.ts";
 import { filesContext, operationContext } from "../../runtime/operation-context.ts";
 import { type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import { closeSidebar, openSidebar, widthKeeper } from "../../runtime/sidebar-pane.ts";
-import type { Answer } from "../../sidebar/state.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
-import { shellWord } from "../../text/shell-quote.ts";
+import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import { defineCommand } from "../command.ts";
-import { focusFirstPane } from "../focus-member.ts";
-import { moveAfterRename } from "../follow-team.ts";
-import { SidebarFeed } from "../sidebar-feed.ts";
+import { SidebarFeed } from "../sidebar/sidebar-feed.ts";
 import { readStuckAfterMs } from "../stuck-after.ts";
 
 export const command = defineCommand({
@@ -22,7 +17,7 @@ export const command = defineCommand({
   options: { split: { summary: "open it to the right of this pane, or close it if it is open" } },
   examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
   notes:
-    "Keys: j k move, Enter goes to the pane, a and r answer requests, h hides or shows the pane, q closes. Closing the sidebar loses nothing.",
+    "Keys: j k move, Enter goes to the pane, a and r answer requests, v shows one whole, d shows changes, m sends a message, q closes; ? lists all. Closing the sidebar loses nothing.",
   async run(call) {
     const { args, options, io } = call;
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
@@ -36,56 +31,34 @@ export const command = defineCommand({
   },
 });
 
-async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
+/** @param resized called after each resize; without it, one for this team, whose pane it is */
+async function draw(call: AnyCall, open: OpenTeam, resized?: () => void): Promise<number> {
   const { io } = call;
   const ctx = await operationContext(call, open);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
+  const { sidebarActions } = await import("../sidebar/sidebar-actions.ts");
+  const { openDocument } = await import("../sidebar/sidebar-documents.ts");
   const feed = new SidebarFeed(ctx, filesContext(call, open), await readStuckAfterMs(call, ctx.home));
+  const color = wantsColors(io.env, true);
+  // If this fails, the sidebar has the width that tmux gives it: not worth a message.
+  const keepWidth = resized ?? widthKeeper(io, open.ref, () => undefined);
   const end = await runSidebar({
     load: () => feed.load(),
     changed: feed.changed,
     act: {
-      focus: (member) => focus(ctx, member),
-      hide: (member) => hide(ctx, member),
-      answer: (given) => answer(ctx, given),
+      ...sidebarActions(call, open, ctx),
+      open: (source) => openDocument(ctx, source, { plain: !color }),
     },
-    // If this fails, the sidebar has the width that tmux gives it: not worth a message.
-    resized: widthKeeper(io, open.ref, () => undefined),
-    color: wantsColors(io.env, true),
+    resized: keepWidth,
+    color,
+    ascii: terminalAbilities(io.env).ascii,
     signal: io.interruption(),
   });
-  if (end === "team-gone" && moveAfterRename(open.ref)) return draw(call, open);
-  if (end === "team-gone") call.out.note(line`Team ${open.ref.team} is gone.`);
+  if (end.kind === "other-team")
+    return draw(call, openTeam(io.env, { ...call.options, team: end.team }), keepWidth);
+  if (end.kind === "team-gone" && moveAfterRename(open.ref)) return draw(call, open);
+  if (end.kind === "team-gone") call.out.note(line`Team ${open.ref.team} is gone.`);
   return EXIT.done;
-}
-
-/** @returns a message for the user; undefined if the pane is shown */
-async function focus(ctx: OperationContext, member: string): Promise<string | undefined> {
-  const outcome = await focusFirstPane(ctx, [member]);
-  if (outcome.kind === "switched") return undefined;
-  return outcome.kind === "gone"
-    ? `${member} has no pane.`
-    : `No terminal is attached. Run: ${outcome.argv.map(shellWord).join(" ")}`;
-}
-
-/** @returns the result, short enough for the narrow bottom line */
-async function hide(ctx: OperationContext, member: string): Promise<string> {
-  const isToHide = !isRecordedHidden(ctx, member);
-  const outcome = await setHidden(ctx, member, isToHide);
-  if (outcome === "own-window") return `${member} has its own window`;
-  return isToHide ? `${member} is hidden; h shows it` : `${member} is shown again`;
-}
-
-async function answer(ctx: OperationContext, { id, from, approve, note }: Answer): Promise<string> {
-  try {
-    const { kind } = await answerApproval(ctx, id, { approve, ...(note === "" ? {} : { note }) });
-    if (kind === "crash") return `${from} ${approve ? "is restarted" : "is removed from the team"}`;
-  } catch (error) {
-    const late = ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"];
-    if (error instanceof TeamError && late.includes(error.code)) return `${from} already has an answer`;
-    throw error;
-  }
-  return `Answered ${from}: ${approve ? "yes" : "no"}`;
 }
 
 async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {

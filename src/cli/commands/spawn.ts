@@ -6,15 +6,16 @@ import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { inheritedMode } from "../../operations/permission-mode.ts";
+import { checkCli } from "../../operations/spawn/check-cli.ts";
 import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
-import { requireProjectPlaybook } from "../../operations/spawn/model-requests.ts";
+import { mayModelStart, requireProjectPlaybook } from "../../operations/spawn/model-requests.ts";
 import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
 import type { WorktreeOptions } from "../../operations/worktrees/create-worktree.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
 import { operationContext, refuseNesting } from "../../runtime/operation-context.ts";
-import { deciderOf, openTeam } from "../../runtime/select-team.ts";
+import { deciderOf, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -29,13 +30,22 @@ import {
 } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { trustDecision } from "../../settings/trust.ts";
+import { memberWord } from "../../team/address-words.ts";
+import { castsDirectory } from "../../team/records/cast-directories.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import { line } from "../../terminal/output.ts";
-import { operand } from "../../text/shell-quote.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { METADATA_OPTION, metadataOption } from "../metadata-option.ts";
-import { BUDGET_OPTIONS, BYPASS_SWITCH, limitsFromOptions, textOption } from "../option-values.ts";
-import { ignoredLine } from "../trust-prompt.ts";
+import {
+  BUDGET_OPTIONS,
+  BYPASS_SWITCH,
+  limitsFromOptions,
+  REC_OPTION,
+  recOption,
+  textOption,
+} from "../option-values.ts";
+import { cliName } from "../run-cli.ts";
+import { noteIgnored } from "../trust-prompt.ts";
 export const command = defineCommand({
   name: "spawn",
   summary: "Start a teammate, and return when it is ready",
@@ -69,6 +79,10 @@ export const command = defineCommand({
       alias: "disallowedTools",
     },
     tools: { value: "names", summary: "the only tools it has", many: true },
+    cli: { value: "name", summary: "a third-party CLI that works in its place: claude, codex, …" },
+    effort: { value: "level", summary: "with --cli: how hard its model thinks: low, medium, high, …" },
+    acp: { summary: "with --cli: run it by the Agent Client Protocol, without its own screen" },
+    native: { summary: "with --cli gemini: show its own screen" },
     sandbox: { value: "mode", summary: "whether its commands run in the sandbox", choices: SANDBOX_MODES },
     cwd: { value: "directory", summary: "where it works (default: this directory)" },
     worktree: {
@@ -84,6 +98,7 @@ export const command = defineCommand({
     ...BUDGET_OPTIONS,
     metadata: METADATA_OPTION,
     debug: { summary: "record its decisions and reasons, for teams logs <name> --debug" },
+    rec: REC_OPTION,
     unique: { summary: "use name-2, name-3, … if the name is taken" },
   },
   examples: [
@@ -96,7 +111,7 @@ export const command = defineCommand({
     refuseNesting(call, "start a teammate");
     const open = openTeam(io.env, options);
     const settings = loadSettings(open.home.root, io.cwd);
-    for (const ignored of settings.ignored) out.note(ignoredLine(settings, ignored));
+    noteIgnored(out, settings);
     if (options.withChanges && options.worktree === undefined)
       throw usageError(command, "accepts --with-changes only with --worktree.");
     const plain = await operationContext(call, open, settings);
@@ -125,10 +140,13 @@ export const command = defineCommand({
       tools: toolList(options.tools),
       cwd: options.cwd,
       sandbox: options.sandbox,
+      cli: cliName(command, options),
+      effort: options.effort,
       metadata: metadataOption(options.metadata),
       worktree: worktreeOption(options),
       maxMode: deciderOf(io.env) === "model" ? inheritedMode(open.config) : undefined,
       budget: limitsFromOptions(options),
+      recording: recordingOf(options.rec, open, io.cwd),
     });
     if (input.maxMode !== undefined)
       requireInsideLeadDirectories(workingDirectory(ctx, input), open.config, settings, ctx);
@@ -144,6 +162,8 @@ export const command = defineCommand({
       isTrusted: (directory) => trustDecision(open.home.root, directory) === true,
       sandbox: settings.teams.sandbox.mode,
       isPriced: isPricedBy(settings),
+      checkCli: (cli, one) => checkCli(cli, one, settings.teams.adapters, ctx.env),
+      mayStartCli: (cli, one) => mayModelStart(cli, one, settings.permissions),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), signal },
       signal,
@@ -153,7 +173,7 @@ export const command = defineCommand({
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
     const isInterrupted = signal.aborted;
     out.done({ ...spawned, team: open.ref.team }, () => {
-      const name = operand(spawned.name);
+      const name = memberWord(open.ref, spawned.name, io.env);
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
       return [
         line`${out.styleText(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
@@ -162,14 +182,18 @@ export const command = defineCommand({
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
         ...(spawned.notHere === null ? [] : [elsewhereNote(spawned.notHere, settings.teams.minPane)]),
         ...(call.out.verbose ? [line`It runs there because ${spawned.why}.`] : []),
-        line`Its pane: teams attach ${name}   its screen: teams peek ${name}`,
+        spawned.paneId === null
+          ? line`What it does: teams logs ${name}`
+          : line`Its pane: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
     });
+    if (options.rec !== undefined && spawned.paneId === null)
+      out.note(line`${spawned.name} is not recorded: it has no tmux pane.`);
     if (spawned.model === SCRIPTED)
       out.note(unscriptedNote(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
     if (isInterrupted)
       out.note(
-        line`Interrupted after ${spawned.name} was ready, so it keeps running. To end it: teams kill ${operand(spawned.name)}`,
+        line`Interrupted after ${spawned.name} was ready, so it keeps running. To end it: teams kill ${memberWord(open.ref, spawned.name, io.env)}`,
       );
     await Promise.all(background);
     return isInterrupted ? EXIT.interrupted : EXIT.done;
@@ -196,6 +220,12 @@ function requireInsideLeadDirectories(
     `${directory} is outside the lead's working directories; no teammate was started.`,
     { hint: "Only a person can spawn a teammate outside the lead's directories." },
   );
+}
+
+/** Returns the directory for the recordings of a teammate's screen. */
+function recordingOf(rec: string | true | undefined, open: OpenTeam, cwd: string): string | undefined {
+  const directory = recOption(rec, cwd);
+  return directory === true ? castsDirectory(open.home.root, open.config.leadSessionId) : directory;
 }
 
 function worktreeOption({

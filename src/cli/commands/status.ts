@@ -2,7 +2,7 @@ import { EXIT } from "../../errors.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { openTeam } from "../../runtime/select-team.ts";
-import { brokenTasksNote, statusLine } from "../../terminal/status-text.ts";
+import { brokenTasksNote, statusLine } from "../../terminal/status-line.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
   name: "status",
@@ -12,12 +12,19 @@ export const command = defineCommand({
     watch: { short: "w", summary: "redraw whenever something changes" },
     git: { summary: "show each worktree's branch, commits ahead and behind, and uncommitted changes" },
     line: { summary: "print one line, for a status bar; reads only files" },
+    path: { summary: "with --line: print the path of the file that has this line while a teammate runs" },
   },
   examples: ["teams status", "teams status review --json --git", "teams status --watch"],
   async run(call) {
     const { args, options, io, out } = call;
     if (options.line && options.git) throw usageError(command, "accepts --line or --git, not both.");
+    if (options.path && !options.line) throw usageError(command, "accepts --path only with --line.");
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    if (options.path) {
+      const path = open.ref.paths.statusLine;
+      out.answer({ path }, () => path);
+      return EXIT.done;
+    }
     if (options.line) {
       const status = await teamStatus(filesContext(call, open));
       const { broken } = status.tasks;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { isDirectory } from "../../os/files/fs.ts";
+import { isShortFile } from "../../os/files/user-files.ts";
 import { deciderOf } from "../../runtime/select-team.ts";
 import { describePart, unconfirmedParts } from "../../settings/project-parts.ts";
 import { listTrust, type PartOfFile, setTrust } from "../../settings/trust.ts";
@@ -9,6 +10,7 @@ import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
+import { localTime } from "../../text/local-time.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { partLine } from "../trust-prompt.ts";
 
@@ -16,17 +18,18 @@ export const command = defineCommand({
   name: "trust",
   ignoresTeamOptions: true,
   summary: "Trust a directory's settings, hooks, MCP servers and agents",
-  args: [{ name: "directory", summary: "the directory (default: this one)", optional: true }],
+  args: [{ name: "directory", summary: "the directory (default: this one), or a team file", optional: true }],
   options: {
     changes: { summary: "show what a confirmation would add, and confirm nothing" },
     list: { summary: "list the directories that you have decided about" },
     revoke: { summary: "no longer trust it" },
   },
-  examples: ["teams trust", "teams trust --changes", "teams trust ~/src/site --revoke"],
+  examples: ["teams trust", "teams trust team.json", "teams trust ~/src/site --revoke"],
   notes:
     "A project's files (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
     "Until you trust its directory, they can only take rights away. All worktrees of a repository are trusted together.\n" +
     "Trust covers contents: what changes later is ignored until you confirm it by trusting again.\n" +
+    "A team file trusts its directory, and confirms this file and those that it includes, and nothing else there.\n" +
     "Running agents use its rules from their next call, and everything else after a restart.",
   async run(call) {
     const { args, options, out } = call;
@@ -37,6 +40,13 @@ export const command = defineCommand({
       return;
     }
     const { root } = teamsHome(call.io.env);
+    const file = args.directory === undefined ? undefined : resolve(call.io.cwd, args.directory);
+    if (file !== undefined && !options.revoke && isShortFile(file)) {
+      if (!options.changes) requirePerson(call);
+      const { trustTeamFile } = await import("../up/confirm-file.ts");
+      await trustTeamFile(call, args.directory ?? "", { onlyShow: options.changes });
+      return;
+    }
     if (options.changes) {
       if (options.revoke) throw usageError(command, "accepts --changes without --revoke.");
       const parts = await unconfirmedParts(root, existingDirectory(call, args.directory));
@@ -69,13 +79,17 @@ export const command = defineCommand({
 });
 
 /** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT if it is not a directory */
-function directoryToTrust({ io }: AnyCall, given: string | undefined): string {
-  if (deciderOf(io.env) === "model") {
-    throw new TeamError("PERMISSION_DENIED", "Only a person can trust a directory; nothing was changed.", {
-      hint: "Ask the user to do it.",
-    });
-  }
+function directoryToTrust({ io }: Pick<AnyCall, "io">, given: string | undefined): string {
+  requirePerson({ io });
   return existingDirectory({ io }, given);
+}
+
+/** @throws TeamError PERMISSION_DENIED for an agent */
+function requirePerson({ io }: Pick<AnyCall, "io">): void {
+  if (deciderOf(io.env) !== "model") return;
+  throw new TeamError("PERMISSION_DENIED", "Only a person can trust a directory; nothing was changed.", {
+    hint: "Ask the user to do it.",
+  });
 }
 
 /** @throws TeamError INVALID_INPUT if it is not a directory */
@@ -99,8 +113,8 @@ function printList({ io, out }: AnyCall): void {
       directory,
       trusted ? "yes" : "no",
       trusted ? (parts === null ? "to be confirmed" : String(parts)) : "",
-      new Date(at).toISOString().slice(0, 16).replace("T", " "),
+      localTime(at),
     ]);
-    return table(["DIRECTORY", "TRUSTED", "PARTS", "SINCE (UTC)"], rows, { columns: out.columns });
+    return table(["DIRECTORY", "TRUSTED", "PARTS", "SINCE"], rows, { columns: out.columns });
   });
 }

@@ -1,14 +1,14 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
+import { follow } from "../../operations/follow-team.ts";
 import { type MemberStatus, type TeamStatus, teamStatus } from "../../operations/status.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
+import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
+import { memberWord } from "../../team/address-words.ts";
 import { line, type Output } from "../../terminal/output.ts";
-import { brokenTasksNote } from "../../terminal/status-text.ts";
-import { operand } from "../../text/shell-quote.ts";
+import { brokenTasksNote } from "../../terminal/status-line.ts";
 import { defineCommand } from "../command.ts";
-import { follow } from "../follow-team.ts";
 import { secondsOption } from "../option-values.ts";
 
 export const command = defineCommand({
@@ -30,10 +30,10 @@ export const command = defineCommand({
   },
   examples: ["teams wait", "teams wait reviewer tester --timeout 300", "teams wait --tasks --message"],
   notes:
-    "With several of --idle, --tasks and --message, all must be true. The wait ends if one of the members crashes (exit 1).",
+    "With several of --idle, --tasks and --message, all must be true. The wait ends if one of the members crashes, or a turn of another program's member fails (exit 1).",
   async run(call) {
     const { args, options, io, out } = call;
-    const open = openTeam(io.env, options);
+    const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? ""));
     const names = args.agent.map((address) => memberByAddress(open.ref, open.config, address).name);
     const condition: WaitCondition = {
       idle: options.idle || names.length > 0 || !(options.tasks || options.message),
@@ -80,7 +80,7 @@ interface WaitCondition {
 
 /**
  * Describes the first part of the condition that is not met yet, as the rest of a sentence; undefined if all parts are met.
- * @throws TeamError RECIPIENT_INACTIVE if a member of the condition crashed: it will not become idle
+ * @throws TeamError RECIPIENT_INACTIVE if a member of the condition crashed, MODEL_ERROR if its turn failed: it will not become idle
  */
 function unmetCondition(
   status: TeamStatus,
@@ -88,7 +88,7 @@ function unmetCondition(
   ctx: OperationContext,
 ): string | undefined {
   const busy = condition.idle
-    ? awaitedMembers(status, condition.names).filter((member) => !isIdle(member))
+    ? awaitedMembers(status, condition.names).filter((member) => !isIdle(member, ctx))
     : [];
   if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
   const open = status.tasks.list.length - status.tasks.completed;
@@ -104,10 +104,15 @@ function noteWaitingRequests(
   noted: Set<string>,
   out: Output,
 ): void {
-  for (const { name, state } of condition.idle ? awaitedMembers(status, condition.names) : []) {
+  for (const { name, state, activity } of condition.idle ? awaitedMembers(status, condition.names) : []) {
+    if (state === "paused" && !noted.has(name)) {
+      noted.add(name);
+      out.note(line`${name} is paused: ${activity}`);
+    }
     if ((state !== "needs-input" && state !== "awaiting-approval") || noted.has(name)) continue;
     noted.add(name);
-    out.note(line`${name} waits for you: teams approvals`);
+    const isAsked = status.approvals.some(({ from }) => sameName(from, name));
+    out.note(line`${name} waits for you: ${isAsked || activity === "" ? "teams approvals" : activity}`);
   }
 }
 
@@ -116,15 +121,30 @@ function awaitedMembers({ members }: TeamStatus, names: readonly string[]): Memb
   return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
 }
 
-/** A member with an unread message is not idle: its turn is about to begin. */
-function isIdle({ name, state, exit, unread }: MemberStatus): boolean {
+/**
+ * A member with an unread message is not idle: its turn is about to begin.
+ * @throws TeamError RECIPIENT_INACTIVE if it crashed, MODEL_ERROR if its last turn failed
+ */
+function isIdle(
+  { name, state, stateFrom, exit, unread, activity }: MemberStatus,
+  { ref, env }: OperationContext,
+): boolean {
+  if (state === "failed") {
+    throw new TeamError("MODEL_ERROR", `The last turn of ${name} failed: ${activity.replace(/\.$/, "")}.`, {
+      hint: `See its screen: teams peek ${memberWord(ref, name, env)}. The next message to it starts a new turn.`,
+    });
+  }
   if (state === "crashed") {
     const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
     throw new TeamError(
       "RECIPIENT_INACTIVE",
       `${name} crashed${how === "" ? "" : ` (${how})`}, so it will not become idle.`,
       {
-        hint: `See its last lines with teams status --json, or end it: teams kill ${operand(name)}`,
+        // Of a foreign member, only the end of its process is known.
+        hint:
+          stateFrom === undefined
+            ? `See its last lines with teams status --json, or end it: teams kill ${memberWord(ref, name, env)}`
+            : `Start it again in its pane, or remove it: teams kill ${memberWord(ref, name, env)}`,
       },
     );
   }

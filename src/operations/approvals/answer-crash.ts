@@ -1,5 +1,5 @@
 import { TeamError } from "../../errors.ts";
-import { operand } from "../../text/shell-quote.ts";
+import { memberWord } from "../../team/address-words.ts";
 import type { OperationContext } from "../context.ts";
 import { removeEndedMember } from "../ending/remove-member.ts";
 import { endProcesses } from "../processes/end-processes.ts";
@@ -27,6 +27,6 @@ async function restartMember(ctx: OperationContext, name: string): Promise<void>
   const { outcome, error } = await resumeMember(ctx, name);
   if (outcome === "restarted" || outcome === "alive") return;
   throw new TeamError("SPAWN_FAILED", error?.message ?? `${name} was not restarted.`, {
-    hint: error?.hint ?? `See its last lines: teams logs ${operand(name)}`,
+    hint: error?.hint ?? `See its last lines: teams logs ${memberWord(ctx.ref, name, ctx.env)}`,
   });
 }

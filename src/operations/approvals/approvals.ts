@@ -9,16 +9,24 @@ import { readTeam } from "../../team/config/config.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { alreadyAnswered, notOpenError, rememberAnswered } from "../../team/requests/answered-ids.ts";
-import { choicesOf, resendAnswer, resolveChoice, sendAnswer } from "../../team/requests/answers.ts";
-import { changePreview } from "../../team/requests/change-preview.ts";
+import {
+  choicesOf,
+  defaultOf,
+  resendAnswer,
+  resolveChoice,
+  sendAnswer,
+} from "../../team/requests/answers.ts";
 import {
   answerRequest,
   listRequests,
   type RequestRecord,
   readAnswer,
   readRequest,
+  suggestedRules,
   withdrawAnswer,
 } from "../../team/requests/requests.ts";
+import { needsChange, savedChange } from "../../team/requests/saved-change.ts";
+import { isShortened, moreLines } from "../../text/diff/left-out.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { exceedsMode, inheritedMode } from "../permission-mode.ts";
@@ -34,16 +42,26 @@ export interface Approval {
   readonly at: number;
   /** The choices that a question offers. */
   readonly choices?: readonly string[];
+  /** The answer of a question if the person only agrees. */
+  readonly default?: string;
+  /** When the default becomes the answer, in milliseconds since the epoch. */
+  readonly deadline?: number;
   /** Why the permission is requested. */
   readonly reason?: string;
   /** The change that the call would make, beyond its summary: the first lines in a list, all lines in the details. */
   readonly change?: readonly string[];
+  /** The rules that an “always” would add; absent if no rule can allow the call. */
+  readonly always?: readonly string[];
+  /** This row is only a part of the request. Its details are all of it. */
+  readonly partial?: true;
 }
 
 /** An open request with all its details. */
 export interface ApprovalDetails extends Approval {
   /** The input of the tool call. */
   readonly input?: unknown;
+  /** The summary is cut: only the input is the whole call. */
+  readonly isCut?: boolean;
   readonly question?: string;
   readonly planFilePath?: string;
   readonly planContent?: string;
@@ -77,15 +95,18 @@ function findCrash(ref: TeamRef, members: readonly MemberRecords[], id: string):
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND; ALREADY_ANSWERED if its asker has the answer already */
-export function approvalDetails(ref: TeamRef, id: string): ApprovalDetails {
+export async function approvalDetails(ref: TeamRef, id: string): Promise<ApprovalDetails> {
   const crash = isCrashId(id) ? findCrash(ref, memberRecords(ref), id) : undefined;
   if (crash !== undefined) return crash;
   const request = readRequest(ref, id);
   const { payload } = request;
   const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
   return defined({
-    ...approvalOf(request, Number.POSITIVE_INFINITY),
+    ...approvalOf(request),
+    partial: undefined,
+    change: request.kind === "permission" ? await wholeChange(payload) : undefined,
     input: payload.input,
+    isCut: payload.isCut === true || undefined,
     question: text(payload.question),
     planFilePath: text(payload.planFilePath),
     planContent: text(payload.planContent),
@@ -101,19 +122,47 @@ function answerOf(ref: TeamRef, id: string): ApprovalDetails["answer"] {
 /** How many lines of a change a list shows. The requesting agent's pane shows more, `teams approvals <id>` all. */
 const MAX_LISTED_LINES = 8;
 
-function approvalOf(request: RequestRecord, maxLines = MAX_LISTED_LINES): Approval {
+function approvalOf(request: RequestRecord): Approval {
   const { id, kind, from, summary, at, payload } = request;
   const choices = choicesOf(request);
-  const change = kind === "permission" ? changePreview(String(payload.tool), payload.input) : [];
-  const more = change.length - maxLines;
+  const byDefault = defaultOf(request);
+  const change = (kind === "permission" ? savedChange(payload.change, false) : undefined) ?? [];
+  const more = change.length - MAX_LISTED_LINES;
   // Instead of “1 more line”, show that line.
-  const lines = more > 1 ? [...change.slice(0, maxLines), `… ${more} more lines`] : change;
+  const lines = more > 1 ? [...change.slice(0, MAX_LISTED_LINES), moreLines(more)] : change;
+  const always = kind === "permission" ? suggestedRules(request) : [];
+  const isPartial = more > 1 || isShortened(change) || saysLess(request);
   return {
     ...{ id, kind, from, summary, at },
     ...(choices.length === 0 ? {} : { choices }),
+    ...(byDefault === undefined ? {} : defined({ default: byDefault.answer, deadline: byDefault.deadline })),
     ...(kind === "permission" && typeof payload.reason === "string" ? { reason: payload.reason } : {}),
     ...(lines.length === 0 ? {} : { change: lines }),
+    ...(always.length === 0 ? {} : { always }),
+    ...(isPartial ? { partial: true } : {}),
   };
+}
+
+/** Returns all lines of a change; undefined if the summary is complete. Only a shortened one is made from the input again. */
+async function wholeChange({
+  tool,
+  input,
+  change,
+}: RequestRecord["payload"]): Promise<ApprovalDetails["change"]> {
+  const saved = savedChange(change, true);
+  if (saved !== undefined) return saved;
+  const { changePreview } = await import("../../team/requests/change-preview.ts");
+  const lines = changePreview(String(tool), input, { whole: true });
+  return lines.length === 0 ? undefined : lines;
+}
+
+/** Whether a request's summary and change say less than its details: a plan's title, a cut call, a call outside the sandbox. */
+function saysLess({ kind, payload }: RequestRecord): boolean {
+  if (kind !== "permission") return kind === "plan";
+  const { access, isCut, change } = payload;
+  if (savedChange(change, false) === undefined && needsChange(payload)) return true;
+  const isOutside = typeof access === "object" && access !== null && "outside" in access;
+  return isOutside || isCut === true;
 }
 
 /**
@@ -128,11 +177,24 @@ export async function answerApproval(
   answer: ApprovalAnswer,
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
-  if (isCrashId(id)) return answerCrashRequest(ctx, id, answer);
+  return isCrashId(id) ? answerCrashRequest(ctx, id, answer) : answerAgentRequest(ctx, id, answer);
+}
+
+/**
+ * Answers the request of an agent, as {@link answerApproval} does.
+ * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT, PERMISSION_DENIED
+ */
+export async function answerAgentRequest(
+  ctx: Pick<OperationContext, "actor" | "clock" | "ref">,
+  id: string,
+  answer: ApprovalAnswer,
+): Promise<Approval> {
+  requireLead(ctx, "approve or reject");
   const request = readRequest(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
   const note = given.note && resolveChoice(choicesOf(request), given.note);
-  const decision = defined({ ...given, note: note || undefined });
+  const byDefault = given.approve ? defaultOf(request)?.answer : undefined;
+  const decision = defined({ ...given, note: note || byDefault });
   if (decider === "model" && request.kind !== "plan") throw personOnly(id);
   if (
     decider === "model" &&
@@ -145,7 +207,7 @@ export async function answerApproval(
       { hint: "Leave out the mode, or ask the user." },
     );
   }
-  if (request.kind === "question") requireChoice(request, answer.approve, note || undefined);
+  if (request.kind === "question") requireChoice(request, answer.approve, decision.note);
   const record = defined({ ...decision, always: always?.rules.slice(), by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
     // The process that recorded the answer may have died before it sent the response.

@@ -41,10 +41,13 @@ function crashOf(ref: TeamRef, { member, ...records }: MemberRecords): Crash | u
   const { name, joinedAt } = member;
   const { status } = records;
   if (name === LEAD_NAME || hasStartClaim(member)) return undefined;
+  // A foreign member cannot be restarted from here.
+  if (status === undefined && records.place === undefined) return undefined;
   const { state, exit } = judgeShown(ref, member, records);
   if (state !== "crashed") return undefined;
+  // An error's hint comes after its reason.
   const last = withoutMessages(exit?.lastLines ?? [])
-    .at(-1)
+    .findLast((text) => !/^\s*hint:/.test(text))
     ?.trim();
   const how = exitReason(exit).replace(/^ \((.*)\)$/, "$1");
   return {

@@ -1,19 +1,24 @@
+import { isDeepStrictEqual } from "node:util";
 import { decidePermission } from "../../agent/permissions/decide.ts";
 import { plainHost } from "../../agent/permissions/host-rules.ts";
 import type { PermissionDecision } from "../../agent/permissions/question.ts";
 import type { PermissionRules } from "../../agent/permissions/rules.ts";
-import type { ToolAccess, ToolContext } from "../../agent/tool.ts";
-import { builtinTools } from "../../agent/tools/builtin-tools.ts";
+import type { ToolAccess } from "../../agent/tool.ts";
 import { webFetchTool } from "../../agent/tools/web-fetch.ts";
 import { TeamError } from "../../errors.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
+import { ownSecrets, redactValue } from "../../os/redact.ts";
 import type { MessageOf } from "../../protocol/messages.ts";
+import type { TeamMember } from "../../schema/config.ts";
 import { sameName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { isAwaitingAnswer } from "../../team/requests/requests.ts";
+import { awaitingRequest, type RequestRecord } from "../../team/requests/requests.ts";
+import { reservedReason } from "../../team/tasks/reserved-files.ts";
 import type { OperationContext } from "../context.ts";
 import { answerApproval } from "./approvals.ts";
-import { isForeign, openForeignRequest } from "./foreign-requests.ts";
+import { isForeign, openForeignRequest, shallowInput } from "./foreign-requests.ts";
+import { accessOf, type CallPlace } from "./foreign-rules.ts";
 
 /** The lead's own rights, which decide a teammate's permission request. */
 export interface LeadRights {
@@ -27,6 +32,7 @@ export interface LeadRights {
 interface RequestedCall {
   readonly id: string;
   readonly tool: string;
+  readonly input: unknown;
   readonly access: ToolAccess;
 }
 
@@ -47,10 +53,15 @@ export async function decideByLeadRules(
   const { cwd } = member;
   const asked = requestedCall(message, { cwd, env: ctx.env });
   // Our own agents open their requests themselves; such a request may already be answered.
-  if (isForeign(ctx.ref, member)) openForeignRequest(ctx.ref, from, message, ctx.clock.now());
+  const isForeignCall = isForeign(ctx.ref, member);
+  if (isForeignCall)
+    await openForeignRequest(ctx.ref, message, { member, env: ctx.env, at: ctx.clock.now() });
   // An open request with this id from another member must not be decided by this message.
-  if (!isAwaitingAnswer(ctx.ref, asked.id, from)) return "answered";
-  const { behavior, reason } = await decideAsLead(ctx, cwd, asked, rights);
+  const request = awaitingRequest(ctx.ref, asked.id, from);
+  if (request === undefined) return "answered";
+  // Another program may repeat an id with a harmless call: the answer would allow the recorded one.
+  if (isForeignCall && !isRecordedCall(request, asked)) return "person";
+  const { behavior, reason } = await decideAsLead(ctx, member, asked, rights);
   // If an ask rule, a hook or the changed file caused the request (`guarded`), only a person may allow it.
   if (behavior === "ask" || (behavior === "allow" && message.guarded === true)) return "person";
   try {
@@ -67,10 +78,19 @@ export async function decideByLeadRules(
   return "answered";
 }
 
-/** Decides the call as if the lead made it itself in the teammate's directory. */
+/** Whether a request asks for this call. */
+function isRecordedCall({ kind, payload }: RequestRecord, { tool, input }: RequestedCall): boolean {
+  const isSame = isDeepStrictEqual(
+    { tool: payload.tool, input: payload.input },
+    redactValue({ tool, input }, ownSecrets()),
+  );
+  return kind === "permission" && isSame;
+}
+
+/** Decides the call as if the lead made it itself in the teammate's directory, except that files reserved from the teammate ask. */
 async function decideAsLead(
   ctx: OperationContext,
-  cwd: string,
+  { name, cwd }: Pick<TeamMember, "name" | "cwd">,
   { tool, access }: RequestedCall,
   { mode, rules, directories }: LeadRights,
 ): Promise<PermissionDecision> {
@@ -84,26 +104,19 @@ async function decideAsLead(
     rules,
     workingDirs: [cwd, ...directories],
     protectedDirs: [ctx.home.root],
-    home: ctx.env.HOME,
+    reservedBy: (path) => reservedReason(ctx.ref, name, path),
+    home: homeDirectory(ctx.env),
   });
 }
 
-function requestedCall(
-  message: Parameters<typeof decideByLeadRules>[2],
-  where: Pick<ToolContext, "cwd" | "env">,
-): RequestedCall {
+function requestedCall(message: Parameters<typeof decideByLeadRules>[2], where: CallPlace): RequestedCall {
   if (message.type === "sandbox_permission_request") {
     const host = plainHost(message.host);
     const tool = webFetchTool.name;
-    return { id: message.requestId, tool, access: { kind: "host", host } };
+    return { id: message.requestId, tool, input: { host }, access: { kind: "host", host } };
   }
-  const { request_id: id, tool_name: tool, input } = message;
-  return { id, tool, access: accessOf(tool, input, where) };
-}
-
-/** Returns what the call would access: `external` for a tool that the lead does not have, or for an invalid input. */
-function accessOf(name: string, input: unknown, where: Pick<ToolContext, "cwd" | "env">): ToolAccess {
-  const tool = builtinTools().find((one) => one.name === name);
-  const parsed = tool?.input.safeParse(input);
-  return tool !== undefined && parsed?.success ? tool.access(parsed.data, where) : { kind: "external" };
+  const { request_id: id, tool_name: tool } = message;
+  // The tool call as the request recorded it.
+  const input = shallowInput(message.input);
+  return { id, tool, input, access: accessOf(tool, input, where) };
 }

@@ -4,16 +4,27 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import type { OperationContext } from "../context.ts";
+import { isForeign } from "./foreign-requests.ts";
+import type { PeerRules } from "./peer-rules.ts";
 
 /**
- * Sends new permission rules of a settings file to the running teammates, since they read that file at their start.
+ * Sends new permission rules of a settings file to the running teammates: a program of another make may read that file only at its start.
  * @param asker the member whose request added the rules; it gets them with its answer
  * @param directory sends them only to members in this directory; without it to all
+ * @param onPeer receives each foreign member whose program does not accept rules, so that none are sent, or may ignore them
  */
 export async function shareRules(
   ctx: OperationContext,
   rules: readonly string[],
-  { asker, directory }: { readonly asker: string; readonly directory: string | undefined },
+  {
+    asker,
+    directory,
+    onPeer,
+  }: {
+    readonly asker: string;
+    readonly directory: string | undefined;
+    readonly onPeer?: (peer: PeerRules) => void;
+  },
 ): Promise<void> {
   const update = {
     type: "team_permission_update" as const,
@@ -22,8 +33,16 @@ export async function shareRules(
     directoryPath: directory ?? "",
   };
   const text = formatProtocol(update, new Date(ctx.clock.now()));
-  for (const { name, cwd } of readTeam(ctx.ref).members) {
+  for (const member of readTeam(ctx.ref).members) {
+    const { name, cwd } = member;
     if (name === LEAD_NAME || name === asker || (directory !== undefined && cwd !== directory)) continue;
-    await sendMessage(ctx.ref, { from: LEAD_NAME, to: name, text });
+    const peer = isForeign(ctx.ref, member) ? await peerOf(ctx, name) : undefined;
+    if (peer !== undefined && peer.takes !== "yes") onPeer?.(peer);
+    if (peer?.takes !== "no") await sendMessage(ctx.ref, { from: LEAD_NAME, to: name, text });
   }
+}
+
+async function peerOf(ctx: OperationContext, name: string): Promise<PeerRules | undefined> {
+  const { rulesOfPeer } = await import("./peer-rules.ts");
+  return rulesOfPeer(ctx, name);
 }

@@ -1,12 +1,14 @@
-import { TeamError } from "../../errors.ts";
+import { messageOf, TeamError } from "../../errors.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { readTeam, removeTeamFiles } from "../../team/config/config.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { removeTeamFiles } from "../../team/config/delete-files.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
+import { livingForeign } from "../processes/foreign-facts.ts";
 import { cleanUpTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { isAlive, isRemote, killAllTeammates } from "./kill.ts";
 import { awaitEndingDone, closePlace } from "./process-ending.ts";
@@ -16,6 +18,8 @@ export interface DeleteOptions {
   readonly force?: boolean;
   /** Runs after all checks and before any member is ended; an error from it cancels the deletion. */
   readonly backup?: () => Promise<void>;
+  /** Reports a failure that does not prevent the deletion; without it, such a failure does. */
+  readonly problem?: (text: string) => void;
   /** Worktrees that the caller has just handled when it ended the members. */
   readonly worktrees?: readonly WorktreeEnd[];
 }
@@ -31,8 +35,8 @@ export async function deleteTeam(
 ): Promise<readonly WorktreeEnd[]> {
   requireLead(ctx, "delete the team");
   const members = teammatesIn(ctx);
-  const active = activeOf(ctx, members);
-  if (!options.force) requireEnded(ctx);
+  const active = await activeOf(ctx, members);
+  if (!options.force) await requireEnded(ctx);
   await options.backup?.();
   const killed = active.length > 0 ? await killAllTeammates(ctx, { force: true }) : [];
   // Another process may still handle a former member's ending and have to close its pane.
@@ -49,13 +53,28 @@ export async function deleteTeam(
   ]);
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
+  await listAsEnded(ctx, options.problem);
   await removeTeamFiles(ctx.ref);
   return worktrees;
 }
 
+/** Adds the team to the index of ended teams, so that its conversations are found when its files are gone. */
+async function listAsEnded(
+  { home, ref, clock }: OperationContext,
+  problem: DeleteOptions["problem"],
+): Promise<void> {
+  const { endedTeamOf, recordEndedTeam } = await import("../../team/records/ended-teams.ts");
+  try {
+    await recordEndedTeam(home, endedTeamOf(ref, readTeam(ref), clock.now()));
+  } catch (error) {
+    if (problem === undefined) throw error;
+    problem(`teams ls --ended will not list ${ref.team}: ${messageOf(error)}`);
+  }
+}
+
 /** @throws TeamError ACTIVE_MEMBERS while a member's process lives */
-export function requireEnded(ctx: OperationContext): void {
-  const active = activeOf(ctx, teammatesIn(ctx));
+export async function requireEnded(ctx: OperationContext): Promise<void> {
+  const active = await activeOf(ctx, teammatesIn(ctx));
   if (active.length === 0) return;
   throw new TeamError(
     "ACTIVE_MEMBERS",
@@ -71,6 +90,7 @@ function teammatesIn({ ref }: OperationContext): string[] {
   return readTeam(ref).members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
 }
 
-function activeOf(ctx: OperationContext, members: readonly string[]): string[] {
-  return members.filter((name) => isAlive(ctx, name) || isRemote(ctx, name));
+async function activeOf(ctx: OperationContext, members: readonly string[]): Promise<string[]> {
+  const foreign = await livingForeign(ctx, readTeam(ctx.ref));
+  return members.filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
 }

@@ -1,16 +1,21 @@
 import { TeamError } from "../../errors.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
+import { endDescendants } from "../../os/process/process-tree.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
+import { memberWord } from "../../team/address-words.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { withKillClaim } from "../../team/members/kill-claims.ts";
 import { findMember } from "../../team/members/members.ts";
 import { livenessOfAgent } from "../../team/records/read-records.ts";
+import type { TeamRef } from "../../team/ref.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { batchClose } from "../processes/batch-close.ts";
 import { endDeadLeadCommands } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
+import { livingForeign } from "../processes/foreign-facts.ts";
+import type { ForeignProof } from "../processes/foreign-members.ts";
 import { setDiscard } from "../worktrees/discard-worktree.ts";
 import type { WorktreeEnd } from "../worktrees/remove-worktree.ts";
 import { removeEndedMember } from "./remove-member.ts";
@@ -24,7 +29,7 @@ export interface KillReport {
   readonly name: string;
   /**
    * `shut down`: it agreed in time. `killed`: signals ended it. `gone`: it no longer ran. `out of reach`: it was removed by
-   * force without a signal, because it runs in another pid space.
+   * force without a signal, because it runs in another pid space, or because no process is proven to be its own.
    */
   readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
   /** The pids of processes that survived SIGKILL; usually empty. */
@@ -46,7 +51,8 @@ export interface KillOptions {
  * Ends members: asks first, then sends signals to the whole process tree, closes the pane, ends the membership, and removes
  * the worktree if it has no unsaved changes.
  * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead, WORKTREE_DIRTY; then nothing was changed. INTERRUPTED if
- * `signal` aborts while it asks, PERMISSION_DENIED if a member in another pid space has not agreed; then no signal was sent
+ * `signal` aborts while it asks, PERMISSION_DENIED if a member in another pid space has not agreed, ACTIVE_MEMBERS if no process is
+ * proven to be that of a member that has not agreed; then no signal was sent
  */
 export async function killTeammates(
   ctx: OperationContext,
@@ -91,13 +97,29 @@ async function endEachMember(
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
-  const living = members.filter((name) => isAlive(ctx, name) || isRemote(ctx, name));
+  const foreign = await livingForeign(ctx, readTeam(ctx.ref));
+  const living = members.filter((name) => foreign.has(name) || isAlive(ctx, name) || isRemote(ctx, name));
   const agreed = options.force ? [] : await requestAgreement(ctx, living, options);
   if (options.signal?.aborted && !options.force) requireAllAgreed(living, agreed);
-  if (!options.force) requireReachable(ctx, living, agreed);
+  if (!options.force) {
+    requireReachable(ctx, living, agreed);
+    requireProven(
+      ctx.ref,
+      living.filter((name) => !agreed.includes(name)),
+      foreign,
+    );
+  }
   const signalled = living.filter((name) => !agreed.includes(name));
   return withKillClaim(ctx.ref, signalled, () =>
-    Promise.all(members.map((name) => endMember(ctx, name, agreed.includes(name), living.includes(name)))),
+    Promise.all(
+      members.map((name) =>
+        endMember(ctx, name, {
+          agreed: agreed.includes(name),
+          lived: living.includes(name),
+          proof: foreign.get(name),
+        }),
+      ),
+    ),
   );
 }
 
@@ -154,13 +176,46 @@ function requireReachable(ctx: OperationContext, living: readonly string[], agre
   );
 }
 
+/** Refuses to end what may be another program's process. @throws TeamError ACTIVE_MEMBERS */
+function requireProven(
+  ref: TeamRef,
+  names: readonly string[],
+  foreign: ReadonlyMap<string, ForeignProof>,
+): void {
+  const unproven = names.filter((name) => foreign.get(name)?.alive === null);
+  const [first] = unproven;
+  if (first === undefined) return;
+  throw new TeamError(
+    "ACTIVE_MEMBERS",
+    `${unproven.join(", ")} did not agree to shut down, and no process is proven to be ${unproven.length > 1 ? "theirs" : "its own"}; nothing was ended.`,
+    {
+      hint: `Quit it in its own window, and repeat the command. If it no longer runs, remove it: teams kill ${memberWord(ref, first)} --force`,
+      details: { active: unproven },
+    },
+  );
+}
+
+/** Milliseconds that another program has from SIGTERM to SIGKILL: it writes its files while it exits. */
+const FOREIGN_GRACE_MS = 3_000;
+
+interface MemberEnd {
+  readonly agreed: boolean;
+  readonly lived: boolean;
+  /** For a living foreign member. */
+  readonly proof: ForeignProof | undefined;
+}
+
 async function endMember(
   ctx: OperationContext,
   name: string,
-  agreed: boolean,
-  lived: boolean,
+  { agreed, lived, proof }: MemberEnd,
 ): Promise<KillReport> {
   if (agreed) return { name, outcome: "shut down", left: [] };
+  if (proof !== undefined) {
+    const left = proof.alive ? await endDescendants(proof.process, { graceMs: FOREIGN_GRACE_MS }) : [];
+    await removeEndedMember(ctx, name, "killed");
+    return { name, outcome: proof.alive ? "killed" : "out of reach", left };
+  }
   const outcome = isRemote(ctx, name) ? "out of reach" : lived ? "killed" : "gone";
   const left = await endProcesses(ctx, name);
   await removeEndedMember(ctx, name, "killed");

@@ -12,8 +12,10 @@ import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { sendReportsOf } from "../../team/mailbox/unsent-reports.ts";
 import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
+import { removeUnkeptLine } from "../../team/records/status-line.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
+import { defaultOf } from "../../team/requests/answers.ts";
 import { closeRequest, listRequests, requestsOf } from "../../team/requests/requests.ts";
 import { unassignTasks } from "../../team/tasks/unassign.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
@@ -51,10 +53,11 @@ export async function processEnding(ctx: OperationContext, ending: Ending): Prom
     // The clean-up removes the files of its unsent reports.
     await sendLastReports(ctx, ending);
     const told = await attempt(() => notifyLead(ctx, ending, newsOf(ending, freed, worktreeNote)));
-    // Also if the lead could not be notified, so that each try tries every step.
+    // Runs even if the lead could not be notified, so that each attempt tries every step.
     const place = await attempt(() =>
       LEAVING_KINDS.has(ending.how) ? cleanUpStart(ctx, ending) : removeFifos(ctx, ending),
     );
+    removeUnkeptLine(ref, ending.name);
     const cleanUp = worktree ?? place;
     if (told !== undefined) throw told.error;
     if (cleanUp !== undefined && ending.tries < MAX_CLEAN_UPS) throw cleanUp.error;
@@ -104,12 +107,14 @@ async function removeFifos({ ref }: OperationContext, { name }: Ending): Promise
 }
 
 /**
- * Closes the open plans, permissions and questions of an ended member, which waits for no answer.
+ * Closes the open plans, permissions and questions of an ended member, which waits for no answer. Questions with a deadline stay.
  * @param before closes only older requests (milliseconds since the epoch); all by default
  */
 export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSITIVE_INFINITY): void {
-  for (const { id, from, at } of listRequests(ref)) {
-    if (from === name && at < before) closeRequest(ref, id);
+  for (const request of listRequests(ref)) {
+    if (request.from !== name || request.at >= before) continue;
+    // Its default is the answer for the next process of the member.
+    if (defaultOf(request)?.deadline === undefined) closeRequest(ref, request.id);
   }
 }
 

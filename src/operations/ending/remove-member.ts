@@ -9,6 +9,7 @@ import { lookUpMember, moveToFormer } from "../../team/members/members.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
+import { mendConfig } from "./mend-config.ts";
 import { awaitEndingDone, processEnding } from "./process-ending.ts";
 
 /** Reads the unfinished tasks by owner; called only when an ending is found, which is rare. */
@@ -36,6 +37,7 @@ export async function removeEndedMember(
   unfinished: ReadUnfinishedTasks = () => unfinishedTasks(ctx.ref),
 ): Promise<boolean> {
   const { ref } = ctx;
+  await mendConfig(ref);
   const member = lookUpMember(readTeam(ref), name);
   if (member === undefined) {
     await awaitEndingDone(ctx, name);

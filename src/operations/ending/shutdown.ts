@@ -18,6 +18,7 @@ import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
 import { requireLead } from "../context.ts";
 import { batchClose } from "../processes/batch-close.ts";
+import { type ForeignProof, proveForeignMembers } from "../processes/foreign-members.ts";
 import { removeEndedMember } from "./remove-member.ts";
 
 /** Milliseconds that `shutdown` waits until a teammate has agreed and ended (product.md). */
@@ -135,10 +136,19 @@ async function checkShutdowns(
   requests: ReadonlyMap<string, string>,
   ended: (name: string) => Promise<unknown>,
 ): Promise<readonly ShutdownReport[]> {
-  const { members } = readTeam(ctx.ref);
+  const config = readTeam(ctx.ref);
+  const { members } = config;
+  // Proven while they run, so that their end is known.
+  const foreign = await proveForeignMembers(
+    ctx,
+    config,
+    members.filter(({ name }) => requests.has(name)),
+  );
   // Liveness is read before the answers: a teammate that agreed has sent its answer before it ends.
   const alive = new Map(
-    members.flatMap((member) => (requests.has(member.name) ? [[member.name, isAlive(ctx, member)]] : [])),
+    members.flatMap((member) =>
+      requests.has(member.name) ? [[member.name, isAlive(ctx, member, foreign)]] : [],
+    ),
   );
   const answers = await answersTo(ctx, requests);
   const reports = [...requests.keys()].flatMap((name): ShutdownReport[] => {
@@ -147,8 +157,10 @@ async function checkShutdowns(
     const answer = answers.get(name);
     if (answer?.type === "shutdown_rejected") return [{ name, outcome: "rejected", reason: answer.reason }];
     const agreed = answer?.type === "shutdown_approved";
-    // If liveness is unknown here (a foreign member), only its answer counts.
-    if (lives === true || (lives === null && !agreed)) return [];
+    // If liveness is unknown here (an unproven foreign member), only its answer counts, once it has had time to exit: a peer writes
+    // the config while it exits, and would bring its entry back.
+    const hasLeft = agreed && ctx.clock.now() - answeredAt(answer) >= EXIT_MS;
+    if (lives === true || (lives === null && !hasLeft)) return [];
     return [{ name, outcome: agreed ? "approved" : "gone" }];
   });
   const gone = reports.filter(({ name, outcome }) => outcome !== "rejected" && alive.has(name));
@@ -157,8 +169,22 @@ async function checkShutdowns(
   return reports;
 }
 
-function isAlive({ ref }: OperationContext, member: TeamMember): boolean | null {
+/** Milliseconds that an unproven program gets to exit after it has agreed. */
+const EXIT_MS = 3_000;
+
+function answeredAt(answer: ShutdownAnswer | undefined): number {
+  const at = Date.parse(String(answer?.timestamp ?? ""));
+  return Number.isNaN(at) ? 0 : at;
+}
+
+function isAlive(
+  { ref }: OperationContext,
+  member: TeamMember,
+  foreign: ReadonlyMap<string, ForeignProof>,
+): boolean | null {
   const { name } = member;
+  const proof = foreign.get(name);
+  if (proof !== undefined) return proof.alive;
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
   return judgeLiveness(member, records).alive;
 }

@@ -11,6 +11,7 @@ import type { TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import type { StartClaim } from "../../schema/start-claim.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
+import { memberWord } from "../../team/address-words.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { lookUpMember } from "../../team/members/members.ts";
 import { releaseStartClaims } from "../../team/members/start-claims.ts";
@@ -22,7 +23,6 @@ import {
   syncPlaces,
   writePlace,
 } from "../../team/records/read-records.ts";
-import { operand } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/process-ending.ts";
@@ -91,16 +91,16 @@ async function endPreviousStarts(
       const remaining = await endPreviousStart(ctx, name, claim);
       if (remaining.length === 0) return;
       free.delete(name);
-      fail(name, processesRemain(name, remaining));
+      fail(name, processesRemain(ctx, name, remaining));
     }),
   );
   return free;
 }
 
-function processesRemain(name: string, pids: readonly number[]): TeamError {
+function processesRemain({ ref, env }: OperationContext, name: string, pids: readonly number[]): TeamError {
   const message = `Processes of ${name}'s previous start could not be ended: ${pids.join(", ")}. It was not restarted.`;
   return new TeamError("SPAWN_FAILED", message, {
-    hint: `End them, then run teams resume again; or remove the member: teams kill ${operand(name)} --force`,
+    hint: `End them, then run teams resume again; or remove the member: teams kill ${memberWord(ref, name, env)} --force`,
   });
 }
 

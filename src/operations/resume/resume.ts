@@ -19,6 +19,7 @@ import {
   releaseStartClaims,
   remainingStartMs,
 } from "../../team/members/start-claims.ts";
+import { readHook } from "../../team/records/hook-record.ts";
 import {
   livenessOfAgent,
   readExit,
@@ -170,11 +171,22 @@ async function chooseBackends(
 ): Promise<(member: TeamMember) => Backend | undefined> {
   const chosen = new Map<TeammateMode, Backend>();
   for (const member of teammatesOf(ctx).filter(({ name }) => only.includes(name))) {
-    const memberMode = mode ?? backendModeOf(member, command);
+    const memberMode = modeOf(member, mode, command);
     if (chosen.has(memberMode) || restartableSession(ctx, member) === undefined) continue;
     chosen.set(memberMode, (await ctx.backends.choose(memberMode, command)).backend);
   }
-  return (member) => chosen.get(mode ?? backendModeOf(member, command));
+  return (member) => chosen.get(modeOf(member, mode, command));
+}
+
+/** A program in a pane of a person is reached by a process without a pane. */
+function modeOf(
+  member: TeamMember,
+  given: TeammateMode | undefined,
+  command: "run" | "single",
+): TeammateMode {
+  return readMetadata(member, "adopted") === undefined
+    ? (given ?? backendModeOf(member, command))
+    : "process";
 }
 
 /** Returns the member's previous mode; `auto` if it ran in a lead's process that is gone, or in an unknown backend. */
@@ -183,6 +195,11 @@ function backendModeOf({ backendType }: TeamMember, command: "run" | "single"): 
   return backendType === "tmux" || backendType === "process" || backendType === "iterm2"
     ? backendType
     : "auto";
+}
+
+/** Whether a member has stopped, and can be restarted from here. */
+export function isStopped(ctx: OperationContext, member: TeamMember): boolean {
+  return member.name !== LEAD_NAME && restartableSession(ctx, member) !== undefined;
 }
 
 /** Returns the session to resume for a member that is down; undefined if it lives or cannot be judged from here. */
@@ -197,6 +214,9 @@ function restartableSession(
   // A killed process had begun to start a member without a place (such as an imported one), which has no status yet.
   const isHalfStarted = claim !== undefined && records.status === undefined && records.place === undefined;
   if (alive !== false && !isHalfStarted) return undefined;
+  // A CLI that reads its inbox itself continues its own conversation.
+  if (readMetadata(member, "ownInbox") === true)
+    return { session: readMetadata(member, "conversation") ?? readHook(ref, name)?.conversation };
   // The status may be lost in a power cut or on a full disk. A member of an older version has its session only there.
   const known = [readMetadata(member, "session"), readLastStatus(ref, name)?.sessionId, claim?.session];
   return { session: known.find((id) => isConversation(home.root, id)) };

@@ -21,7 +21,8 @@ import {
 import type { Held } from "../../store/lock.ts";
 import { awaitSeenChanges, releaseMoved } from "../../store/moved-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
-import { moveOntoFree, readConfigFile, teamExists, updateTeam } from "../../team/config/config.ts";
+import { readConfigFile, teamExists, updateTeam } from "../../team/config/config.ts";
+import { moveOntoFree } from "../../team/config/create-files.ts";
 import { finishRemovals, leftoversOf, removeRuntime } from "../../team/config/delete-files.ts";
 import { pathOfTaskCopy, removeAbandonedCopies } from "../../team/config/task-copies.ts";
 import { updateTeamFile } from "../../team/config/team-lock.ts";

@@ -1,13 +1,18 @@
 import { TeamError } from "../../errors.ts";
-import type { TeamConfig } from "../../schema/config.ts";
+import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
+import type { AgentState } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { unreadCount } from "../../team/mailbox/receive.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
+import { type ForeignFacts, judgeForeign } from "../../team/members/judge-foreign.ts";
 import { readStatus } from "../../team/records/read-records.ts";
+import { defaultOf } from "../../team/requests/answers.ts";
 import { hasOpenRequest, listRequests } from "../../team/requests/requests.ts";
+import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 import type { OperationContext } from "../context.ts";
 import { isAlive } from "../ending/kill.ts";
+import { recordedFacts } from "../processes/foreign-facts.ts";
 import { unnoticedEnd } from "../supervision/reconcile.ts";
 
 /** The facts that decide whether a run is over. */
@@ -42,9 +47,7 @@ export function runState(ctx: OperationContext, held = 0): RunState {
     return { teamExists: false, busy: 0, interrupted: 0, unprocessedEnds: 0, unseenByLead: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
   const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
-  const busy = members.filter(
-    ({ name }) => isAlive(ctx, name) && (isInTurn(ctx, name) || unreadCount(ctx.ref, name) > 0),
-  );
+  const busy = members.filter((member) => isBusy(ctx, member));
   return {
     teamExists: true,
     busy: busy.length,
@@ -56,9 +59,31 @@ export function runState(ctx: OperationContext, held = 0): RunState {
   };
 }
 
+function isBusy(ctx: OperationContext, member: TeamMember): boolean {
+  const facts = recordedFacts(ctx, member);
+  if (facts !== undefined) return isForeignBusy(facts);
+  const { name } = member;
+  return isAlive(ctx, name) && (isInTurn(ctx, name) || unreadCount(ctx.ref, name) > 0);
+}
+
+/** The states of a foreign member in a turn, which also waits for an answer there. */
+const FOREIGN_TURN: ReadonlySet<AgentState> = new Set(["running", "needs-input"]);
+
+/** A foreign member without signs of a turn, or that may be a script or a person, does not delay the end of a run. */
+function isForeignBusy(facts: ForeignFacts): boolean {
+  const { alive, request, turnEnds } = facts;
+  if (alive === false || (alive === null && request === undefined && turnEnds.length === 0)) return false;
+  return FOREIGN_TURN.has(judgeForeign(facts).state) || (facts.alive === true && facts.unread > 0);
+}
+
 function isInTurn({ ref }: OperationContext, name: string): boolean {
   const { state, background = 0 } = readStatus(ref, name) ?? {};
   if (background > 0) return true;
+  // Only a program that reads its inbox itself reports this: its turn has ended.
+  if (state === "failed") return false;
+  // A program that is only typed to may never say that its turn has ended; a task shows that it still works.
+  if (state === "unknown")
+    return listTasks(ref).some((task) => task.status === "in_progress" && ownerName(task) === name);
   if (state !== "needs-input") return state !== "idle";
   // An answered request makes the teammate busy, even before it has read the answer and updated its status.
   return hasOpenRequest(ref, name, "permission") || !hasOpenRequest(ref, name, "question");
@@ -84,7 +109,13 @@ export function areTeammatesWorking(ctx: OperationContext, held = 0): boolean {
   return busy > 0 || unseenByLead > 0;
 }
 
-/** Returns the members whose questions a person has not answered. */
-export function membersWithQuestions({ ref }: OperationContext): readonly string[] {
-  return listRequests(ref).flatMap(({ kind, from }) => (kind === "question" ? [from] : []));
+/**
+ * Returns the members whose questions have no answer.
+ * @param isUserPresent without a user, only questions that get an answer by their deadline
+ */
+export function membersWithQuestions({ ref }: OperationContext, isUserPresent: boolean): readonly string[] {
+  return listRequests(ref)
+    .filter((request) => request.kind === "question")
+    .filter((request) => isUserPresent || defaultOf(request)?.deadline !== undefined)
+    .map(({ from }) => from);
 }

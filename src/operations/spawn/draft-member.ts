@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { defaultModelName, isScripted, resolveModelName } from "../../agent/model/model-names.ts";
+import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
 import { parseRule } from "../../agent/permissions/rules.ts";
 import {
   type AgentType,
@@ -9,23 +9,24 @@ import {
   ONLY_BUILTIN_TYPES,
 } from "../../agent/prompts/agent-types.ts";
 import { TeamError } from "../../errors.ts";
-import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { ownSecrets, redactText, redactValue } from "../../os/redact.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { changedMetadata, type PromptOverrides } from "../../schema/member-metadata.ts";
+import type { AdoptedProgram } from "../../schema/member-metadata.ts";
+import { changedMetadata, type PromptOverrides, readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, newAgentName } from "../../schema/names.ts";
-import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { type SandboxMode, stricterMode } from "../../schema/permission-modes.ts";
+import { modeOfMember, type PermissionMode, type SandboxMode } from "../../schema/permission-modes.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
-import { exceedsMode, inheritedMode } from "../permission-mode.ts";
+import { inheritedMode } from "../permission-mode.ts";
 import type { WorktreeOptions } from "../worktrees/create-worktree.ts";
-import { requireProjectPlaybook, requireWorktreeRights } from "./model-requests.ts";
+import { requireCliRights, requireProjectPlaybook, requireWorktreeRights } from "./model-requests.ts";
+import { requireOpenType, spawnSandbox } from "./requirements.ts";
+import { spawnMode, startRights } from "./spawn-mode.ts";
 
 export interface SpawnInput {
   readonly name: string;
@@ -38,6 +39,8 @@ export interface SpawnInput {
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly tools?: readonly string[];
+  /** Patterns of the only files that it may write, relative to its directory. */
+  readonly writes?: readonly string[];
   readonly cwd?: string;
   /** Facts that the user keeps with it. */
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -45,6 +48,8 @@ export interface SpawnInput {
   readonly worktree?: WorktreeOptions;
   /** The teammate's limits. */
   readonly budget?: BudgetLimits;
+  /** Records its screen, into this directory. */
+  readonly recording?: string;
   /** Uses `name-2`, … if the name is taken, instead of failing. */
   readonly unique?: boolean;
   /** Replaces or extends the system prompt. */
@@ -53,11 +58,27 @@ export interface SpawnInput {
   readonly maxMode?: PermissionMode;
   /** Whether its commands run in the sandbox. */
   readonly sandbox?: SandboxMode;
+  /** A third-party CLI that works in its place. */
+  readonly cli?: string;
+  /** How hard the model of that CLI thinks. */
+  readonly effort?: string;
+  /** A program that a person started, and that becomes this member. */
+  readonly adopted?: AdoptedProgram;
 }
 
 /** Returns the directory where a teammate is to work; it may not exist. */
 export function workingDirectory(ctx: OperationContext, input: SpawnInput): string {
   return resolve(ctx.cwd, input.cwd ?? ".");
+}
+
+/** A third-party CLI that can be started. */
+export interface CheckedCli {
+  /** Its screen is the pane. */
+  readonly ownScreen: boolean;
+  /** It reads its inbox and writes its messages itself. */
+  readonly ownInbox: boolean;
+  /** Its messages are typed into its pane. */
+  readonly typed: boolean;
 }
 
 interface DraftOptions {
@@ -71,6 +92,10 @@ interface DraftOptions {
   readonly isTrusted?: ((directory: string) => boolean) | undefined;
   /** The sandbox mode of the settings. */
   readonly sandbox?: SandboxMode | undefined;
+  /** Checks that a third-party CLI can be started for an input. @throws TeamError INVALID_INPUT, SPAWN_FAILED */
+  readonly checkCli?: ((cli: string, input: SpawnInput) => CheckedCli) | undefined;
+  /** Whether a model may start a third-party CLI for an input; by default it may not. */
+  readonly mayStartCli?: ((cli: string, input: SpawnInput) => boolean) | undefined;
 }
 
 /**
@@ -80,11 +105,15 @@ interface DraftOptions {
 export function draftMember(
   ctx: OperationContext,
   config: TeamConfig,
-  input: SpawnInput,
-  { types, bypassForbidden, modelNames, isTrusted, sandbox = "off" }: DraftOptions = {},
+  given: SpawnInput,
+  { types, bypassForbidden, modelNames, isTrusted, sandbox = "off", ...options }: DraftOptions = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
-  const type = spawnType(input.agentType, types);
+  // Our agents cannot use the model of a CLI.
+  const leadCli = lead && readMetadata(lead, "cli");
+  const leadModel = leadCli === undefined ? lead?.model : undefined;
+  const type = spawnType(given.agentType, types);
+  const input = withCliOf(type, given);
   const { plansFirst, ...rights } = startRights(ctx, input, type);
   const mode = spawnMode({ ...rights, bypassForbidden }, inheritedMode(config), rights.typeMode);
   const cwd = workingDirectory(ctx, input);
@@ -108,6 +137,17 @@ export function draftMember(
       { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
     );
   }
+  const model =
+    input.cli === undefined
+      ? spawnModel(input.model, leadModel, ctx.env, { type: type.model, names: modelNames })
+      : // The name of its own default model is not known.
+        (input.model ?? input.cli);
+  if (leadCli !== undefined && input.maxMode !== undefined) requireModel(input, model, leadCli);
+  const plans = plansFirst || mode === "plan";
+  const sandboxMode = spawnSandbox(input, sandbox, type.sandbox);
+  const inSandbox = modeOfMember(sandbox, sandboxMode);
+  const checked = checkedCli({ ...input, plan: plans, sandbox: inSandbox }, options);
+  if (checked?.typed === true) requireOpenType(input.name, type);
   if (!isDirectory(cwd)) {
     throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
       hint: "Create it first, or choose another with --cwd.",
@@ -116,39 +156,54 @@ export function draftMember(
   return defined({
     name: newAgentName(input.name),
     agentType: type.name,
-    model: spawnModel(input.model, lead?.model, ctx.env, { type: type.model, names: modelNames }),
+    model,
     color: type.color,
     prompt: redactText(input.prompt ?? "", ownSecrets()),
-    planModeRequired: plansFirst || mode === "plan",
+    planModeRequired: plans,
     tmuxPaneId: "",
     cwd,
     mode,
     allowedTools: unlessEmpty(input.allowedTools),
     disallowedTools: unlessEmpty(input.disallowedTools),
     metadata: metadataOf(
-      { ...input, sandbox: spawnSandbox(input, sandbox, type.sandbox) },
+      { ...input, ...checked, sandbox: sandboxMode },
       type.file === undefined ? undefined : cwd,
     ),
   });
 }
 
-/**
- * Splits plan mode from the other modes: a teammate that plans first has another mode once its plan is approved. The variable is
- * resolved here, so that config, arguments and status show it.
- */
-function startRights(
-  { env }: OperationContext,
-  { permissionMode, ...input }: SpawnInput,
-  { permissionMode: typeMode }: AgentType,
-): RequestedRights & { readonly plansFirst: boolean; readonly typeMode: PermissionMode | undefined } {
-  const isGivenPlan = permissionMode === "plan";
-  const isTypesPlan = permissionMode === undefined && typeMode === "plan";
-  return {
-    ...input,
-    permissionMode: isGivenPlan ? undefined : permissionMode,
-    typeMode: typeMode === "plan" ? undefined : typeMode,
-    plansFirst: input.plan === true || isGivenPlan || isTypesPlan || env[PLAN_MODE_REQUIRED] === "true",
-  };
+/** Refuses a teammate that would only play the built-in audit: with a CLI as the lead, no model may be set up. */
+function requireModel({ name }: SpawnInput, model: string, leadCli: string): void {
+  if (model !== SCRIPTED) return;
+  throw new TeamError(
+    "INVALID_MODEL",
+    `No model is set up for teams' own agents, so ${name} was not started.`,
+    { hint: `Name a CLI in \`cli\`, such as ${leadCli}, or ask the user to set ANTHROPIC_API_KEY.` },
+  );
+}
+
+/** Adds the CLI of the type. The type's model is for that CLI, or for our own agents if it names none. */
+function withCliOf({ cli, model, effort }: AgentType, input: SpawnInput): SpawnInput {
+  if (input.cli !== undefined || cli === undefined) return input;
+  const own = { model: model === "inherit" ? undefined : model, effort };
+  return { ...defined(own), ...input, cli };
+}
+
+function checkedCli(
+  { cli, ...input }: SpawnInput,
+  { checkCli, mayStartCli }: DraftOptions,
+): CheckedCli | undefined {
+  if (cli === undefined) {
+    if (input.effort === undefined) return undefined;
+    throw new TeamError(
+      "INVALID_INPUT",
+      `teams' own agents have no effort setting; ${input.name} was not started.`,
+      { hint: "Leave --effort out, or add --cli." },
+    );
+  }
+  const checked = checkCli?.(cli, input);
+  requireCliRights(cli, input, mayStartCli);
+  return checked;
 }
 
 /** Returns undefined for an empty list, which would be written as if it restricted something. */
@@ -163,17 +218,34 @@ function isInvalidRule(rule: string): boolean {
 function metadataOf(
   {
     tools,
+    writes,
     worktree,
     metadata,
     budget = {},
     promptOverrides = {},
     sandbox,
-  }: Omit<SpawnInput, "sandbox"> & { readonly sandbox: SandboxMode | undefined },
+    cli,
+    effort,
+    ownScreen,
+    ownInbox,
+    typed,
+    adopted,
+    recording,
+  }: Omit<SpawnInput, "sandbox"> & Partial<CheckedCli> & { readonly sandbox: SandboxMode | undefined },
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   return changedMetadata(redactValue(metadata, ownSecrets()), {
     tools: unlessEmpty(tools),
+    // Kept if it is empty: such a member writes nothing.
+    writes: writes?.slice(),
     sandbox,
+    cli,
+    effort,
+    ownScreen: ownScreen === true ? true : undefined,
+    ownInbox: ownInbox === true ? true : undefined,
+    typed: typed === true ? true : undefined,
+    adopted,
+    recording,
     promptOverrides:
       Object.keys(promptOverrides).length > 0 ? redactValue(promptOverrides, ownSecrets()) : undefined,
     // The worktree contains only committed files, and its branch may have another version of the type.
@@ -224,76 +296,4 @@ export function spawnModel(
     requested === undefined || requested === "inherit" ? (leadModel ?? defaultModelName(env)) : requested;
   // A playbook's path may contain any character; every other name becomes part of a request.
   return isScripted(name) ? name : resolveModelName(name, names);
-}
-
-/**
- * Selects the sandbox mode of a spawn that the settings do not give anyway: the requested one, else the type's, if that is
- * stricter.
- * @throws TeamError PERMISSION_DENIED for a weaker mode than `required` in the settings, or than a lead's model may choose
- */
-function spawnSandbox(
-  { name, sandbox, maxMode }: SpawnInput,
-  setting: SandboxMode,
-  typeMode: SandboxMode = "off",
-): SandboxMode | undefined {
-  const isWeaker = sandbox !== undefined && stricterMode(sandbox, setting) !== sandbox;
-  if (isWeaker && (setting === "required" || maxMode !== undefined)) {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `teams.sandbox.mode is ${setting}, so ${name} cannot have the sandbox ${sandbox}; it was not started.`,
-      { hint: "Leave out --sandbox, or change the setting." },
-    );
-  }
-  const mode = sandbox ?? stricterMode(setting, typeMode);
-  return mode === setting ? undefined : mode;
-}
-
-/** The rights that a spawn requests, and their limits. */
-interface RequestedRights {
-  readonly name: string;
-  readonly permissionMode?: PermissionMode | undefined;
-  readonly allowedTools?: readonly string[] | undefined;
-  /** The limit for a lead's model: its own mode. A person has no limit (protocol.md section 6). */
-  readonly maxMode?: PermissionMode | undefined;
-  /** Why bypassPermissions is unavailable. */
-  readonly bypassForbidden?: string | undefined;
-}
-
-/**
- * Selects the mode of a spawn: the requested one, else the type's, else the lead's. A type cannot exceed the spawner's limit.
- * @throws TeamError PERMISSION_DENIED if a lead's model requests more than its own rights, or if the mode is forbidden
- */
-export function spawnMode(
-  { name, permissionMode, allowedTools, maxMode, bypassForbidden }: RequestedRights,
-  leadMode: PermissionMode,
-  typeMode?: PermissionMode | undefined,
-): PermissionMode {
-  const isUnavailable = (mode: PermissionMode): boolean =>
-    mode === "bypassPermissions" && bypassForbidden !== undefined;
-  if (permissionMode !== undefined && isUnavailable(permissionMode)) {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `bypassPermissions is forbidden by ${bypassForbidden}; ${name} was not started.`,
-      { hint: "Choose another mode: --permission-mode acceptEdits" },
-    );
-  }
-  const exceedsLimit = (mode: PermissionMode): boolean => maxMode !== undefined && exceedsMode(mode, maxMode);
-  if (permissionMode !== undefined && exceedsLimit(permissionMode)) {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `You work in mode ${maxMode} and cannot start ${name} in ${permissionMode}.`,
-      { hint: "Leave out the mode; the teammate then gets yours." },
-    );
-  }
-  if (allowedTools?.length && exceedsLimit("bypassPermissions")) {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `You work in mode ${maxMode} and cannot let ${name} use ${allowedTools.join(", ")} unasked.`,
-      { hint: "Leave out the allowed tools; the teammate then asks when you would be asked." },
-    );
-  }
-  const mode =
-    permissionMode ??
-    (typeMode === undefined || exceedsLimit(typeMode) || isUnavailable(typeMode) ? leadMode : typeMode);
-  return isUnavailable(mode) ? "default" : mode;
 }

@@ -1,6 +1,9 @@
 import { resolve } from "node:path";
 import { SCRIPTED } from "../../agent/model/model-names.ts";
+import { decidePermission } from "../../agent/permissions/decide.ts";
 import { isInside } from "../../agent/permissions/protected-paths.ts";
+import type { PermissionRules } from "../../agent/permissions/rules.ts";
+import { DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import { TeamError } from "../../errors.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
@@ -38,6 +41,41 @@ export function requireWorktreeRights(
     `${cwd} is not trusted, and git runs programs that its repository names; ${name} was not started.`,
     {
       hint: "Start it without a worktree, or ask the user to trust the directory.",
+    },
+  );
+}
+
+/** Returns whether rules and mode let a model start a third-party CLI without asking. */
+export function mayModelStart(
+  cli: string,
+  { agentType: what = DEFAULT_AGENT_TYPE, maxMode: mode = "default" }: CliRequest,
+  rules: PermissionRules,
+): boolean {
+  const access = { kind: "team", what, cli } as const;
+  return decidePermission({ mode, tool: "Agent", access, rules, workingDirs: ["/"] }).behavior === "allow";
+}
+
+interface CliRequest extends Requested {
+  readonly agentType?: string | undefined;
+}
+
+/**
+ * Refuses a third-party CLI that a model may not start: our rules see only what such a program asks for, so it may read what
+ * the model may not.
+ * @param mayStart whether rules, a mode or a person allow it
+ * @throws TeamError PERMISSION_DENIED
+ */
+export function requireCliRights<T extends Requested>(
+  cli: string,
+  input: T,
+  mayStart: ((cli: string, input: T) => boolean) | undefined,
+): void {
+  if (input.maxMode === undefined || mayStart?.(cli, input)) return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `No rule lets a model start ${cli}; ${input.name} was not started.`,
+    {
+      hint: `Ask the user to start it, or to allow it by the rule Agent(cli:${cli}).`,
     },
   );
 }

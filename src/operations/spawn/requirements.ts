@@ -1,7 +1,15 @@
+import { withoutScreen } from "../../adapter/adapters.ts";
+import type { AgentType } from "../../agent/prompts/agent-types.ts";
+import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
-import { modeOfMember, type SandboxMode } from "../../schema/permission-modes.ts";
+import {
+  modeOfMember,
+  type PermissionMode,
+  type SandboxMode,
+  stricterMode,
+} from "../../schema/permission-modes.ts";
 import { limitsOf } from "../../team/members/budget.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
@@ -15,7 +23,9 @@ export function requirePrices(
   if (isPriced === undefined) return;
   for (const draft of drafts) {
     const isLimited = [config, draft].some((one) => limitsOf(one)?.maxCostUsd !== undefined);
-    if (isLimited && draft.model !== undefined) requirePrice(draft.model, isPriced);
+    // A third-party CLI reports its cost itself, if it can.
+    const isOwn = readMetadata(draft, "cli") === undefined;
+    if (isLimited && isOwn && draft.model !== undefined) requirePrice(draft.model, isPriced);
   }
 }
 
@@ -32,4 +42,69 @@ export async function requireSandboxes(
   if (needy === undefined) return;
   const { requireSandbox } = await import("../../agent/sandbox/require-sandbox.ts");
   await requireSandbox(needy.name, env);
+}
+
+/**
+ * Selects the sandbox mode of a spawn that the settings do not give anyway: the requested one, else the type's, if that is
+ * stricter.
+ * @throws TeamError PERMISSION_DENIED for a weaker mode than `required` in the settings, or than a lead's model may choose
+ */
+export function spawnSandbox(
+  {
+    name,
+    sandbox,
+    maxMode,
+  }: {
+    readonly name: string;
+    readonly sandbox?: SandboxMode;
+    readonly maxMode?: PermissionMode;
+  },
+  setting: SandboxMode,
+  typeMode: SandboxMode = "off",
+): SandboxMode | undefined {
+  const isWeaker = sandbox !== undefined && stricterMode(sandbox, setting) !== sandbox;
+  if (isWeaker && (setting === "required" || maxMode !== undefined)) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `teams.sandbox.mode is ${setting}, so ${name} cannot have the sandbox ${sandbox}; it was not started.`,
+      { hint: "Leave out --sandbox, or change the setting." },
+    );
+  }
+  const mode = sandbox ?? stricterMode(setting, typeMode);
+  return mode === setting ? undefined : mode;
+}
+
+/** @throws TeamError INVALID_INPUT if the screen of a CLI needs a terminal, or its keyboard needs tmux, and its place has none */
+export function requireScreens(drafts: readonly NewMember[], backend: string): void {
+  const hasTerminal = backend !== "process" && backend !== "in-process";
+  const needy = drafts.find(
+    (draft) =>
+      (!hasTerminal && readMetadata(draft, "ownScreen") === true) ||
+      (backend !== "tmux" &&
+        readMetadata(draft, "typed") === true &&
+        readMetadata(draft, "adopted") === undefined),
+  );
+  if (needy === undefined) return;
+  const cli = readMetadata(needy, "cli") ?? "";
+  const isTyped = readMetadata(needy, "typed") === true;
+  throw new TeamError(
+    "INVALID_INPUT",
+    `${cli} shows its own screen, which needs a pane${isTyped ? " of tmux" : ""}; ${needy.name} was not started.`,
+    { hint: isTyped ? "Run it in tmux." : `Run it in tmux, or without a screen: ${withoutScreen(cli)}` },
+  );
+}
+
+/** @throws TeamError INVALID_INPUT for a type with rights of its own, if the program is only typed to: its requests are not seen */
+export function requireOpenType(
+  member: string,
+  { name, tools, disallowedTools, permissionMode }: AgentType,
+): void {
+  const own = { tools, disallowedTools, permissionMode };
+  const [field] = Object.entries(own).find(([, value]) => value !== undefined) ?? [];
+  if (field === undefined) return;
+  throw new TeamError(
+    "INVALID_INPUT",
+    `The agent type ${name} restricts its members (${field}), and teams cannot restrict a program that it only types to; ${member} was not started.`,
+    { hint: "Choose another type, or leave it out." },
+  );
 }

@@ -21,8 +21,8 @@ import type { IsPriced } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
 import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
-import { draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
-import { requirePrices, requireSandboxes } from "./requirements.ts";
+import { type CheckedCli, draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
+import { requirePrices, requireSandboxes, requireScreens } from "./requirements.ts";
 import {
   buildStart,
   deliverPrompt,
@@ -46,6 +46,10 @@ export interface SpawnOptions {
   readonly isTrusted?: (directory: string) => boolean;
   /** The sandbox mode of the settings. */
   readonly sandbox?: SandboxMode;
+  /** Checks that a third-party CLI can be started for an input. */
+  readonly checkCli?: (cli: string, input: SpawnInput) => CheckedCli;
+  /** Whether a model may start a third-party CLI for an input; by default it may not. */
+  readonly mayStartCli?: (cli: string, input: SpawnInput) => boolean;
   /** Whether the price of a model is known; needed for cost limits. */
   readonly isPriced?: IsPriced;
   /** Receives work that continues after the spawn (the shell snapshot); a command waits for it before it exits. */
@@ -97,6 +101,7 @@ export async function spawnTeammates(
   requirePrices(config, drafts, options.isPriced);
   await requireSandboxes(drafts, options.sandbox, ctx.env);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
+  requireScreens(drafts, backend.type);
   // Wait until the previous holder of each name is fully cleaned up.
   for (const { name } of drafts) await awaitEndingDone(ctx, name);
   await removeInterruptedStarts(ctx, drafts);

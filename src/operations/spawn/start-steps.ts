@@ -15,7 +15,7 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
-import { type NewMember, removeMember } from "../../team/members/members.ts";
+import { removeMember } from "../../team/members/members.ts";
 import { claimStarts, type NewPlace, releaseStartClaims } from "../../team/members/start-claims.ts";
 import { readPlace, readStatus, removeRun, syncPlaces } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
@@ -63,8 +63,12 @@ export function buildStart(
     disallowedTools: input.disallowedTools?.slice(),
     tools: input.tools?.slice(),
     model: member.model,
+    ownScreen: readMetadata(member, "ownScreen"),
+    // A program that only gets typed input does not report its start itself.
+    awaitsProgram: readMetadata(member, "typed"),
     resume: again.session,
   });
+  const env = { ...ctx.env, NODE_OPTIONS: ctx.nodeOptions };
   const request: SpawnRequest = {
     agentId: member.agentId,
     name: member.name,
@@ -76,11 +80,12 @@ export function buildStart(
     cwd: member.cwd,
     argv: [...ctx.program, "agent", ...agentArgv(flags)],
     // In a worktree, the working directory decides which repository git uses, so inherited GIT_ variables are dropped.
-    env: childEnvironment(member.worktreePath === undefined ? ctx.env : withoutRepository(ctx.env), {
+    env: childEnvironment(member.worktreePath === undefined ? env : withoutRepository(env), {
       ...snapshotVariable(snapshot),
       TEAMS_INSTANCE: instance,
     }),
     paths,
+    ...(flags.awaitsProgram === undefined ? {} : { awaitsProgram: true }),
     bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
   };
   return { input, member, request };
@@ -146,7 +151,7 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
  */
 export async function removeInterruptedStarts(
   ctx: OperationContext,
-  drafts: readonly NewMember[],
+  drafts: readonly { readonly name: string }[],
 ): Promise<void> {
   const { ref } = ctx;
   const isCutOff = (member: TeamMember): boolean =>

@@ -27,6 +27,8 @@ import { exitReason, lastLinesOf } from "../ending/last-lines.ts";
 import { processEnding, reclaimEndings } from "../ending/process-ending.ts";
 import { type ReadUnfinishedTasks, removeEndedMember } from "../ending/remove-member.ts";
 import { endDeadLeadWatches } from "../processes/dead-lead.ts";
+import { recordedFacts } from "../processes/foreign-facts.ts";
+import { isForeignMember, recordedProof } from "../processes/foreign-members.ts";
 import { isExitPending } from "./pending-exits.ts";
 
 /**
@@ -166,9 +168,20 @@ interface UnnoticedEnd {
 export function unnoticedEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
   if (member.name === LEAD_NAME) return undefined;
   const status = readStatus(ctx.ref, member.name);
-  if (status === undefined || livenessOfAgent(ctx.ref, member.name, status) !== "dead") return undefined;
+  if (status === undefined) return foreignEnd(ctx, member);
+  if (livenessOfAgent(ctx.ref, member.name, status) !== "dead") return undefined;
   const id = endingId(status);
   const agreed = status.state === "exited" && status.agreedToStop === true && !keepsOnExit(member);
+  return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
+}
+
+/** Returns the end of a foreign member whose process was proven, and is gone. */
+function foreignEnd(ctx: OperationContext, member: TeamMember): UnnoticedEnd | undefined {
+  if (!isForeignMember(ctx.ref, member)) return undefined;
+  const proof = recordedProof(ctx.ref, member);
+  if (proof.alive !== false) return undefined;
+  const id = `foreign/${proof.process.pid}/${proof.process.procStart}`;
+  const agreed = recordedFacts(ctx, member)?.agreedToStop === true;
   return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
 }
 
@@ -183,7 +196,8 @@ async function claimCrash(
   const status = readStatus(ctx.ref, name);
   const place = readPlace(ctx.ref, name);
   const { state, exit } = judgeLiveness(member, { status, place, exit: readExit(ctx.ref, name) });
-  const how = state === "crashed" ? "crashed" : "exited";
+  // A foreign member keeps no record of its exit, and had not agreed to end.
+  const how = state === "crashed" || status === undefined ? "crashed" : "exited";
   const isDown = keepsOnExit(member) && how === "exited";
   const verb = how === "crashed" ? "crashed" : "ended";
   const news = `${name} ${isDown ? "is down until it is resumed" : `${verb}${exitReason(exit)}`}.${lastLinesOf(exit)}`;

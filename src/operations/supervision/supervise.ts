@@ -1,10 +1,14 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { defined } from "../../schema/defined.ts";
+import type { Task } from "../../schema/task.ts";
+import { readTeam } from "../../team/config/config.ts";
 import { anyBell } from "../../wakeup/bell.ts";
 import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import type { OperationContext } from "../context.ts";
+import { proveForeignMembers } from "../processes/foreign-members.ts";
 import { Lifelines } from "./lifelines.ts";
+import { MissedVerifies } from "./missed-verifies.ts";
 import { untilNextExitIsOverdue } from "./pending-exits.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
 import { Retries } from "./retries.ts";
@@ -17,6 +21,8 @@ interface SuperviseOptions {
   onEnd(end: NoticedEnd): void;
   /** Called when a file of the team changed or a process ended. An error of it is a problem, and ends no supervision. */
   onChange(): void;
+  /** Proves a task that another program completed. */
+  readonly verify?: (task: Task, signal: AbortSignal) => Promise<void>;
   /** Called with a failure of the check, once for failures in a row with the same message. Must not throw. */
   onProblem(message: string): void;
   /** Also watches the tmux servers of teammates' panes. The caller records the watches, so that another process can end them. */
@@ -42,6 +48,8 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
     ...(servers === undefined ? [] : [servers.bell]),
     timerBell(),
   ]);
+  const { verify, signal, onProblem } = options;
+  const missed = verify && new MissedVerifies(ctx, { verify, signal, onProblem });
   const retries = new Retries((message) => options.onProblem(message));
   try {
     while (!options.signal.aborted) {
@@ -49,8 +57,11 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
       try {
         lifelines.follow();
         servers?.follow();
+        // While it runs: its end is known only after its process was proven.
+        await proveForeignMembers(ctx, readTeam(ctx.ref));
         for (const end of await reconcile(ctx)) options.onEnd(end);
         await notifyMissedTaskChanges(ctx);
+        missed?.check();
         retries.succeeded();
       } catch (error) {
         if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return;
@@ -68,6 +79,6 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
     }
   } finally {
     bell.close();
-    await servers?.close();
+    await Promise.all([servers?.close(), missed?.end()]);
   }
 }

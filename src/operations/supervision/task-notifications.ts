@@ -10,6 +10,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import { hasPendingNotifications, notifyPending } from "../../team/tasks/notify-owners.ts";
 import { isCompletionUnrecorded, withPendingCompletion } from "../../team/tasks/pending-notifications.ts";
 import { changeTask, getTask, ownerName, readTasks } from "../../team/tasks/tasks.ts";
+import { needsVerify } from "../../team/tasks/verify-record.ts";
 import type { OperationContext } from "../context.ts";
 
 /**
@@ -85,8 +86,17 @@ export async function notifyTaskChanges(
   });
 }
 
-/** Records the completion of an unrecorded task first, then sends all notifications. */
+/** Sends the notifications of one task, also of a completion that no process has recorded. */
+export function notifyTask({ ref, clock }: OperationContext, id: string): Promise<void> {
+  return notifyOne(ref, getTask(ref, id), clock);
+}
+
+/**
+ * Records the completion of an unrecorded task first, then sends all notifications. A completion that is still to be verified
+ * is not announced.
+ */
 async function notifyOne(ref: TeamRef, task: Task, clock: OperationContext["clock"]): Promise<void> {
+  if (task.status === "completed" && needsVerify(ref, task)) return;
   const recorded = isCompletionUnrecorded(task) ? await recordCompletion(ref, task.id) : task;
   await notifyPending(ref, recorded, clock);
 }

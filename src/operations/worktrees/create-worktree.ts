@@ -1,6 +1,7 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { GitError, guardedGitEnv, withoutRepository } from "../../git/git.ts";
 import { addWorktree, rollBackWorktree, type Worktree } from "../../git/worktree.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { runCommandGroup } from "../../os/process/command-group.ts";
 import { agentFileName } from "../../protocol/paths.ts";
@@ -63,7 +64,7 @@ export async function createWorktree(
       name: agentFileName(`${ref.team}-${name}`),
       branch: request.branch ?? `teams/${ref.team}/${agentFileName(name)}`,
       branchIsGiven: request.branch !== undefined,
-      directory: settings.directory?.replace(/^~(?=\/|$)/, () => ctx.env.HOME ?? "~"),
+      directory: settings.directory?.replace(/^~(?=\/|$)/, () => homeDirectory(ctx.env)),
       withChanges: request.withChanges ?? false,
       onPlanned: announce,
       env,

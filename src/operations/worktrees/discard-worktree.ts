@@ -39,11 +39,14 @@ export async function setDiscard(
   });
 }
 
-async function requireCommitsOnBranch({ env }: OperationContext, { path }: WorktreeRecord): Promise<void> {
+async function requireCommitsOnBranch(
+  { env }: OperationContext,
+  { path, repository }: WorktreeRecord,
+): Promise<void> {
   if (entryOf(path) === undefined) return;
   let commits: number;
   try {
-    commits = await commitsOnNoBranch(path, guardedGitEnv(env));
+    commits = await commitsOnNoBranch(path, guardedGitEnv(env), repository);
   } catch (error) {
     // The removal itself will report this error.
     if (error instanceof GitError) return;

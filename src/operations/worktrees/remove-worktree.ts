@@ -77,18 +77,18 @@ async function forgetMissingWorktree(worktree: WorktreeRecord, env: Env): Promis
 
 /** @returns why it was kept; undefined if it is gone */
 async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
-  const { path, branch, madeBranch, discard } = worktree;
+  const { path, branch, madeBranch, discard, repository } = worktree;
   try {
     if (discard !== undefined) {
-      const commits = await commitsOnNoBranch(path, env);
+      const commits = await commitsOnNoBranch(path, env, repository);
       if (commits > 0) return unmergedCommitsText(commits);
-      await discardWorktree(path, env);
+      await discardWorktree(path, env, repository);
       return undefined;
     }
     const made = madeBranch ? branch : undefined;
-    const unsaved = await unsavedIn(path, made, env);
+    const unsaved = await unsavedIn(path, made, env, repository);
     if (unsaved !== undefined) return unsavedText(unsaved);
-    await removeWorktree(path, made, env);
+    await removeWorktree(path, made, env, repository);
     return undefined;
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
@@ -178,10 +178,10 @@ export async function cleanUpTeamWorktrees(
 /** Whether the worktree at a path still belongs to the former member, judged by the branch that is checked out. */
 async function isBranchCheckedOut(
   { env }: OperationContext,
-  { path, branch }: WorktreeRecord,
+  { path, branch, repository }: WorktreeRecord,
 ): Promise<boolean> {
   try {
-    return (await changesInWorktree(path, guardedGitEnv(env))).branch === branch;
+    return (await changesInWorktree(path, guardedGitEnv(env), repository)).branch === branch;
   } catch (error) {
     if (error instanceof GitError) return false;
     throw error;

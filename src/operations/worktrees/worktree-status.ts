@@ -47,11 +47,11 @@ function withWorktree(member: TeamMember): { readonly name: string; readonly wor
 }
 
 async function readWorktreeStatus(
-  { path, base, startedFrom }: WorktreeRecord,
+  { path, base, startedFrom, repository }: WorktreeRecord,
   env: Env,
 ): Promise<WorktreeStatus> {
   try {
-    const { branch, changed, untracked } = await changesInWorktree(path, env);
+    const { branch, changed, untracked } = await changesInWorktree(path, env, repository);
     const counts = await commitsSinceStart(path, { base, startedFrom }, env);
     return { branch: branch ?? null, ...counts, dirty: changed + untracked > 0, changed, untracked };
   } catch (error) {

@@ -7,6 +7,11 @@ export function isWritable(path: string): boolean {
   return allows(path, constants.W_OK);
 }
 
+/** True if this user may read a file, or read or enter a directory. */
+export function isReachable(path: string): boolean {
+  return allows(path, constants.R_OK) || allows(path, constants.X_OK);
+}
+
 /** True if this is a file that this user may execute. */
 export function isExecutable(path: string): boolean {
   // Access first: a directory of the PATH may be inaccessible, and stat would throw.

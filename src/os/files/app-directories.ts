@@ -1,8 +1,8 @@
-import { homedir, tmpdir, userInfo } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { messageOf, TeamError } from "../../errors.ts";
+import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import type { Env } from "../env.ts";
-import { ensureDir, entryOf } from "./fs.ts";
+import { ensureDir, entryOf, ownerOf } from "./fs.ts";
 
 /** Returns `$TEAMS_HOME`, else `$CLAUDE_CONFIG_DIR`, else `~/.claude` (protocol.md section 1). */
 export function rootDirectory(env: Env): string {
@@ -22,20 +22,36 @@ export function withAbsoluteRoot(env: Env, cwd: () => string): Env {
   return { ...env, ...Object.fromEntries(relative.map((name) => [name, resolve(base, env[name] ?? "")])) };
 }
 
-/** Returns `$HOME`, else the home directory of the user's account. */
+/** Returns `$HOME`, else the home directory of the user's account; `/` for a uid without an account, as container runtimes set it. */
 export function homeDirectory(env: Env): string {
-  return env.HOME || homedir();
+  if (env.HOME) return env.HOME;
+  try {
+    return homedir();
+  } catch (error) {
+    if (isSystemError(error)) return "/";
+    throw error;
+  }
 }
 
-/** Returns `$XDG_RUNTIME_DIR/teams`, else `/tmp/teams-<uid>`. */
+/** Returns `$XDG_RUNTIME_DIR/teams`, else `/tmp/teams-<uid>`. A `$XDG_RUNTIME_DIR` of another user is ignored. */
 export function runtimeDirectory(env: Env): string {
   const xdg = env.XDG_RUNTIME_DIR;
-  return xdg && isAbsolute(xdg) ? join(xdg, "teams") : scratchDirectory();
+  return xdg && isAbsolute(xdg) && isOwnOrMissing(xdg) ? join(xdg, "teams") : scratchDirectory();
+}
+
+/** False for a place of another user, for example after `su` or in a container, and for a place that cannot be reached. */
+function isOwnOrMissing(path: string): boolean {
+  try {
+    return (ownerOf(path) ?? ownUid()) === ownUid();
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
 }
 
 /** Returns `/tmp/teams-<uid>`, for output of background commands, and as the runtime directory if the system has none. */
 export function scratchDirectory(): string {
-  return join(process.platform === "linux" ? "/tmp" : tmpdir(), `teams-${userInfo().uid}`);
+  return join(process.platform === "linux" ? "/tmp" : tmpdir(), `teams-${ownUid()}`);
 }
 
 /**
@@ -67,9 +83,11 @@ function creationProblem(path: string): string | undefined {
   }
 }
 
-/** Returns the uid of this process's user. */
+/** Returns the uid to which this process's files belong. Not from `os.userInfo()`, which needs an account of that uid. */
 export function ownUid(): number {
-  return userInfo().uid;
+  const uid = process.geteuid?.();
+  if (uid === undefined) throw new Error("this system has no user ids");
+  return uid;
 }
 
 function ownershipProblem(path: string): string | undefined {

@@ -94,7 +94,14 @@ export function isAbandonedFifo(path: string): boolean {
 }
 
 /** No reader, no such file, a link, a directory, or no permission: each counts as a FIFO without a reader. */
-const NO_READER: ReadonlySet<string> = new Set(["ENXIO", "ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "EACCES"]);
+export const NO_READER: ReadonlySet<string> = new Set([
+  "ENXIO",
+  "ENOENT",
+  "ENOTDIR",
+  "ELOOP",
+  "EISDIR",
+  "EACCES",
+]);
 
 /**
  * Creates missing FIFOs of mode 0600 with one forked `mkfifo`. Their directories must exist.
@@ -133,7 +140,7 @@ export function isOwnFifoAt(path: string): boolean {
   return entry !== undefined && isOwnFifo(entry);
 }
 
-function isOwnFifo(stat: Stats): boolean {
+export function isOwnFifo(stat: Stats): boolean {
   // Not os.userInfo(), which reads the system's list of users for every ring.
   return stat.isFIFO() && stat.uid === process.geteuid?.();
 }

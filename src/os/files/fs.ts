@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  copyFileSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -102,14 +103,6 @@ export function readPart(fd: number, from: number, to: number): Buffer {
     filled += read;
   }
   return buffer.subarray(0, filled);
-}
-
-/** Returns at most the last `bytes` of a file as text, from the start of a line; undefined if it is missing. */
-export function readTail(path: string, bytes: number): string | undefined {
-  const size = fileSize(path);
-  const from = Math.max(0, (size ?? 0) - bytes);
-  const text = readFrom(path, from)?.toString("utf8");
-  return from === 0 ? text : text?.slice(text.indexOf("\n") + 1);
 }
 
 /** Returns the sorted names in a directory; none if it is missing. */
@@ -219,9 +212,25 @@ export function entryOf(path: string): ReturnType<typeof lstatSync> {
   }
 }
 
+/** Returns the uid of the owner of a file or directory, links followed; undefined if it does not exist. */
+export function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid;
+}
+
+/** True if a file or directory belongs to the user of this process, links followed; false if it does not exist. */
+export function isOwnEntry(path: string): boolean {
+  const uid = process.geteuid?.();
+  return uid === undefined || ownerOf(path) === uid;
+}
+
 export function isMissing(error: unknown): boolean {
   const code = systemCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** Copies a file to a new path; the system shares its blocks if it can. @throws a system error EEXIST if the name is taken */
+export function copyToNew(path: string, copy: string): void {
+  copyFileSync(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
 }
 
 /** Writes a new file. @throws a system error EEXIST if the name is taken */

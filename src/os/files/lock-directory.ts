@@ -2,15 +2,7 @@ import { mkdirSync, realpathSync, rmdirSync, statSync, utimesSync } from "node:f
 import { lockSync } from "proper-lockfile";
 import { systemCode } from "../../errors.ts";
 import { isMissing } from "./fs.ts";
-
-/** Milliseconds without a sign of life after which every peer removes a lock (interop.md). */
-export const STALE_MS = 10_000;
-
-/**
- * The mode of our lock directories. From their first moment it distinguishes them from foreign ones, which are 0777 minus
- * the umask. They stay empty.
- */
-const OUR_MODE = 0o500;
+import { OUR_MODE, STALE_MS } from "./lock-state.ts";
 
 /** The lock directory `<path>.lock` while this process holds it. */
 export interface LockDirectory {
@@ -78,12 +70,6 @@ export function takeLockDirectory(path: string): LockDirectory | undefined {
 export function lockDirectoryId(path: string): string | undefined {
   const stat = statSync(`${path}.lock`, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.ino.toString(36)}-${stat.birthtimeNs.toString(36)}`;
-}
-
-/** Returns whether the lock directory of `path` was made by one of our processes. */
-export function isLockDirectoryOurs(path: string): boolean {
-  const stat = statSync(`${path}.lock`, { throwIfNoEntry: false });
-  return stat !== undefined && (stat.mode & 0o777) === OUR_MODE;
 }
 
 /** Removes the lock directory of a holder that is known to be dead. */

@@ -54,6 +54,11 @@ function linkAt(path: string): string | undefined {
   }
 }
 
+/** Creates a symbolic link to a target, which may be missing. @throws a system error EEXIST if the name is taken */
+export function createLink(target: string, path: string): void {
+  symlinkSync(target, path);
+}
+
 /**
  * Creates a symbolic link as a record: one system call creates it with its whole text, or not at all. It points nowhere.
  * @returns false if the name is taken

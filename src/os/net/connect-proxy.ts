@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { type AddressInfo, connect, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "../../errors.ts";
+import { parsedUrl } from "../../text/parsed-url.ts";
 import { guardedLookup } from "./safe-lookup.ts";
 
 interface ProxyOptions {
@@ -121,7 +122,7 @@ function forward(options: ProxyOptions, incoming: IncomingMessage, response: Ser
   const refuse = (status: number, text: string): void => {
     response.writeHead(status, { "content-type": "text/plain", connection: "close" }).end(`${text}\n`);
   };
-  const url = URL.canParse(incoming.url ?? "") ? new URL(incoming.url ?? "") : undefined;
+  const url = parsedUrl(incoming.url ?? "");
   if (url?.protocol !== "http:") {
     refuse(400, "A proxy request names an http: URL.");
     return;

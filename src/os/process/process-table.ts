@@ -12,6 +12,10 @@ export interface ProcessRow {
   readonly sid: number;
   /** On macOS only, its terminal: processes of one terminal belong to one session. */
   readonly tty?: string;
+  /** True if its process group has the input of its terminal; omitted otherwise. */
+  readonly foreground?: boolean;
+  /** On Linux only: true if its session has no terminal; it may have one open, as in a sandbox. */
+  readonly withoutTerminal?: boolean;
   /** Start time in the form of a process identity. */
   readonly procStart: string;
   /** The name that the program gave itself (`tmux: server`). */
@@ -44,7 +48,7 @@ export function hasEnvEntry(pid: number, entry: string): boolean {
   return envSnapshot()(pid, entry);
 }
 
-/** As {@link hasEnvEntry}, for the same moment of all processes. */
+/** Like {@link hasEnvEntry}, for the same moment of all processes. */
 export type EnvSnapshot = (pid: number, entry: string) => boolean;
 
 /** Returns {@link hasEnvEntry} for many processes and entries: reads each environment once; without /proc, one fork serves all. */
@@ -118,7 +122,7 @@ export function rowOfStat(stat: string): ProcessRow | undefined {
   const open = stat.indexOf("(");
   const close = stat.lastIndexOf(")");
   const rest = stat.slice(close + 2).split(" ");
-  const [state, ppid, pgid, sid] = rest;
+  const [state, ppid, pgid, sid, tty, foregroundGroup] = rest;
   const procStart = rest[19];
   if (state === undefined || state === "Z" || state === "X" || procStart === undefined) return undefined;
   return {
@@ -126,6 +130,8 @@ export function rowOfStat(stat: string): ProcessRow | undefined {
     ppid: Number(ppid),
     pgid: Number(pgid),
     sid: Number(sid),
+    ...(foregroundGroup === pgid ? { foreground: true } : {}),
+    ...(tty === "0" ? { withoutTerminal: true } : {}),
     procStart,
     name: stat.slice(open + 1, close),
   };
@@ -140,7 +146,8 @@ function tableFromPs(): ProcessRow[] {
 /** Maximum bytes of the output of ps: every process with its whole environment. */
 const PS_MAX_BYTES = 64 * 1024 * 1024;
 
-function psText(args: readonly string[]): string {
+/** Returns the output of ps. @throws Error if ps failed */
+export function psText(args: readonly string[]): string {
   const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
   return execFileSync("ps", args, { encoding: "utf8", env, maxBuffer: PS_MAX_BYTES });
 }
@@ -151,20 +158,21 @@ export function rowOfPs(line: string): ProcessRow | undefined {
     line,
   );
   if (match === null || match[5]?.startsWith("Z")) return undefined;
-  const [, pid, ppid, pgid, tty = "", , procStart = "", name = ""] = match;
+  const [, pid, ppid, pgid, tty = "", state = "", procStart = "", name = ""] = match;
   return {
     pid: Number(pid),
     ppid: Number(ppid),
     pgid: Number(pgid),
     sid: Number(pgid),
     ...(tty.includes("?") ? {} : { tty }),
+    ...(state.includes("+") ? { foreground: true } : {}),
     procStart,
     name: name.trim(),
   };
 }
 
-/** Returns undefined for a process that has just ended, or that this user may not inspect. */
-function readProc(path: string): string | undefined {
+/** Reads a file below /proc; undefined for a process that has just ended, or that this user may not inspect. */
+export function readProc(path: string): string | undefined {
   try {
     return readFileSync(`/proc/${path}`, "utf8");
   } catch (error) {

@@ -35,7 +35,8 @@ interface TreeRoot {
 
 /**
  * Ends an agent's process and everything it started: SIGTERM, and after the grace SIGKILL. Each signal goes to
- * descendants, session members and marked processes, which every poll looks up again. Best effort: a process escapes
+ * descendants, session members and marked processes, which every poll looks up again. What a process starts to clean up after
+ * SIGTERM keeps the grace. Best effort: a process escapes
  * if it dropped the marker, left the session and lost its parent (docs/endings.md). macOS has no session ids here, so
  * the process group and the terminal replace them.
  * @returns the pids that are still alive at the end
@@ -55,6 +56,28 @@ export async function endTree(
 }
 
 /**
+ * Ends a process that teams did not start, and its descendants: SIGTERM, and after the grace SIGKILL. Other programs of its
+ * terminal are left alone: a person's shell may have started it.
+ * @returns the pids that are still alive at the end
+ */
+export async function endDescendants(
+  root: { readonly pid: number; readonly procStart: string },
+  { graceMs }: { readonly graceMs: number },
+): Promise<readonly number[]> {
+  const ever = new Map<number, string>();
+  const members: FindMembers = (table) => {
+    const seeds = table.filter(
+      (row) =>
+        (row.pid === root.pid && row.procStart === root.procStart) || ever.get(row.pid) === row.procStart,
+    );
+    const found = [...allBelow(table, seeds)].filter((row) => row.pid !== ownPid && !isTmuxServer(row));
+    for (const row of found) ever.set(row.pid, row.procStart);
+    return found;
+  };
+  return terminate(members, graceMs);
+}
+
+/**
  * Ends a command and everything it started: SIGTERM, and after 500 ms SIGKILL. Each signal goes to its process group,
  * its session and the marked processes, which every poll looks up again. A process escapes if it dropped the marker and
  * left the session.
@@ -66,6 +89,29 @@ export async function endCommand(pid: number, marker: string): Promise<void> {
   const marked: FindMembers = (table, env) => commandMembers(table, pid, (one) => env(one, entry));
   await terminate(marked, COMMAND_GRACE_MS);
 }
+
+/**
+ * Ends what is left of a command whose starter died: everything that carries its marker.
+ * @param marker value of {@link COMMAND_VARIABLE}
+ * @returns the pids that are still alive at the end
+ */
+export function endMarked(marker: string): Promise<readonly number[]> {
+  const entry = `${COMMAND_VARIABLE}=${marker}`;
+  return terminate(
+    (table, env) => commandMembers(table, NO_GROUP, (pid) => env(pid, entry)),
+    COMMAND_GRACE_MS,
+  );
+}
+
+/** Returns whether a process carries the marker of a command. */
+export function isMarkedRunning(marker: string): boolean {
+  const env = envSnapshot();
+  const entry = `${COMMAND_VARIABLE}=${marker}`;
+  return commandMembers(processTable(), NO_GROUP, (pid) => env(pid, entry)).length > 0;
+}
+
+/** No process has this group or session. */
+const NO_GROUP = -1;
 
 type FindMembers = (table: readonly ProcessRow[], env: EnvSnapshot) => readonly ProcessRow[];
 
@@ -115,15 +161,20 @@ async function endAll(): Promise<void> {
 }
 
 /**
- * Signals each process once, including those that appear later. After the time of SIGTERM, or when none is left, SIGKILL follows:
- * even if none is left the table is read again, because /proc is not read atomically and a fork may have been missed.
+ * Signals each process once, including those that appear later, but for SIGTERM what the signalled ones start to clean up. After
+ * the time of SIGTERM, or when none is left, SIGKILL follows: even if none is left the table is read again, because /proc is
+ * not read atomically and a fork may have been missed.
  * @returns whether a process is left to wait for
  */
 function signalRest(one: Termination, table: readonly ProcessRow[], env: EnvSnapshot): boolean {
   const rows = one.members(table, env);
+  const pids = new Set(rows.map(({ pid }) => pid));
+  const isFirst = one.signalled.size === 0;
   for (const row of rows) {
     const key = `${row.pid} ${row.procStart}`;
-    if (!one.signalled.has(key)) signalProcess(row.pid, one.signal);
+    if (one.signalled.has(key)) continue;
+    if (one.signal === "SIGTERM" && !isFirst && pids.has(row.ppid)) continue;
+    signalProcess(row.pid, one.signal);
     one.signalled.add(key);
   }
   if (rows.length > 0 && steadyNow() < one.deadline) return true;

@@ -15,7 +15,7 @@ const BASE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
 const WRITABLE_BASE = ["--bind", ...BASE.slice(1)];
 
 /** A program to run inside. */
-interface InnerProgram {
+export interface InnerProgram {
   readonly cwd: string;
   /** Variables that only the program may have, and not `bwrap` itself. */
   readonly env?: Env;

@@ -26,7 +26,7 @@ export interface NoSandbox {
 const PROBE_TIMEOUT_MS = 10_000;
 const SEATBELT = "/usr/bin/sandbox-exec";
 
-/** By PATH: the answer changes only with an installation or a setting of the kernel. */
+/** Keyed by PATH: the answer changes only with an installation or a setting of the kernel. */
 const known = new Map<string, Promise<SandboxTool | NoSandbox>>();
 
 /** Finds the program for sandboxes, and runs a program in one as a test, once per process. */

@@ -8,7 +8,7 @@ import type { SandboxTool } from "./find-sandbox.ts";
 /** Port of the proxy inside the network of a sandbox. The network is new, so the port is free. */
 export const INNER_PROXY_PORT = 3128;
 
-/** Milliseconds for the holder to start; most of them are the start of Node. */
+/** Time limit in milliseconds for the holder to start; most of them are the start of Node. */
 const START_MS = 10_000;
 
 /** Passes connections to the proxy's port on to its socket, which the network cannot reach. */

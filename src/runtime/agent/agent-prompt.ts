@@ -28,6 +28,8 @@ export interface PromptParts extends Pick<SharedParts, "ctx" | "worker" | "resou
   readonly isUnattended: boolean;
   /** For a lead whose user types goals one after another. */
   readonly isConversational?: boolean;
+  /** Patterns of the only files that it may write. */
+  readonly writes?: readonly string[] | undefined;
   /** The user has turned agent teams off: a lead works without teammates. */
   readonly teamsOff: boolean;
 }
@@ -68,8 +70,18 @@ export function systemPrompt(
     ...own.environment,
     worksFor: isLead && isUnattended ? "absent-person" : "person",
     mode,
-    append: [...resourceSections(parts, tools), notes?.section ?? "", section, promptOverrides?.append ?? ""],
+    append: [
+      ...resourceSections(parts, tools),
+      ...[notes?.section ?? "", section, writesSection(parts.writes), promptOverrides?.append ?? ""],
+    ],
   });
+}
+
+/** Tells an agent which files it may write, so that it does not find out by refused calls; empty without a limit. */
+export function writesSection(writes: readonly string[] | undefined): string {
+  if (writes === undefined) return "";
+  if (writes.length === 0) return "You may write no files: a call that would write one is denied.";
+  return `You may write only files that match these patterns: ${writes.join(", ")}. A call that would write another file is denied.`;
 }
 
 /** Replaces the prompt of a lead's type in delegate mode, and that of the built-in general type, which would do all work itself. */

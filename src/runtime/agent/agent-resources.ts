@@ -4,13 +4,14 @@ import { type IsReadDenied, loadMemory, memorySection } from "../../agent/prompt
 import { skillDirectories } from "../../agent/prompts/skill-directories.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import type { OperationContext } from "../../operations/context.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
 import { listDir } from "../../os/files/fs.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { mcpConfig } from "../../settings/mcp-servers.ts";
 import { skillPart } from "../../settings/project-parts.ts";
 import type { LoadedSettings } from "../../settings/settings.ts";
-import { confirmationsIn } from "../../settings/trust.ts";
+import { confirmationsIn, trustDecision } from "../../settings/trust.ts";
 import { currentEventSubject } from "../../team/members/members.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { isServerOutside } from "./agent-sandbox.ts";
@@ -44,7 +45,8 @@ export async function openAgentResources(
 ): Promise<AgentResources> {
   const { root } = ctx.home;
   const isReadDenied = readDenialsOf(ctx, settings.permissions, denials);
-  const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, isReadDenied);
+  const isTrusted = trustDecision(root, ctx.cwd) === true;
+  const memory = loadMemory({ root, cwd: ctx.cwd, home: homeDirectory(ctx.env), isTrusted }, isReadDenied);
   const { count, problems, section, tools, readDirs } = await openSkills(root, ctx.cwd, isReadDenied);
   for (const problem of [...memory.problems, ...problems]) note(problem);
   recordEvent(ctx.ref, {
@@ -105,6 +107,8 @@ async function openServers(
     variables: env,
     sandbox,
     isOutside: (server) => isServerOutside(settings, server),
+    onSlow: (server, limitMs) =>
+      note(`waiting for the MCP server ${server} to start, at most ${limitMs / 1000} s`),
     onFailure: (server, reason) => note(`no tools from the MCP server ${server}: ${reason}`),
     onLeftOut: (server, tool, why) =>
       note(`the tool ${tool} of the MCP server ${server} is left out: ${why}`),

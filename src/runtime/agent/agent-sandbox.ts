@@ -1,13 +1,19 @@
-import { join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { loginPlace } from "../../adapter/installed/login-place.ts";
 import { outputDirectory } from "../../agent/background/output-file.ts";
 import type { HookOptions } from "../../agent/hooks/hooks.ts";
 import { hookCommands } from "../../agent/hooks/settings.ts";
+import { fileDenial } from "../../agent/permissions/denied-files.ts";
+import { isInside } from "../../agent/permissions/protected-paths.ts";
 import type { AgentSandbox } from "../../agent/sandbox/agent-sandbox.ts";
 import { openSandbox } from "../../agent/sandbox/open-sandbox.ts";
 import { noSandboxError } from "../../agent/sandbox/require-sandbox.ts";
+import type { SandboxSetting } from "../../agent/sandbox/settings.ts";
 import type { OperationContext } from "../../operations/context.ts";
+import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
 import { modeOfMember, type SandboxMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
@@ -22,6 +28,17 @@ interface SandboxRequest {
   /** Its own mode; undefined to use that of the settings. */
   readonly mode: SandboxMode | undefined;
   readonly addDirs: readonly string[] | undefined;
+  /** Its own deny rules, in addition to those of the settings. */
+  readonly denials?: readonly string[];
+  /** What a third-party CLI needs if it runs inside as a whole: its login, which it may renew, its servers, and what its team tools need: the directory of their socket, and our own program. */
+  readonly cli?:
+    | {
+        readonly login: readonly string[];
+        readonly hosts: readonly string[];
+        readonly socket: string;
+        readonly program: readonly string[];
+      }
+    | undefined;
 }
 
 function plainLine(path: string): string {
@@ -52,27 +69,51 @@ export async function openAgentSandbox(
   const mode = modeOfMember(setting.mode, own);
   if (mode === "off") return undefined;
   const { root } = ctx.home;
+  const home = homeDirectory(ctx.env);
   const { config, tasks } = ctx.ref.paths;
   const opened = await openSandbox({
-    setting,
+    setting: settingFor(setting, request.cli, ctx.env),
     workingDirs: () => workingDirectories(request),
+    denial: (workingDirs) =>
+      fileDenial([...settings().permissions.deny, ...(request.denials ?? [])], { workingDirs, home }),
     roots: [root],
     visible: [
       ...["shell-snapshots", "skills"].map((part) => join(root, part)),
       ...[config, tasks, outputDirectory(ctx.cwd)],
+      ...(request.cli === undefined
+        ? []
+        : [request.cli.socket, ...ownDirectories(request.cli.program, request)]),
     ],
-    home: homeDirectory(ctx.env),
+    home,
     env: ctx.env,
     passSecrets,
     onNewFiles: (paths) =>
       note(
-        `new since the last command: ${paths.map(plainLine).join(", ")}; other programs run commands from it, so read it first`,
+        `new since the last command: ${paths.map(plainLine).join(", ")}; other programs may run commands from ${paths.length === 1 ? "it, so read it first" : "them, so read them first"}`,
       ),
   });
   if (!("reason" in opened)) return opened;
   if (mode === "required") throw noSandboxError(name, opened);
   note(`no sandbox: ${opened.reason}; its commands run as you. ${opened.remedy}`);
   return undefined;
+}
+
+/** Our own program may be in a place that the sandbox replaces, such as /tmp. In a working directory, it stays writable. */
+function ownDirectories(program: readonly string[], request: SandboxRequest): string[] {
+  const working = workingDirectories(request).map(realPathOf);
+  return program
+    .filter(isAbsolute)
+    .map((file) => dirname(realPathOf(file)))
+    .filter((path) => !working.some((directory) => isInside(path, directory)));
+}
+
+/** Adds the login and the servers of a CLI: without them, its model could not work. */
+function settingFor(setting: SandboxSetting, cli: SandboxRequest["cli"], env: Env): SandboxSetting {
+  if (cli === undefined) return setting;
+  const { network, write } = setting;
+  const hosts = [...(typeof network === "string" ? [] : network), ...cli.hosts];
+  const login = cli.login.flatMap((path) => loginPlace(path, env) ?? []);
+  return { ...setting, write: [...write, ...login], network: network === "allow" ? network : hosts };
 }
 
 /** Returns a sandbox for the rare program of a command that ends soon: it is opened when a program needs it. */

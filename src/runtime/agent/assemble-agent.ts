@@ -1,5 +1,4 @@
 import { type Agent, type AgentOptions, createAgent } from "../../agent/agent.ts";
-import { outputDirectory } from "../../agent/background/output-file.ts";
 import { openTranscript } from "../../agent/conversation/transcript.ts";
 import type { Model } from "../../agent/model/model.ts";
 import { coversWholeTool } from "../../agent/permissions/rules.ts";
@@ -10,26 +9,25 @@ import { grepTool } from "../../agent/tools/grep.ts";
 import { readTool } from "../../agent/tools/read.ts";
 import { chooseTools, isRestrictionOf, restrictTool, widenTool } from "../../agent/tools/select-tools.ts";
 import { writeTool } from "../../agent/tools/write.ts";
-import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
-import { areTeamsOff, leadEnvironment } from "../../launch/agent-environment.ts";
+import type { AgentPermissions } from "../../agent/turn/permission.ts";
+import { areTeamsOff } from "../../launch/agent-environment.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
-import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
-import { agentId, agentName } from "../../schema/names.ts";
-import { bypassForbiddenBy } from "../../settings/settings.ts";
+import { SharedEdits } from "../../team/tasks/shared-edits.ts";
 import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
 import { TeamRoster } from "../../worker/prompts/roster.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
+import { taskVerifier } from "../task-verifier.ts";
 import { agentHooks } from "./agent-hooks.ts";
 import { coordinates, memberNames, type PromptParts, systemPrompt } from "./agent-prompt.ts";
-import { workingDirectories } from "./agent-sandbox.ts";
+import { agentEnv, agentPermissions } from "./agent-rights.ts";
 import { environmentFacts } from "./environment-facts.ts";
-import { RECORDING_VARIABLE } from "./recording.ts";
 import { nonTeamTools, type SharedParts, subagentRunner } from "./subagents.ts";
+import { watchEdits } from "./watched-tools.ts";
 
 interface AgentParts extends SharedParts, PromptParts {
   readonly model: Model;
@@ -41,62 +39,49 @@ interface AgentParts extends SharedParts, PromptParts {
   readonly snapshot: NonNullable<AgentOptions["snapshot"]>;
   readonly keepsTeam?: boolean;
   readonly onTeamMoved?: TeamToolContext["onTeamMoved"];
+  readonly onTeamDelete?: TeamToolContext["onTeamDelete"];
 }
 
 /** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation. */
 export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
-  const parts: AgentParts = { ...given, teamsOff: given.role === "lead" && areTeamsOff(given.ctx.env) };
+  /** The model that a person has chosen since; subagents use it, too. */
+  let chosen: string | undefined;
+  const parts: AgentParts = {
+    ...given,
+    teamsOff: given.role === "lead" && areTeamsOff(given.ctx.env),
+    modelFor: (agent, name = chosen) => given.modelFor(agent, name),
+  };
   const { ctx, worker, settings, notes, snapshot } = parts;
   const type = agentTypeOrGeneral(parts.agentType, parts.types);
   const denials = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
   const deny = (): readonly string[] => [...settings().permissions.deny, ...denials];
-  const {
-    TEAMS_BELL_FD: _fd,
-    TEAMS_RESULT: _result,
-    // It would switch off the agent's hooks of one event.
-    TEAMS_HOOK: _hook,
-    [RECORDING_VARIABLE]: _recording,
-    ...inherited
-  } = ctx.env;
-  const env = {
-    ...(parts.role === "lead" ? leadEnvironment(inherited) : inherited),
-    // A getter: a lead's team may get another name.
-    get TEAMS_AGENT() {
-      return agentId(agentName(worker.name), ctx.ref.team);
-    },
-    // Marks the processes that a killed lead leaves behind. A teammate has the marker of its start already.
-    ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
-  };
+  const env = agentEnv(parts);
   const hooks = agentHooks(parts, env);
-  worker.planApproval.restrictModes((mode) =>
-    mode === "bypassPermissions" ? bypassForbiddenBy(settings(), ctx.env) : undefined,
-  );
   const permissions: AgentPermissions = {
-    mode: () => worker.planApproval.mode,
-    rules: () => ({
-      allow: [
-        ...settings().permissions.allow,
-        ...(parts.allowedTools ?? []),
-        ...worker.permissionRequests.sessionRules,
-      ],
-      ask: settings().permissions.ask,
-      deny: deny(),
-    }),
-    workingDirs: () => workingDirectories(parts),
-    readDirs: [outputDirectory(ctx.cwd), ...(parts.resources?.readDirs ?? [])],
-    planFile: worker.planApproval.planFile,
-    protectedDirs: [ctx.home.root],
+    ...agentPermissions(parts, denials),
     ...(notes === undefined ? {} : { notes: notes.directory }),
-    coordinator: parts.role === "lead",
-    ask: (request, signal) => worker.askPermission(request, signal),
   };
   const { passSecrets } = settings().teams;
+  const edits = new SharedEdits({
+    ref: ctx.ref,
+    member: worker.name,
+    clock: ctx.clock,
+    onProblem: (text) => worker.onEvent({ type: "hook", event: "edits", text }),
+  });
+  const onEdit = (path: string): Promise<void> => edits.add(path);
   const subagent = subagentRunner(
-    parts,
+    { ...parts, onEdit },
     { env, passSecrets, hooks, permissions, snapshot, sandbox: parts.sandbox },
     type.tools,
   );
-  const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, denials), denials);
+  const note = (text: string): void => worker.onEvent({ type: "hook", event: "verify", text });
+  const verify = taskVerifier({ ref: ctx.ref, env, actor: worker.name, note });
+  const planned = withPlanTools(
+    parts,
+    toolsOf({ ...parts, hooks, verify, subagent }, type, denials),
+    denials,
+  );
+  const tools = watchEdits(planned, onEdit);
   // Checked per call: settings may stop denying a tool.
   const offers = (tool: AnyTool): boolean =>
     isOffered(parts, tool) && !deny().some((rule) => coversWholeTool(rule, tool));
@@ -105,6 +90,11 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
   worker.roster = roster;
   return createAgent({
     model: parts.model,
+    modelNamed: async (name) => {
+      const model = await given.modelFor(worker.name, name);
+      chosen = name;
+      return model;
+    },
     tools,
     isOffered: offers,
     hooks,
@@ -120,7 +110,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
     sandbox: parts.sandbox,
     permissions,
     onEvent: (event) => {
-      if (event.type === "compacted") roster.reset();
+      if (event.type === "compacted" || event.type === "cleared") roster.reset();
       worker.onEvent(event);
     },
     facts: () => teamSummary(ctx.ref, worker.name),
@@ -175,7 +165,7 @@ const PLANNING_TOOLS = [readTool, globTool, grepTool];
 
 /** Returns the tools of its type, limited to its allowed ones, without those that a rule denies as a whole. */
 function toolsOf(
-  parts: AgentParts & Pick<TeamToolContext, "hooks" | "subagent">,
+  parts: AgentParts & Pick<TeamToolContext, "hooks" | "verify" | "subagent">,
   type: AgentType,
   deny: readonly string[],
 ): AnyTool[] {

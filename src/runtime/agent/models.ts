@@ -8,10 +8,14 @@ import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
 import { withoutModelCredentials } from "../../os/redact.ts";
+import { sha256 } from "../../protocol/sha256.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
-import type { Settings } from "../../settings/settings-schema.ts";
+import { NO_TOKENS } from "../../schema/tokens.ts";
+import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
+import type { Worker } from "../../worker/worker.ts";
+import type { AccountModel } from "./limited-model.ts";
 import { withRecording } from "./recording.ts";
 import type { SharedParts } from "./subagents.ts";
 
@@ -75,6 +79,12 @@ interface ModelChoice {
   readonly passSecrets: readonly string[];
 }
 
+/** The worker that waits for the limits of its models' account, and shows in its pane which model it uses. */
+interface LimitedAgent {
+  readonly worker: Worker;
+  readonly note: (text: string) => void;
+}
+
 /**
  * Returns a factory for the models of an agent and its subagents. In a recorded run, the models are recorded.
  * @param own the agent's model, and the default for its subagents
@@ -82,13 +92,56 @@ interface ModelChoice {
 export function modelsOf(
   own: string,
   { ref, program, cwd, env }: OperationContext,
-  { teams }: Settings,
+  live: LiveSettings,
+  limited: LimitedAgent,
 ): SharedParts["modelFor"] {
-  const { models: names, prices, passSecrets } = teams;
+  const { models: names, prices, passSecrets } = live().teams;
   return async (agent, model = own) => {
     const choice = { model, agent, ref, program, cwd, env, names, prices, passSecrets };
-    return withRecording(await createModel(choice), agent, choice);
+    return withRecording(await withLimits(await createModel(choice), choice, live, limited), agent, choice);
   };
+}
+
+/** Makes a model of a server wait for its account's limits, or use the fallback models. */
+async function withLimits(
+  port: Model,
+  choice: ModelChoice,
+  live: LiveSettings,
+  { worker, note }: LimitedAgent,
+): Promise<Model> {
+  if (isScripted(choice.model)) return port;
+  const [{ limitedModel }, { budgetsOf }, wait] = await Promise.all([
+    import("./limited-model.ts"),
+    import("../../team/members/budget.ts"),
+    worker.accountLimit.open(),
+  ]);
+  const account = accountHash(choice.env);
+  const idOf = (model: string): string => resolveModelName(model, choice.names);
+  const own: AccountModel = { account, model: idOf(choice.model), port };
+  const created = new Map<string, Promise<Model>>();
+  const fallback = async (): Promise<readonly AccountModel[]> => {
+    const names = live().teams.fallback.filter((name) => !isScripted(name) && idOf(name) !== own.model);
+    for (const model of names) if (!created.has(model)) created.set(model, createModel({ ...choice, model }));
+    const models = await Promise.all(
+      names.map(async (name) => ({ account, model: idOf(name), port: (await created.get(name)) as Model })),
+    );
+    // A limit in dollars must not be passed unseen.
+    const needsPrice = budgetsOf(choice.ref, worker.name).some(
+      ({ limits }) => limits.maxCostUsd !== undefined,
+    );
+    return needsPrice ? models.filter((one) => one.port.cost?.(NO_TOKENS) !== undefined) : models;
+  };
+  const autoResume = (): boolean => live().teams.autoResume;
+  return limitedModel({ own, fallback, autoResume, wait, note });
+}
+
+/** Identifies an account without its key: agents with one key at one server share its limits. */
+function accountHash({
+  ANTHROPIC_API_KEY: key,
+  ANTHROPIC_AUTH_TOKEN: token,
+  ANTHROPIC_BASE_URL: url,
+}: Env): string {
+  return sha256(JSON.stringify(["account", url ?? "", key || token || ""])).slice(0, 24);
 }
 
 /** Loads only the implementation that is used. */

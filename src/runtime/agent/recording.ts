@@ -30,7 +30,7 @@ export function checkRecording(file: string, cwd: string): string {
     });
   }
   if (entryOf(path) === undefined) return path;
-  throw new TeamError("INVALID_INPUT", `${path} exists already; it was not changed.`, {
+  throw new TeamError("INVALID_INPUT", `${path} already exists; it was not changed.`, {
     hint: `Name another file: --record ${basename(path, extname(path))}-2.json`,
   });
 }

@@ -11,7 +11,7 @@ import { runSubagent, type SubagentResult } from "../../agent/subagent.ts";
 import type { AnyTool } from "../../agent/tool.ts";
 import { builtinTools } from "../../agent/tools/builtin-tools.ts";
 import { chooseTools, withNoteTools } from "../../agent/tools/select-tools.ts";
-import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
+import type { AgentPermissions } from "../../agent/turn/permission.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { exceedsMode } from "../../operations/permission-mode.ts";
 import { secretsOf } from "../../os/redact.ts";
@@ -23,6 +23,7 @@ import type { Worker } from "../../worker/worker.ts";
 import type { AgentResources } from "./agent-resources.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import { readDenialsOf } from "./read-denials.ts";
+import { watchEdits } from "./watched-tools.ts";
 
 /** The parts that an agent shares with its subagents. */
 export interface SharedParts {
@@ -40,6 +41,8 @@ export interface SharedParts {
   readonly resources?: Pick<AgentResources, "tools" | "memory" | "skills" | "readDirs">;
   /** The agent types; the built-in ones if omitted. */
   readonly types?: readonly AgentType[];
+  /** Called after each successful edit of a file. */
+  readonly onEdit?: ((path: string) => Promise<void>) | undefined;
   /** The project whose notes it uses; its working directory if omitted. */
   readonly notesDirectory?: string;
 }
@@ -94,7 +97,8 @@ export function subagentRunner(
     const type = agentTypeOrGeneral(agentType, parts.types);
     const notes = notesOf(parts, type, rulesOf(inherited.permissions));
     const permissions = permissionsOf(call, type, notes, inherited.permissions);
-    const tools = nonTeamTools(type, { ...parts, typeTools: within }, notes, rulesOf(permissions).deny);
+    const own = nonTeamTools(type, { ...parts, typeTools: within }, notes, rulesOf(permissions).deny);
+    const tools = parts.onEdit === undefined ? own : watchEdits(own, parts.onEdit);
     const names = tools.map(({ name }) => name);
     const model = call.model ?? type.model;
     const run = runSubagent(

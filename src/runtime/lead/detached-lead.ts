@@ -25,10 +25,11 @@ import { longName, stripControls } from "../../text/terminal-text.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { openFileBell } from "../../wakeup/file-bell.ts";
 import type { LeadPlan } from "./lead.ts";
-import { newResultFile, readReport, resultVariable } from "./run-result.ts";
+import { newResultFile, readReport, resultVariable, summaryIn } from "./run-result.ts";
+import { printWithSummary, readAgainLine } from "./run-summary.ts";
 import { continueText } from "./team-fate.ts";
 
-/** Milliseconds for a lead in a session to start, and to end its team. */
+/** Time limit in milliseconds for a lead in a session to start, and to end its team. */
 const START_TIMEOUT = 15_000;
 /** Longest wait between two reads of the report, in milliseconds: needed if the directory cannot be watched. */
 const POLL_MS = 1_000;
@@ -67,7 +68,7 @@ export async function runLeadDetached(
       team,
       teamTitle: plan.team,
       rootTag: rootTag(home.root),
-      argv: [...io.program, "run", "--team", plan.team, ...forwardedOptions(call.options), ...goal],
+      argv: [...io.program, "run", "--team", plan.team, ...forwardedOptions(call.options, plan), ...goal],
       env: { ...io.env, ...resultVariable(resultFile) },
       ...terminalSize(io),
     });
@@ -93,7 +94,7 @@ export async function runLeadDetached(
       await stopUnshownTeam(server, session, findTeam(home, plan.team));
     const report = readReport(resultFile);
     keepsResult = report?.kind !== "ended";
-    return printDetachedResult(call, report, { file: resultFile, attach });
+    return printDetachedResult(call, report, { file: resultFile, attach, isKept: plan.keep });
   } finally {
     if (!keepsResult) removeFile(resultFile);
   }
@@ -166,29 +167,35 @@ async function awaitLeadStart(file: string, session: TeamSession, signal: AbortS
 
 /** Prints the result if the run has ended; else a note with the command to attach and the path of the result. */
 function printDetachedResult(
-  { out }: AnyCall,
+  call: AnyCall,
   report: ReturnType<typeof readReport>,
-  { file, attach }: { readonly file: string; readonly attach: string },
+  { file, attach, isKept }: { readonly file: string; readonly attach: string; readonly isKept: boolean },
 ): number {
   if (report?.kind !== "ended") {
     // The user detached, or the tmux server has ended.
-    out.note(
+    call.out.note(
       line`The team continues: ${attach} (if its tmux server has ended: teams resume). The result will be in ${file}`,
     );
     return EXIT.done;
   }
   const { result } = report;
-  const next = result.resume === undefined ? [] : [`To continue: ${result.resume}`];
-  out.answer(result, () => [stripControls(result.result), ...next].join("\n"));
+  const summary = summaryIn(result);
+  printWithSummary(call, result, {
+    text: () => [stripControls(result.result)],
+    summary,
+    again: summary === undefined || isKept ? [] : readAgainLine(teamsHome(call.io.env), summary),
+    next: result.resume === undefined ? [] : [`To continue: ${result.resume}`],
+  });
   return result.outcome === "completed" ? EXIT.done : EXIT.interrupted;
 }
 
-function forwardedOptions(options: RunOptions): string[] {
-  return Object.entries(options).flatMap(([key, value]) => {
+function forwardedOptions(options: RunOptions, { once }: LeadPlan): string[] {
+  // The session has a terminal, so its lead would stay in conversation.
+  return Object.entries({ ...options, once }).flatMap(([key, value]) => {
     if (CALLER_OPTIONS.has(key) || value === undefined || value === false) return [];
     const name = `--${longName(key)}`;
     if (value === true) return [name];
-    return [value].flat().flatMap((item) => [name, item]);
+    return [value].flat().map((item) => `${name}=${item}`);
   });
 }
 

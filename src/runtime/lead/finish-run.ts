@@ -4,6 +4,7 @@ import { teamLedHere } from "../../operations/run/led-here.ts";
 import { stopRun } from "../../operations/run/stop-run.ts";
 import { restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import type { WorktreeEnd } from "../../operations/worktrees/remove-worktree.ts";
+import type { SpentAmount } from "../../schema/budget.ts";
 import { teamExists } from "../../team/config/config.ts";
 import { failureOf } from "../../terminal/report-error.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
@@ -14,9 +15,11 @@ import type { Worker } from "../../worker/worker.ts";
 import { RECORDING_VARIABLE, writeRecording } from "../agent/recording.ts";
 import { hidesLeadOutput, type Lead } from "./lead.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
+import { printWithSummary, type RunSummary, readAgainLine } from "./run-summary.ts";
+import { rememberTasks, reportedTasks, taskReport } from "./task-report.ts";
 import { continueText, isUntouched, resumeCommand, type TeamFate, unfinishedCount } from "./team-fate.ts";
 
-/** Milliseconds for teammates to agree to a shutdown at the end of a run, before they get signals. */
+/** Time limit in milliseconds for teammates to agree to a shutdown at the end of a run, before they get signals. */
 const END_TIMEOUT = 10_000;
 /** The same after a Ctrl-C, when a person waits for it. */
 const STOP_TIMEOUT = 5_000;
@@ -27,25 +30,34 @@ export interface RunOutcome {
   readonly keptWorktrees: readonly WorktreeEnd[];
   /** Why the requested recording could not be written; undefined if it was, or none was requested. */
   readonly recordingError?: string | undefined;
+  /** Undefined if the team was left: no one reads the result. */
+  readonly summary?: RunSummary;
 }
 
 interface Ended {
   readonly end: WorkerEnd;
   readonly fate: TeamFate;
   readonly finalText: string;
+  /** By the lead. */
+  readonly spent: SpentAmount;
+}
+
+/** Reads what the result of the run needs of a team. Call it before the team is deleted. */
+export async function rememberTeam({ ctx, recorder }: Lead): Promise<void> {
+  rememberTasks(ctx);
+  await recorder.remember();
 }
 
 /** Leaves, stops or ends the team, and closes the lead's view. @throws what prevented the end of the team, with how to continue */
 export async function settleTeam(lead: Lead, ended: Ended): Promise<RunOutcome> {
-  switch (ended.fate) {
-    case "left":
-      await leaveTeam(lead, ended.end === "stopped" ? "the terminal is gone" : "its lead cannot continue");
-      return { keptWorktrees: [] };
-    case "stopped":
-      return stopTeam(lead, ended);
-    case "ended":
-      return endTeam(lead, ended);
+  rememberTasks(lead.ctx);
+  if (ended.fate === "left") {
+    await leaveTeam(lead, ended.end === "stopped" ? "the terminal is gone" : "its lead cannot continue");
+    return { keptWorktrees: [] };
   }
+  const summary = await lead.recorder.summary(ended.spent);
+  const outcome = ended.fate === "stopped" ? await stopTeam(lead, ended) : await endTeam(lead, ended);
+  return { ...outcome, summary };
 }
 
 /** Leaves the team running when its lead ends unintentionally (a lost terminal, a failure), as if the lead was killed (S43, S51). */
@@ -62,7 +74,8 @@ async function leaveTeam({ inProcess, view }: Lead, why: string): Promise<void> 
 export async function leaveAfterError(lead: Lead, error: unknown): Promise<unknown> {
   const { ctx, plan, view } = lead;
   try {
-    if (isUntouched(lead)) await endRun(ctx, { timeoutMs: 0, keep: plan.keep });
+    if (isUntouched(lead))
+      await endRun(ctx, { timeoutMs: 0, keep: plan.keep, problem: (text) => view.error(text) });
     else if (teamLedHere(ctx) !== undefined) {
       await leaveTeam(lead, "its lead cannot continue");
       return withContinuation(error, ctx.ref.team);
@@ -123,9 +136,11 @@ async function endTeam(lead: Lead, { end, finalText }: Ended): Promise<RunOutcom
       `ending the team, within ${timeoutMs / 1000} s; press Ctrl-C again to exit now, then clean up with teams kill`,
     );
   const keep = plan.keep && lead.exit !== "delete";
-  const reports = await endRun(ctx, { timeoutMs, keep }).catch((error: unknown) => {
-    throw teamExists(ctx.ref) ? withContinuation(error, team) : error;
-  });
+  const reports = await endRun(ctx, { timeoutMs, keep, problem: (text) => view.error(text) }).catch(
+    (error: unknown) => {
+      throw teamExists(ctx.ref) ? withContinuation(error, team) : error;
+    },
+  );
   if (end !== "stopped" && reports.length > 0)
     view.note("the lead did not shut its teammates down, so the run has ended them:");
   for (const { name, outcome, left } of reports) {
@@ -174,28 +189,37 @@ function saveRecording({ plan: { record, env }, view }: Pick<Lead, "plan" | "vie
  */
 export function printResult(
   lead: Lead,
-  finished: RunOutcome & Omit<Ended, "finalText">,
+  finished: RunOutcome & Omit<Ended, "finalText" | "spent">,
   worker: Worker,
 ): number {
   const { call, ctx, plan } = lead;
-  const { end, fate, keptWorktrees: worktrees, recordingError } = finished;
+  const { end, fate, keptWorktrees: worktrees, recordingError, summary } = finished;
   const { team } = ctx.ref;
   const state = teamState(lead, fate);
   requireResult(team, { end, fate, state }, worker);
   const outcome = end === "stopped" ? "interrupted" : "completed";
   if (outcome === "completed") plan.check?.();
+  const tasks = reportedTasks(ctx);
   const result: RunResult = {
     team,
     outcome,
     result: worker.lastText,
+    ...summary,
     ...(worktrees.length === 0 ? {} : { worktrees }),
+    ...(tasks.length === 0 ? {} : { tasks }),
     ...(fate === "ended" ? {} : { resume: resumeCommand(team) }),
   };
   if (outcome === "completed" && worker.lastText.trim() === "")
     call.out.note("The lead ended without a final text.");
-  // Without --quiet, the lead's pane has shown its final text already.
-  const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
-  call.out.answer(result, () => [...text, ...state].join("\n"));
+  // Otherwise, the lead's pane has shown its final text already; the screen of a CLI may be gone.
+  const isUnseen = call.options.quiet || plan.cli?.ownScreen === true;
+  const text = isUnseen ? [stripControls(worker.lastText)] : [];
+  printWithSummary(call, result, {
+    text: () => [...text, ...taskReport(ctx, call.out)],
+    summary,
+    again: state.length > 0 || summary === undefined ? [] : readAgainLine(ctx.home, summary),
+    next: state,
+  });
   reportToSession(call.io.env, { kind: "ended", result });
   if (recordingError !== undefined) {
     if (hidesLeadOutput(call)) call.io.err(`teams: ${stripControls(recordingError)}\n`);
@@ -216,7 +240,7 @@ function teamState({ ctx, plan }: Lead, fate: TeamFate): string[] {
 /** @throws TeamError if the run has no result */
 function requireResult(
   team: string,
-  { end, fate, state }: Omit<Ended, "finalText"> & { readonly state: readonly string[] },
+  { end, fate, state }: Omit<Ended, "finalText" | "spent"> & { readonly state: readonly string[] },
   { lastFailure, lastText }: Worker,
 ): void {
   if (end !== "stopped" && lastFailure !== undefined) {

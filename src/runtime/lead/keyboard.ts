@@ -1,55 +1,67 @@
-import { messageOf } from "../../errors.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
-import { readTypedLines, type TypingHandlers } from "../../terminal/line-reader.ts";
+import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
+import { liveRegion } from "../../terminal/live-region.ts";
 import type { Worker } from "../../worker/worker.ts";
+import { paneKeys } from "../pane/pane-keys.ts";
+import { attachScreen } from "./attach-screen.ts";
 import type { Lead } from "./lead.ts";
-import { endByUser, handleLeadLine, toggleDelegate } from "./slash-commands.ts";
-import { attachScreen } from "./team-screen.ts";
+import { endByUser, leadCommands } from "./lead-commands.ts";
 
 /**
  * Reads the lead's terminal: lines and keys for the lead, or for the teammate that the terminal shows.
  * @param signal ends the lead; the terminal then shows the lead's own output again
- * @returns stops reading and restores the terminal
+ * @returns a function that stops reading and restores the terminal
  */
 export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () => void {
-  const { call, screen, typing, view } = lead;
+  const { call, screen, region, view } = lead;
   const { io } = call;
-  const problem = (error: unknown): void => view.error(messageOf(error));
+  const keys = paneKeys({
+    ref: lead.ctx.ref,
+    name: LEAD_NAME,
+    call,
+    view,
+    worker,
+    mode: lead.mode,
+    plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
+    width: () => io.columns ?? 80,
+    own: leadCommands(lead, worker),
+    clear: () => (region ?? screen)?.clear(),
+  });
   const interrupts = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends the run"), signal);
   const leadHandlers: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
-    line: (line) => {
+    ...keys,
+    line: (line, begun) => {
       interrupts.forget();
-      return handleLeadLine(lead, worker, line);
+      return keys.line(line, begun);
     },
-    escape: () => void worker.interrupt(),
-    shiftTab: () => void toggleDelegate(lead).catch(problem),
     end: () => endByUser(lead, worker, "keep"),
     mayInterrupt: interrupts.press,
-    problem,
   };
-  if (typing !== undefined) return readTypedLines(typing.echo, leadHandlers, typing.editor);
-  if (screen === undefined) return readTypedLines(io.terminal.stdout ? io.out : io.err, leadHandlers);
+  if (region !== undefined) return readTypedLines(region, leadHandlers);
+  if (screen === undefined) {
+    const out = io.terminal.stdout ? io.out : io.err;
+    const size = { width: () => io.columns ?? 80, height: () => io.rows ?? 24 };
+    return readTypedLines(liveRegion({ ...size, out, plain: true }), leadHandlers);
+  }
   const stopShowing = attachScreen(screen, signal);
-  const stopReading = readTypedLines(
-    (text) => screen.echo(text),
-    {
-      ...leadHandlers,
-      line: async (line) => {
-        if ((await screen.line(line)) === "lead") await leadHandlers.line(line);
-      },
-      blank: () => void screen.line("").catch(problem),
-      key: (key) => screen.key(key),
-      escape: () => {
-        if (screen.escape()) leadHandlers.escape();
-      },
-      mayInterrupt: (dropped) => {
-        screen.leave();
-        return leadHandlers.mayInterrupt(dropped);
-      },
-      signal: () => screen.leave(),
+  const stopReading = readTypedLines(screen, {
+    ...leadHandlers,
+    answers: (char) => screen.showsLead && keys.answers(char),
+    line: async (line, begun) => {
+      if ((await screen.line(line, begun)) === "lead") await leadHandlers.line(line, begun);
     },
-    screen.editor,
-  );
+    blank: () => void screen.line("", 0).catch(keys.problem),
+    key: (key) => screen.key(key),
+    escape: () => {
+      if (screen.escape()) leadHandlers.escape();
+    },
+    mayInterrupt: (dropped) => {
+      screen.leave();
+      return leadHandlers.mayInterrupt(dropped);
+    },
+    signal: () => screen.leave(),
+  });
   return () => {
     stopShowing();
     stopReading();

@@ -10,6 +10,8 @@ import {
   membersWithQuestions,
   runState,
 } from "../../operations/run/run-state.ts";
+import { checkCli } from "../../operations/spawn/check-cli.ts";
+import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import { reconcile } from "../../operations/supervision/reconcile.ts";
 import { Retries } from "../../operations/supervision/retries.ts";
 import { pause } from "../../os/clock.ts";
@@ -27,15 +29,19 @@ import { openAgentType } from "../agent/load-agent-types.ts";
 import { modelsOf } from "../agent/models.ts";
 import { ownFacts, ownPane } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
-import { isConversational, isInteractive, type Lead } from "./lead.ts";
+import { rememberTeam } from "./finish-run.ts";
+import { isInteractive, type Lead } from "./lead.ts";
 import { answerTeammateRequest, notifyUnansweredPlans } from "./teammate-requests.ts";
+
+/** Shown once in a run that stays in conversation. */
+const GOAL_REACHED = "nothing is left to do: type what comes next, or /exit";
 
 /** Creates the lead's worker, which decides when the run is over, and the keeper of the lead's status record. */
 export async function leadWorker(
   lead: Lead,
   signal: AbortSignal,
 ): Promise<{ readonly worker: Worker; readonly status: StatusKeeper }> {
-  const { ctx, view, sessionId } = lead;
+  const { ctx, view, plan, sessionId } = lead;
   const { ref } = ctx;
   const bell = await openWorkerBell(ref, LEAD_NAME, {
     problem: (error) => view.error(messageOf(error)),
@@ -43,6 +49,14 @@ export async function leadWorker(
   });
   const facts = { ...ownFacts(ref, LEAD_NAME, sessionId), ...ownPane(ctx.env) };
   let answerDue = false;
+  // Without a goal on the command line, the user types it.
+  let isGoalReached = plan.goal === "";
+  const waitsForAnswer = (isUserPresent: boolean): boolean => {
+    const asking = membersWithQuestions(ctx, isUserPresent);
+    // An answer to the lead starts a turn, maybe after its request's record has gone.
+    answerDue ||= asking.includes(LEAD_NAME);
+    return answerDue || asking.length > 0;
+  };
   const notifyPlans = notifyUnansweredPlans(lead);
   const wakeWhenIdle = wakeWhenAllIdle(lead.inProcess, () => worker.recheck());
   const checked = retriedChecks(lead, signal, () => worker.recheck());
@@ -68,22 +82,30 @@ export async function leadWorker(
     clock: ctx.clock,
     signal,
     createAgent: (own) => assembleLead(lead, own),
+    startsAtOnce: plan.cli !== undefined,
     decideWhenIdle: checked("wait", async (held: number, interrupted: boolean) => {
       notifyPlans();
-      // The user types the goals, and says when there are no more.
-      if (isConversational(lead)) return "wait";
+      if (!plan.once && isGoalReached) {
+        waitsAfterFailure();
+        return "wait";
+      }
       await processEndings(ctx);
       // The user or program that interrupted the turn has another instruction.
       if (interrupted) return "wait";
       const { stdin: isUserPresent } = lead.call.io.terminal;
-      // Wait for a user who is present. An answer to the lead starts a turn, maybe after its request's record has gone.
-      const asking = isUserPresent ? membersWithQuestions(ctx) : [];
-      answerDue ||= asking.includes(LEAD_NAME);
-      if (answerDue || asking.length > 0) return "wait";
+      if (waitsForAnswer(isUserPresent)) return "wait";
       const facts = runState(ctx, held);
       if (isUserPresent && facts.interrupted > 0) return "wait";
-      if (isRunOver(facts)) return waitsAfterFailure() ? "wait" : "over";
-      wakeWhenIdle();
+      if (!isRunOver(facts)) {
+        wakeWhenIdle();
+        return "wait";
+      }
+      if (waitsAfterFailure()) return "wait";
+      if (plan.once) return "over";
+      // The end of a background task starts another turn.
+      if ((readStatus(ref, LEAD_NAME)?.background ?? 0) > 0) return "wait";
+      isGoalReached = true;
+      view.waiting(GOAL_REACHED);
       return "wait";
     }),
     isTeamWorking: checked(true, async (held: number) => areTeammatesWorking(ctx, held)),
@@ -155,22 +177,26 @@ async function processEndings(ctx: OperationContext): Promise<void> {
 
 async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const { call, plan, ctx, settings: live, sessionId } = lead;
+  if (plan.cli !== undefined) {
+    const { assembleCliLead } = await import("./assemble-cli-lead.ts");
+    return assembleCliLead(lead, worker, plan.cli.name, spawnOptions(lead));
+  }
   const settings = live();
   const { io } = call;
-  const modelFor = modelsOf(plan.model, ctx, settings);
   const note = (line: string): void => lead.view.note(line);
+  const modelFor = modelsOf(plan.model, ctx, live, { worker, note });
   const { cwd, env } = ctx;
   const { root } = ctx.home;
   const { permissions: rules } = settings;
   const type = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules };
   const { typeDenials, ...own } = await openAgentType(type, note);
   const sandbox = await openAgentSandbox(
-    { ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined },
+    { ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined, denials: typeDenials },
     note,
   );
   const resources = await openAgentResources(ctx, settings, typeDenials, note, sandbox);
   lead.ends.push(resources.close);
-  // After the servers that run in it.
+  // Closed after the servers that run in it.
   if (sandbox !== undefined) lead.ends.push(sandbox.close);
   return assembleAgent({
     ctx,
@@ -185,30 +211,38 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     promptOverrides: plan.promptOverrides,
     sessionId,
     settings: live,
-    spawn: {
-      ...plan.spawn,
-      isTrusted: (directory) => trustDecision(root, directory) === true,
-      // Getters: settings are read at each spawn.
-      get worktrees() {
-        return worktreeSettings(live());
-      },
-      get modelNames() {
-        return live().teams.models;
-      },
-      get sandbox() {
-        return live().teams.sandbox.mode;
-      },
-      get isPriced() {
-        return isPricedBy(live());
-      },
-      get bypassForbidden() {
-        return bypassForbiddenBy(live(), ctx.env);
-      },
-    },
+    spawn: spawnOptions(lead),
     isUnattended: !io.terminal.stdin,
-    isConversational: isConversational(lead),
+    isConversational: !plan.once,
     snapshot: ownSnapshot(ctx),
     keepsTeam: plan.keep,
     onTeamMoved: (before) => lead.teamMoved(before),
+    onTeamDelete: () => rememberTeam(lead),
   });
+}
+
+/** The options for teammates; settings are read at each spawn. */
+function spawnOptions({ plan, ctx, settings: live }: Lead): SpawnOptions {
+  const { root } = ctx.home;
+  return {
+    ...plan.spawn,
+    isTrusted: (directory) => trustDecision(root, directory) === true,
+    checkCli: (cli, input) => checkCli(cli, input, live().teams.adapters, ctx.env),
+    // Getters: settings are read at each spawn.
+    get worktrees() {
+      return worktreeSettings(live());
+    },
+    get modelNames() {
+      return live().teams.models;
+    },
+    get sandbox() {
+      return live().teams.sandbox.mode;
+    },
+    get isPriced() {
+      return isPricedBy(live());
+    },
+    get bypassForbidden() {
+      return bypassForbiddenBy(live(), ctx.env);
+    },
+  };
 }

@@ -9,10 +9,19 @@ import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import type { TypingRow } from "../../terminal/input-row.ts";
-import type { PaneView } from "../../terminal/pane-view.ts";
+import type { LiveRegion } from "../../terminal/live-region.ts";
+import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import type { ManualBell } from "../../wakeup/bell.ts";
+import type { RunRecorder } from "./run-summary.ts";
 import type { LeadScreen } from "./team-screen.ts";
+
+/** A third-party CLI as a lead. */
+export interface LeadCli {
+  readonly name: string;
+  /** Its screen is the lead's terminal. */
+  readonly ownScreen: boolean;
+  readonly effort?: string | undefined;
+}
 
 /** The options of a run, all checked. */
 export interface LeadPlan {
@@ -27,11 +36,15 @@ export interface LeadPlan {
     readonly wasByHand?: boolean;
   };
   readonly model: string;
+  /** The third-party CLI in the lead's seat; undefined for teams' own agent. */
+  readonly cli?: LeadCli | undefined;
   readonly mode: PermissionMode | undefined;
   /** The lead starts in delegate mode; `mode` then applies to its teammates. */
   readonly delegate: boolean;
   readonly promptOverrides: PromptOverrides;
   readonly spawn: SpawnOptions;
+  /** Ends when the goal is reached; else the lead waits for the user's next line, until the user ends the run. */
+  readonly once: boolean;
   readonly keep: boolean;
   /** Deletes the team at the end, also with unfinished work. */
   readonly remove: boolean;
@@ -44,13 +57,10 @@ export interface LeadPlan {
   readonly check?: () => void;
   /** Absolute path of the playbook to write from the run. */
   readonly record?: string;
+  /** Records the screens of all members, into this directory; `true` for the directory of the team's recordings. */
+  readonly screens?: string | true | undefined;
   /** Variables for the lead and its teammates, in addition to the caller's. */
   readonly env: Env;
-}
-
-/** Whether the user types goals one after another until they end the run. */
-export function isConversational({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
-  return plan.goal === "" && call.io.terminal.stdin;
 }
 
 /** Whether a user can type to the lead and sees its output. */
@@ -85,14 +95,18 @@ export interface Lead {
   readonly inProcess: InProcessBackend;
   /** Shows in-process teammates in the terminal; undefined if they run elsewhere, or without an interactive terminal. */
   readonly screen: LeadScreen | undefined;
-  /** The input row of the terminal; undefined if `screen` has it, or without an interactive terminal. */
-  readonly typing: TypingRow | undefined;
+  /** The last rows of the terminal; undefined if `screen` has them, or without an interactive terminal. */
+  readonly region: LiveRegion | undefined;
   /** Set when the user ends the run with /exit or Ctrl-D: whether to keep or delete an unfinished team. */
   exit: "keep" | "delete" | undefined;
+  /** Whether a person has typed to the lead in the screen of its CLI, which our conversation file does not show. */
+  hasOwnTurns: boolean;
   /** Prints who leads which team, once the width of the terminal is final. */
   readonly showHeader: () => void;
   /** Notes where teammates will run, unless the user sees it anyway. */
   readonly notePlacement: () => void;
+  /** Collects what the run takes and changes. */
+  readonly recorder: RunRecorder;
   /** Called when the lead has recreated or renamed its team. */
   teamMoved: (before: TeamRef) => Promise<void>;
   /** Called at the end of the lead to close what it has opened. */

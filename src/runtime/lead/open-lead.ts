@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { requireSandbox } from "../../agent/sandbox/require-sandbox.ts";
 import { type InProcessBackend, inProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { callersSocket } from "../../backend/tmux/server-for.ts";
@@ -5,28 +6,35 @@ import { messageOf, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { createTeam } from "../../operations/create-team.ts";
 import { systemClock } from "../../os/clock.ts";
+import { openLogFile } from "../../os/files/capped-log.ts";
+import { ensureDir } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
+import { saveTerminalModes } from "../../os/process/terminal-modes.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { liveSettings } from "../../settings/live-settings.ts";
-import { permittedMode } from "../../settings/settings.ts";
-import { readTeam, removeTeamFiles } from "../../team/config/config.ts";
+import { ignoredLines, permittedMode } from "../../settings/settings.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { removeTeamFiles } from "../../team/config/delete-files.ts";
 import { keptConfig } from "../../team/config/kept-config.ts";
 import { setMode } from "../../team/members/permission-mode.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { typingRow } from "../../terminal/input-row.ts";
-import { createPaneView, type PaneView } from "../../terminal/pane-view.ts";
+import { liveRegion } from "../../terminal/live-region.ts";
+import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
+import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
+import { asciiRow } from "../../text/ascii.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
 import { withDebugLog } from "../debug-view.ts";
-import { createNotifier } from "../notifier.ts";
-import { withNotifications } from "../notifying-view.ts";
+import { createNotifier } from "../notify/notifier.ts";
+import { withNotifications } from "../notify/notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
 import { inProcessRunner } from "../teammate/run-in-process.ts";
 import { hidesLeadOutput, isInteractive, type Lead, type LeadPlan, type LedTeam } from "./lead.ts";
-import { resumeRun } from "./resume-run.ts";
+import { recordCli, resumeRun } from "./resume-run.ts";
+import { recordRun } from "./run-summary.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
 
 /** Creates or resumes the plan's team and opens this process as its lead. */
@@ -53,10 +61,12 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
     model: plan.model,
     mode: before,
     process: ownIdentity(),
+    recording: plan.screens,
     ...(Object.keys(plan.budget).length === 0 ? {} : { budget: plan.budget }),
   }).catch((error: unknown) => {
     throw withNextSteps(error, plan.team);
   });
+  await removeTeamOnFailure({ plan, ctx: { ref } }, () => recordCli(ref, plan));
   if (!plan.delegate) return { ref, sessionId, mode: before };
   // Set after creation: the mode before it is what teammates inherit.
   await removeTeamOnFailure({ plan, ctx: { ref } }, () => setMode(ref, LEAD_NAME, "delegate"));
@@ -102,33 +112,46 @@ async function openLead(
   const open = { home: ref.home, ref, config: readTeam(opened.ref), actor: LEAD_NAME };
   const paneOptions = {
     width: () => io.columns ?? 80,
+    ...(io.terminal.stdout && { height: () => io.rows ?? 24 }),
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
   const inProcess = inProcessBackend({
     runWorker: inProcessRunner(own, paneOptions),
     problem: (text) => view.error(text),
   });
-  const { ignored, ignoredReason } = settings();
+  const ignored = ignoredLines(settings());
   const ctx = await operationContext(own, open, settings(), {
     onChildBell: () => children.ring(),
     inProcess,
   });
   const place = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
-  const isUserPresent = isInteractive(call);
+  const abilities = terminalAbilities(io.env);
+  const isUserPresent = isInteractive(call) && plan.cli?.ownScreen !== true;
   const screen =
     isUserPresent && place.backend === inProcess
-      ? openScreen(call, ref, inProcess, paneOptions.plain)
+      ? openScreen(call, ref, inProcess, { plain: paneOptions.plain, ascii: abilities.ascii })
       : undefined;
-  const typing =
-    isUserPresent && screen === undefined ? typingRow({ ...paneOptions, out: io.out }) : undefined;
-  const display = screen ?? typing;
+  const region =
+    isUserPresent && screen === undefined
+      ? liveRegion({ height: () => io.rows ?? 24, ...paneOptions, out: io.out, ascii: abilities.ascii })
+      : undefined;
+  const display = screen ?? region;
+  const ends = [() => notifier.close()];
   const pane = createPaneView({
     ...paneOptions,
-    write: display === undefined ? writerOf(call) : (text) => display.write(text),
-    typing: display,
+    write:
+      plan.cli?.ownScreen === true
+        ? writerBesideScreen(call, ref, ends)
+        : display === undefined
+          ? writerOf(call)
+          : (text) => display.write(text),
+    region: display,
+    markdown: io.terminal.stdout && !call.out.json,
+    abilities,
     name: LEAD_NAME,
-    rings: io.terminal.stdout && !call.out.json,
-    readOnly: !io.terminal.stdin,
+    cwd: io.cwd,
+    rings: io.terminal.stdout && !call.out.json && plan.cli?.ownScreen !== true,
+    readOnly: !io.terminal.stdin || plan.cli?.ownScreen === true,
   });
   const notifier = createNotifier({
     settings,
@@ -136,6 +159,7 @@ async function openLead(
     agent: LEAD_NAME,
     cwd: io.cwd,
     env: ctx.env,
+    clock: ctx.clock,
     problem: (text) => view.error(text),
   });
   const logged = withDebugLog(pane, { root: ref.home.root, sessionId, env: ctx.env });
@@ -154,7 +178,7 @@ async function openLead(
         ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends the run"
         : "",
     });
-    for (const setting of ignored) view.note(`${ignoredReason}, ignored: ${setting}`);
+    for (const text of ignored) view.note(text);
     noteOwnPlacement();
   };
   return {
@@ -168,18 +192,26 @@ async function openLead(
     children,
     inProcess,
     screen,
-    typing,
+    region,
     exit: undefined,
+    hasOwnTurns: false,
+    recorder: recordRun(ctx, sessionId, (text) => view.error(text)),
     showHeader,
     notePlacement: noteOwnPlacement,
     teamMoved: async () => undefined,
-    ends: [async () => notifier.close()],
+    ends,
   };
 }
 
-function openScreen({ io }: AnyCall, ref: TeamRef, inProcess: InProcessBackend, plain: boolean): LeadScreen {
+function openScreen(
+  { io }: AnyCall,
+  ref: TeamRef,
+  inProcess: InProcessBackend,
+  { plain, ascii }: { readonly plain: boolean; readonly ascii: boolean },
+): LeadScreen {
+  const out = ascii ? (text: string): void => io.out(asciiRow(text)) : io.out;
   const size = () => ({ width: io.columns ?? 80, height: io.rows ?? 24 });
-  return createLeadScreen({ ref, inProcess, out: io.out, size, plain });
+  return createLeadScreen({ ref, inProcess, out, size, plain });
 }
 
 /** If the lead's output is hidden, still reports on stderr what waits for the user. */
@@ -189,13 +221,13 @@ function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
   const report = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
   return {
     ...view,
-    waiting(reason, by) {
+    waiting(reason, by, request) {
       report(reason);
-      view.waiting(reason, by);
+      view.waiting(reason, by, request);
     },
     permission(ask) {
       report(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
-      view.permission(ask);
+      return view.permission(ask);
     },
   };
 }
@@ -203,6 +235,21 @@ function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
 function writerOf(call: AnyCall): (text: string) => void {
   if (hidesLeadOutput(call)) return () => undefined;
   return call.out.json ? call.io.err : call.io.out;
+}
+
+/** Writes to a file while a CLI has the terminal, and to the terminal when the lead has ended. */
+function writerBesideScreen(call: AnyCall, ref: TeamRef, ends: Lead["ends"]): (text: string) => void {
+  const { run } = ref.paths.agent(LEAD_NAME);
+  ensureDir(run);
+  const log = openLogFile(join(run, "channel.log"));
+  const restoreTerminal = saveTerminalModes();
+  let isOver = false;
+  ends.push(async () => {
+    call.io.out(restoreTerminal());
+    isOver = true;
+    log.close();
+  });
+  return (text) => (isOver ? call.io.out(text) : log.write(text));
 }
 
 /** Notes where the teammates will run, unless their panes appear in front of the user. */

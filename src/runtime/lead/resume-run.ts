@@ -1,13 +1,15 @@
+import { recordScreens } from "../../operations/record-screens.ts";
 import { resumeTeam } from "../../operations/resume/resume.ts";
 import { becomeLead } from "../../operations/run/take-over-lead.ts";
 import { permissionMode } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, teamDir } from "../../schema/names.ts";
 import { permittedMode } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { setLimits } from "../../team/members/budget.ts";
-import { findMember } from "../../team/members/members.ts";
+import { changeMetadata, findMember } from "../../team/members/members.ts";
 import { modeToInherit, setMode } from "../../team/members/permission-mode.ts";
-import { teamRef, teamsHome } from "../../team/ref.ts";
+import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { filesContext } from "../operation-context.ts";
@@ -24,8 +26,22 @@ export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["s
   if (Object.keys(plan.budget).length > 0) await setLimits(ref, undefined, plan.budget);
   if (plan.mode !== undefined) await setMode(ref, LEAD_NAME, before);
   if (plan.delegate) await setMode(ref, LEAD_NAME, "delegate");
+  if (plan.screens !== undefined) await recordScreens(ref, plan.screens);
+  await recordCli(ref, plan);
   const mode = permissionMode.safeParse(findMember(readTeam(ref), LEAD_NAME).mode);
   return { ref, sessionId, mode: mode.success ? mode.data : before };
+}
+
+/** Records which third-party CLI leads, so that a resumed run uses it again. Its conversation is of no use to another one. */
+export async function recordCli(ref: TeamRef, { cli }: LeadPlan): Promise<void> {
+  const before = readMetadata(findMember(readTeam(ref), LEAD_NAME), "cli");
+  if (before === undefined && cli === undefined) return;
+  await changeMetadata(ref, LEAD_NAME, {
+    cli: cli?.name,
+    effort: cli?.effort,
+    ownScreen: cli?.ownScreen === true ? true : undefined,
+    ...(before === cli?.name ? {} : { conversation: undefined }),
+  });
 }
 
 /**

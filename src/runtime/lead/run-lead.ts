@@ -5,8 +5,13 @@ import { messageOf } from "../../errors.ts";
 import { pause, systemClock } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { rootTag } from "../../protocol/paths.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { readTeam } from "../../team/config/config.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
+import { line } from "../../terminal/output.ts";
+import { optionWords } from "../../text/shell-quote.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { closeSidebar, openSidebar } from "../sidebar-pane.ts";
@@ -14,14 +19,15 @@ import { leaveAfterError, printResult, settleTeam } from "./finish-run.ts";
 import { readKeys } from "./keyboard.ts";
 import type { Lead, LeadPlan } from "./lead.ts";
 import { leadWorker } from "./lead-worker.ts";
+import { listRun } from "./list-run.ts";
 import { openRun, removeTeamOnFailure } from "./open-lead.ts";
 import { restartMembers } from "./resume-run.ts";
 import { isInSession, reportToSession } from "./run-result.ts";
 import { fateOf, HANGUP } from "./team-fate.ts";
 import { watchTeam } from "./watch-team.ts";
 
-/** Fewest columns of the lead's pane beside a sidebar that `run` opens. */
-const LEAD_WIDTH = 60;
+/** Fewest columns of the lead's pane beside a sidebar that `run` opens: it opens from 100 columns (product.md). */
+const LEAD_WIDTH = 65;
 /** Milliseconds to wait for the terminal's new size, and between two checks. */
 const RESIZE_MS = 300;
 const RESIZE_POLL_MS = 5;
@@ -29,10 +35,13 @@ const RESIZE_POLL_MS = 5;
 /** Leads a team in this process until its goal is reached, prints the result and cleans up. */
 export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
-  const signal = io.interruption();
+  // Ctrl-C belongs to a CLI that has the terminal.
+  const hasTerminal = plan.cli?.ownScreen !== true;
+  const signal = io.interruption(hasTerminal ? "own" : "foreign");
   const lead = await openRun(call, plan);
   const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started", process: ownIdentity() });
+  const endRecording = await recordLead(lead);
   // A killed lead may have left its sidebar open.
   const { problem, ...opened } = await tryOpenSidebar(lead, {
     replace: plan.resumes === undefined ? undefined : lead.ctx.ref,
@@ -40,8 +49,12 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   let sidebar = opened.open;
   if (sidebar) await resized(call);
   lead.showHeader();
+  if (plan.resumes !== undefined && (lead.region ?? lead.screen) !== undefined) {
+    const { showRecent } = await import("../pane/recent-conversation.ts");
+    showRecent(lead.view, lead.ctx.ref, LEAD_NAME);
+  }
   if (problem !== undefined) lead.view.note(problem);
-  const stopReading = readKeys(lead, worker, signal);
+  const stopReading = hasTerminal ? readKeys(lead, worker, signal) : () => undefined;
   const watch = watchTeam(lead, worker, status);
   lead.teamMoved = async (before) => {
     await watch.restart();
@@ -63,14 +76,32 @@ export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   try {
     const end = await leadTeam(lead, worker).finally(close);
     const fate = fateOf(lead, worker, end, signal);
-    const finished = await settleTeam(lead, { end, fate, finalText: worker.lastText });
+    // Without the lead's pane, it is part of the result.
+    const finalText = hasTerminal ? worker.lastText : "";
+    const finished = await settleTeam(lead, { end, fate, finalText, spent: status.spent });
+    if (finished.summary !== undefined) await listRun(lead, finished.summary, end, worker);
     code = printResult(lead, { end, fate, ...finished }, worker);
   } finally {
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
+    endRecording();
   }
   // The session closes with this process.
   if (isInSession(io.env) && signal.reason !== HANGUP) await leaveOwnSession(io.env);
   return code;
+}
+
+/** Records the lead's screen if its team is recorded. @returns ends the recording; call it after the last output */
+async function recordLead({ call: { io, out }, ctx: { ref }, view }: Lead): Promise<() => void> {
+  const directory = readMetadata(readTeam(ref), "recording");
+  if (directory === undefined) return () => undefined;
+  const { recordScreen } = await import("../screen-recording.ts");
+  const problem = (text: string): void => view.note(text);
+  const end = await recordScreen({ io, ref, name: LEAD_NAME, directory, problem });
+  return () => {
+    if (end === undefined) return;
+    out.note(line`To see it again: teams replay ${LEAD_NAME} ${optionWords("--team", ref.team)}`);
+    end();
+  };
 }
 
 /** Leads the team until the worker ends. @throws the error that ended it, after the team was left as it is */

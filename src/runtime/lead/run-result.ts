@@ -8,17 +8,26 @@ import { ensureDir, isMissing, readText } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { failureOf } from "../../terminal/report-error.ts";
+import type { RunSummary } from "./run-summary.ts";
+import type { ReportedTask } from "./task-report.ts";
 
 /** The result of a run, as `teams run --json` prints it. */
-export interface RunResult {
+export interface RunResult extends Partial<RunSummary> {
   readonly team: string;
   readonly outcome: "completed" | "interrupted";
   /** The lead's final text. */
   readonly result: string;
   /** Worktrees of teammates that were not removed, because work in them would be lost; absent if there are none. */
   readonly worktrees?: readonly WorktreeEnd[];
+  /** All tasks, with what was said and shown of each; absent if no task has a verify command. */
+  readonly tasks?: readonly ReportedTask[];
   /** The command that continues a kept team with unfinished work; absent otherwise. */
   readonly resume?: string;
+}
+
+/** Returns the summary in a result; undefined if the team was left. */
+export function summaryIn(result: RunResult): RunSummary | undefined {
+  return result.sessionId === undefined ? undefined : (result as RunSummary);
 }
 
 /** The progress of a lead in its own session. */

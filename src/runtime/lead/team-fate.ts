@@ -46,10 +46,11 @@ function couldNotResume({ plan, call }: Lead, { lastFailure }: Worker, signal: A
 }
 
 /** Whether this run's team never had a teammate, a task, a conversation or a typed goal. */
-export function isUntouched({ ctx, plan, sessionId }: Lead): boolean {
+export function isUntouched({ ctx, plan, sessionId, hasOwnTurns }: Lead): boolean {
   const { ref } = ctx;
   const config = teamLedHere(ctx);
-  if (config === undefined || plan.resumes !== undefined || config.members.length > 1) return false;
+  const isUsed = hasOwnTurns || plan.resumes !== undefined;
+  if (config === undefined || isUsed || config.members.length > 1) return false;
   if (fileSize(transcriptPath(ref.home.root, sessionId)) !== undefined || hasTasks(ref)) return false;
   return plan.goal !== "" || unreadCount(ref, LEAD_NAME) === 0;
 }

@@ -1,13 +1,16 @@
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import type { InProcessAgent } from "../../backend/in-process/resident-agent.ts";
 import { after } from "../../os/clock.ts";
-import { onSuspend } from "../../os/process/suspend.ts";
 import { readTeam, teamExists } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { readTasks } from "../../team/tasks/tasks.ts";
-import { type TypingRow, typingRow } from "../../terminal/input-row.ts";
-import type { LineEditor, ViewKey } from "../../terminal/line-editor.ts";
+import type { ViewKey } from "../../terminal/input/key-decoder.ts";
+import type { LineEditor } from "../../terminal/input/line-editor.ts";
+import type { InputTerminal } from "../../terminal/input/line-reader.ts";
+import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
+import type { PaneRegion } from "../../terminal/pane/pane-view.ts";
+import { shortCall } from "../../text/short-call.ts";
 import { styler } from "../../text/style.ts";
 import {
   applyKey,
@@ -33,25 +36,22 @@ interface LeadScreenOptions {
  * A lead's terminal that can also show its in-process teammates and the tasks. The lead's output is append-only on the
  * normal screen. The other views use the alternate screen; output of the lead is held meanwhile.
  */
-export interface LeadScreen {
-  readonly editor: LineEditor;
+export interface LeadScreen extends InputTerminal, PaneRegion {
+  /** Whether the terminal shows the lead's output. */
+  readonly showsLead: boolean;
   /** Writes output of the lead. */
   write(text: string): void;
-  /** Echoes typed text. */
-  echo(text: string): void;
-  /** Shows a line for the lead that waits for the running turn. */
-  hold(line: string): void;
-  /** Removes that line. */
-  release(line: string): void;
   key(key: ViewKey): void;
   /** @returns true if the key was for the lead */
   escape(): boolean;
   /** Handles a typed line, which may be empty. @returns `lead` if it is for the lead */
-  line(line: string): Promise<"lead" | "taken">;
-  /** Redraws after a change of the team or of the terminal's size. */
+  line(line: string, begun: number): Promise<"lead" | "taken">;
+  /** Redraws after a change of the typed line, of the team or of the terminal's size. */
   changed(): void;
-  /** Redraws when a teammate's state or output changes. @returns stops that */
+  /** Redraws when a teammate's state or output changes. @returns a function that stops this */
   watch(): () => void;
+  /** Clears the terminal, and draws the shown view again. */
+  clear(): void;
   /** Returns to the lead's view on the normal screen. Idempotent. */
   leave(): void;
 }
@@ -72,32 +72,10 @@ export function createLeadScreen(options: LeadScreenOptions): LeadScreen {
   return new Screen(options);
 }
 
-/**
- * Follows the terminal's size, and restores the terminal however the process ends, except by SIGKILL.
- * @returns stops that and shows the lead's view
- */
-export function attachScreen(screen: LeadScreen, signal: AbortSignal): () => void {
-  const leave = (): void => screen.leave();
-  const changed = (): void => screen.changed();
-  const stopWatching = screen.watch();
-  process.stdout.on("resize", changed);
-  const stopSuspendHandler = onSuspend(leave);
-  signal.addEventListener("abort", leave);
-  process.on("exit", leave);
-  return () => {
-    leave();
-    stopWatching();
-    process.stdout.off("resize", changed);
-    signal.removeEventListener("abort", leave);
-    process.off("exit", leave);
-    stopSuspendHandler();
-  };
-}
-
 class Screen implements LeadScreen {
   readonly #options: LeadScreenOptions;
-  /** The lead's output with the input row below it. */
-  readonly #leadOutput: TypingRow;
+  /** The lead's output with its live rows below it. */
+  readonly #leadOutput: LiveRegion;
   #view: TeamView = LEAD_VIEW;
   #held = "";
   #cancel: (() => void) | undefined;
@@ -111,11 +89,15 @@ class Screen implements LeadScreen {
   constructor(options: LeadScreenOptions) {
     this.#options = options;
     const { out, size, plain } = options;
-    this.#leadOutput = typingRow({ out, plain, width: () => size().width });
+    this.#leadOutput = liveRegion({ out, plain, width: () => size().width, height: () => size().height });
   }
 
   get editor(): LineEditor {
     return this.#leadOutput.editor;
+  }
+
+  get showsLead(): boolean {
+    return this.#view.at === "lead";
   }
 
   write(text: string): void {
@@ -131,9 +113,36 @@ class Screen implements LeadScreen {
     this.#held = `… earlier output: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
   }
 
-  echo(text: string): void {
-    if (this.#view.at === "lead") this.#leadOutput.echo(text);
-    else this.changed();
+  control(sequence: string): void {
+    this.#leadOutput.control(sequence);
+  }
+
+  openInput(): void {
+    this.#leadOutput.openInput();
+  }
+
+  closeInput(): void {
+    this.#leadOutput.closeInput();
+  }
+
+  pause(): void {
+    if (this.#view.at === "lead") this.#leadOutput.pause();
+  }
+
+  resume(): void {
+    if (this.#view.at === "lead") this.#leadOutput.resume();
+  }
+
+  prompt(text: string): void {
+    this.#leadOutput.prompt(text);
+  }
+
+  activity(row: string | undefined): void {
+    this.#leadOutput.activity(row);
+  }
+
+  progress(rows: (() => readonly string[]) | undefined): void {
+    this.#leadOutput.progress(rows);
   }
 
   hold(line: string): void {
@@ -154,23 +163,31 @@ class Screen implements LeadScreen {
     return false;
   }
 
-  async line(line: string): Promise<"lead" | "taken"> {
+  async line(line: string, begun: number): Promise<"lead" | "taken"> {
     if (this.#view.at === "lead") return "lead";
     if (this.#view.at !== "agent") this.#press("enter");
     else if (line.trim() !== "") {
       // Scroll to the end: the user wants to see the effect of the line.
       this.#show({ ...this.#view, scrolledBack: 0 });
-      await this.#selected()?.typed(line);
+      await this.#selected()?.typed(line, begun);
     }
     return "taken";
   }
 
   changed(): void {
-    if (this.#view.at === "lead") return;
+    if (this.#view.at === "lead") {
+      this.#leadOutput.changed();
+      return;
+    }
     this.#cancel ??= after(FRAME_MS, () => {
       this.#cancel = undefined;
       this.#draw();
     });
+  }
+
+  clear(): void {
+    if (this.#view.at === "lead") this.#leadOutput.clear();
+    else this.changed();
   }
 
   watch(): () => void {
@@ -212,9 +229,7 @@ class Screen implements LeadScreen {
 
   /** A line typed in one view is not meant for the next. */
   #dropTyped(): void {
-    for (const typed of this.editor.clear()) {
-      if (typed.kind === "echo" && this.#view.at === "lead") this.#leadOutput.echo(typed.text);
-    }
+    this.editor.clear();
   }
 
   #selected(): InProcessAgent | undefined {
@@ -236,10 +251,13 @@ class Screen implements LeadScreen {
   #readTeam(): void {
     const { ref, inProcess } = this.#options;
     try {
-      const names = teamExists(ref) ? readTeam(ref).members.map(({ name }) => name) : [];
-      const activities = new Map(
-        inProcess.agents().map(({ name }) => [name, readStatus(ref, name)?.activity ?? ""]),
-      );
+      const members = teamExists(ref) ? readTeam(ref).members : [];
+      const names = members.map(({ name }) => name);
+      const activityOf = (agent: string): string => {
+        const { cwd } = members.find(({ name }) => name === agent) ?? {};
+        return shortCall(readStatus(ref, agent)?.activity ?? "", cwd, Number.POSITIVE_INFINITY).text;
+      };
+      const activities = new Map(inProcess.agents().map(({ name }) => [name, activityOf(name)]));
       const tasks = this.#view.at === "tasks" ? readTasks(ref) : [];
       this.#read = { names, activities, tasks };
     } catch {
@@ -258,7 +276,7 @@ class Screen implements LeadScreen {
     this.#view = valid;
     const { width, height } = size();
     const canvas = { width, height, styleText: styler(plain) };
-    const { rows, cursor } = renderFrame(valid, facts, canvas, this.editor.line);
+    const { rows, cursor } = renderFrame(valid, facts, canvas, this.editor.edited);
     const cursorCode = cursor === undefined ? "\x1b[?25l" : `\x1b[${rows.length};${cursor + 1}H\x1b[?25h`;
     // Erase before writing: after a full row the cursor stays on its last cell.
     const drawn = rows.map((row) => `\x1b[2K${row}\x1b[0m`).join("\r\n");

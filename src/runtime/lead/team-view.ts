@@ -1,10 +1,11 @@
 import { type InProcessState, isOver } from "../../backend/in-process/states.ts";
 import type { Task } from "../../schema/task.ts";
 import { TASK_LOOKS, taskState } from "../../sidebar/labels.ts";
-import { lineEnd } from "../../terminal/input-row.ts";
-import type { ViewKey } from "../../terminal/line-editor.ts";
-import { cutStyled } from "../../terminal/pane-writer.ts";
+import { inputRows } from "../../terminal/input/input-rows.ts";
+import type { ViewKey } from "../../terminal/input/key-decoder.ts";
+import type { EditedLine } from "../../terminal/input/line-editor.ts";
 import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
+import { cutStyled } from "../../text/cut-styled.ts";
 import { memberColor, type Style, type Styler, TONE } from "../../text/style.ts";
 import { gridText } from "../../text/terminal-text.ts";
 
@@ -124,16 +125,16 @@ interface Canvas {
 }
 
 /** Renders the whole screen of any view except the lead's. Pure. */
-export function renderFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, line: string): Frame {
-  const frame = uncutFrame(view, facts, canvas, line);
+export function renderFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, edited: EditedLine): Frame {
+  const frame = uncutFrame(view, facts, canvas, edited);
   // Lines of output may come from a wider terminal.
   return { ...frame, rows: frame.rows.map((row) => cutStyled(row, canvas.width)) };
 }
 
-function uncutFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, line: string): Frame {
+function uncutFrame(view: TeamView, facts: ViewFacts, canvas: Canvas, edited: EditedLine): Frame {
   const selected = facts.agents.find(({ name }) => name === view.selected);
   if (view.at === "tasks") return { rows: tasksFrame(facts, canvas) };
-  if (view.at === "agent" && selected !== undefined) return agentFrame(view, selected, canvas, line);
+  if (view.at === "agent" && selected !== undefined) return agentFrame(view, selected, canvas, edited);
   return { rows: listFrame(view, facts, canvas) };
 }
 
@@ -160,7 +161,12 @@ function listFrame(view: TeamView, facts: ViewFacts, canvas: Canvas): string[] {
   return [...head, ...list.slice(top), "", rule(canvas), ...last].slice(0, height);
 }
 
-function agentFrame({ scrolledBack }: TeamView, agent: AgentSummary, canvas: Canvas, line: string): Frame {
+function agentFrame(
+  { scrolledBack }: TeamView,
+  agent: AgentSummary,
+  canvas: Canvas,
+  edited: EditedLine,
+): Frame {
   const { width, height, styleText } = canvas;
   const isWorking = WORKING_STATES.has(agent.state);
   const first = `Esc ${isWorking ? "interrupts" : "back"}`;
@@ -179,11 +185,10 @@ function agentFrame({ scrolledBack }: TeamView, agent: AgentSummary, canvas: Can
   const end = Math.max(Math.min(room, agent.lines.length), agent.lines.length - scrolledBack);
   const shown = agent.lines.slice(Math.max(0, end - room), end);
   const filled = [...shown, ...Array<string>(room - shown.length).fill("")];
-  const input = lineEnd(line, width - 3);
-  const prompt = isOver(agent.state)
-    ? styleText(TONE.quiet, "it has ended")
-    : `${styleText("bold", "›")} ${input}`;
-  const cursor = isOver(agent.state) ? {} : { cursor: 2 + displayWidth(input) };
+  const options = { width, maxRows: 1, styleText, prompt: "›" };
+  const { rows: input, column } = inputRows({ ...edited, suggestions: undefined }, options);
+  const prompt = isOver(agent.state) ? styleText(TONE.quiet, "it has ended") : (input[0] ?? "");
+  const cursor = isOver(agent.state) ? {} : { cursor: column };
   return { rows: [head, rule(canvas), ...filled, rule(canvas), prompt], ...cursor };
 }
 

@@ -2,10 +2,12 @@ import { unansweredPlans } from "../../operations/approvals/approvals.ts";
 import { decideByLeadRules } from "../../operations/approvals/decide-by-lead-rules.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
 import { additionalDirectories } from "../../settings/settings.ts";
+import { readTeam } from "../../team/config/config.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { listRequests } from "../../team/requests/requests.ts";
 import { cutToWidth } from "../../text/cell-width.ts";
 import { operand } from "../../text/shell-quote.ts";
+import { shortCall } from "../../text/short-call.ts";
 import { gridText } from "../../text/terminal-text.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
@@ -20,7 +22,8 @@ export function notifyUnansweredPlans({ ctx, view }: Lead): () => void {
     for (const { id, from } of unansweredPlans(ctx.ref).filter((plan) => !notified.has(plan.id))) {
       notified.add(id);
       const [approve, reject] = ["approve", "reject"].map((word) => `teams ${word} ${operand(id)}`);
-      view.waiting(`${from} still waits for an answer to its plan: ${approve}, or ${reject} --note "…"`);
+      const how = `${approve}, or ${reject} --note "…"`;
+      view.waiting(`${from} still waits for an answer to its plan: ${how}`, "person", id);
     }
   };
 }
@@ -43,11 +46,14 @@ export async function answerTeammateRequest(
     const where =
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
     const summary = listRequests(ctx.ref).find(({ id }) => id === wanted.id)?.summary;
-    // A request of another program has no record, only its message.
-    const request = summary
-      ? `asks: ${cutToWidth(gridText(summary), MAX_SUMMARY_WIDTH)}`
-      : `asks to ${wanted.action}`;
-    view.waiting(`${message.from} ${request}: teams approve ${operand(wanted.id)}, or ${where}`);
+    const { cwd } = readTeam(ctx.ref).members.find(({ name }) => name === message.from) ?? {};
+    const { text } = shortCall(summary ?? wanted.action, cwd, MAX_SUMMARY_WIDTH);
+    const shown = cutToWidth(gridText(text), MAX_SUMMARY_WIDTH);
+    // A request of another program may have no record, only its message.
+    const request = summary ? `asks: ${shown}` : `asks to ${shown}`;
+    const [see, approve] = ["approvals", "approve"].map((word) => `teams ${word} ${operand(wanted.id)}`);
+    const command = shown.includes("…") ? `see all of it with ${see}, then ${approve}` : approve;
+    view.waiting(`${message.from} ${request}: ${command}, or ${where}`, "person", wanted.id);
   }
 }
 

@@ -8,6 +8,8 @@ import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { StatusKeeper } from "../../worker/status-record.ts";
 import type { Worker } from "../../worker/worker.ts";
+import { keepStatusLine } from "../status-line-file.ts";
+import { taskVerifier } from "../task-verifier.ts";
 import type { Lead } from "./lead.ts";
 
 /** Returns a function that applies a changed mode of the lead. It comes by the team's file: no member may send the lead a mode. */
@@ -47,6 +49,7 @@ interface TeamWatch {
 /** Supervises a lead's team apart from its model: endings, unassigned tasks, modes, requests of other processes. */
 export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): TeamWatch {
   const { ctx, view, inProcess, children } = lead;
+  const line = keepStatusLine(ctx, { own: LEAD_NAME, watches: false, problem: (text) => view.error(text) });
   const followMode = modeFollower(lead, worker);
   const begin = (): (() => Promise<void>) => {
     const watching = new AbortController();
@@ -58,8 +61,15 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
         followMode();
         inProcess.handleEndRequests();
         worker.recheck();
+        line.changed();
       },
       onProblem: (text) => view.error(text),
+      verify: taskVerifier({
+        ref: ctx.ref,
+        env: ctx.env,
+        actor: "system",
+        note: (text) => view.note(text),
+      }),
       servers: {
         onExit: (socket) => {
           // A server may end with the last pane of a member that was asked to end.
@@ -82,7 +92,10 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       // The bell's files went with the old team: wake its waiter, which recreates them.
       children.ring();
     },
-    end: () => end(),
+    async end() {
+      await end();
+      await line.end();
+    },
   };
 }
 

@@ -36,6 +36,8 @@ export interface ReadyTeammate {
   readonly bell: Bell;
   /** Receives failures of the bell and of status writes; `runTeammate` sets `report`. */
   readonly problems: { report(text: string): void };
+  /** Called when its state or its tasks change; `runTeammate` sets `changed`. */
+  readonly line: { changed(): void };
   readonly status: StatusKeeper;
   /** Ends it from outside. */
   readonly signal: AbortSignal;
@@ -54,8 +56,8 @@ export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<Rea
   const ref = teamRef(teamsHome(io.env), teamDir(flags.teamName));
   const { name, session } = await entryOfAgent(ref, flags.agentName);
   const last = await lastStatus(ref, name);
-  if (host === undefined) refuseDuplicate(name, last);
-  const signal = io.interruption();
+  if (host === undefined) await refuseDuplicate(ref, name, last);
+  const signal = io.interruption(flags.ownScreen ? "foreign" : "own");
   // Nothing is reported before the view is set here: the bell reports while it is waited for, and a failed first write throws below.
   const problems: ReadyTeammate["problems"] = { report: () => undefined };
   const bell = await openWorkerBell(ref, name, {
@@ -63,12 +65,14 @@ export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<Rea
     socketFd: host === undefined ? takeBellSocket(io) : undefined,
   });
   const sessionId = flags.resume ?? session ?? sessionIdFor(io, last);
-  const status = openStatus({ io, ref, name, sessionId, last, host, problems });
+  const { awaitsProgram } = flags;
+  const line: ReadyTeammate["line"] = { changed: () => undefined };
+  const status = openStatus({ io, ref, name, sessionId, last, host, problems, line, awaitsProgram });
   if (status.failure !== undefined) {
     bell.close();
     throw status.failure;
   }
-  return defined({ flags, ref, name, sessionId, bell, problems, status, signal, host });
+  return defined({ flags, ref, name, sessionId, bell, problems, line, status, signal, host });
 }
 
 /** A shell of an agent cannot become another agent; launch scripts unset the variable (protocol.md section 6). */
@@ -82,13 +86,14 @@ function refuseInAgentsShell({ env }: Io): void {
 }
 
 /** Two processes of one agent would both read its messages, each with its own permissions (S14). */
-function refuseDuplicate(name: string, last: StatusRecord | undefined): void {
+async function refuseDuplicate(ref: TeamRef, name: string, last: StatusRecord | undefined): Promise<void> {
   if (last === undefined || last.shared || last.process.pid === process.pid) return;
   if (livenessOf(last.process) !== "alive") return;
+  const { memberWord } = await import("../../team/address-words.ts");
   throw new TeamError(
     "DUPLICATE_NAME",
     `${name} is running already, as process ${last.process.pid}. Nothing was started.`,
-    { hint: `Send it a message: teams send ${name} "…"` },
+    { hint: `Send it a message: teams send ${memberWord(ref, name)} "…"` },
   );
 }
 
@@ -126,14 +131,17 @@ function sessionIdFor(io: Io, last: StatusRecord | undefined): string {
   return isRestart ? last.sessionId : newUuid();
 }
 
-interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId" | "problems"> {
+interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId" | "problems" | "line"> {
   readonly io: Io;
   readonly last: StatusRecord | undefined;
   readonly host: InProcessHost | undefined;
+  readonly awaitsProgram: true | undefined;
 }
 
-function openStatus({ io, ref, name, sessionId, last, host, problems }: StatusInput): StatusKeeper {
+function openStatus(input: StatusInput): StatusKeeper {
+  const { io, ref, name, sessionId, last, host, problems, line, awaitsProgram } = input;
   const facts = {
+    ...(awaitsProgram === undefined ? {} : { awaitsProgram }),
     ...ownFacts(ref, name, sessionId),
     ...(io.env.TEAMS_INSTANCE === undefined ? {} : { instance: io.env.TEAMS_INSTANCE }),
     ...(host === undefined ? ownPlace(io.env) : { shared: true }),
@@ -141,7 +149,17 @@ function openStatus({ io, ref, name, sessionId, last, host, problems }: StatusIn
   return createStatusKeeper(ref, name, facts, last, systemClock, {
     onProblem: (text) => problems.report(text),
     ...(host === undefined
-      ? { onState: paneBorderUpdater(io.env) }
+      ? { onState: both(paneBorderUpdater(io.env), () => line.changed()) }
       : { onState: host.reportState, isOver: host.isOver }),
   });
+}
+
+function both<A extends readonly unknown[]>(
+  first: (...args: A) => void,
+  second: () => void,
+): (...args: A) => void {
+  return (...args) => {
+    first(...args);
+    second();
+  };
 }

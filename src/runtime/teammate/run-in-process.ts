@@ -1,7 +1,7 @@
-import type { RunWorker, WorkerStart } from "../../backend/in-process/resident-agent.ts";
+import type { RunWorker } from "../../backend/in-process/resident-agent.ts";
 import { announceReady } from "../../launch/announce-ready.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import type { Io } from "../../terminal/io.ts";
+import { capturedIo } from "../../terminal/captured-io.ts";
 import { prepareTeammate } from "./become-ready.ts";
 import { runTeammate } from "./teammate.ts";
 
@@ -9,6 +9,8 @@ import { runTeammate } from "./teammate.ts";
 interface HostScreen {
   /** Current columns of the lead's terminal. */
   width(): number;
+  /** Current rows of the lead's terminal; no limit if omitted. */
+  height?(): number;
   /** No colours. */
   readonly plain: boolean;
 }
@@ -16,38 +18,11 @@ interface HostScreen {
 /** Returns a function that runs a teammate in this process as in its own, except for what it shares with the lead. */
 export function inProcessRunner(call: AnyCall, screen: HostScreen): RunWorker {
   return async (start) => {
-    const io = ioOf(call.io, start);
-    const { write, reportState, connect, isOver } = start;
+    const { request, signal, write, reportState, connect, isOver } = start;
+    const { argv, env, cwd } = request;
+    const io = capturedIo(call.io, { argv, env, cwd, write, signal });
     const ready = await prepareTeammate(io, { ...screen, write, reportState, connect, isOver });
     announceReady(ready.ref.paths.agent(ready.name));
     return runTeammate({ ...call, io }, ready);
   };
-}
-
-/** Returns the teammate's io: no terminal, and its own arguments, environment, directory and end signal. */
-function ioOf({ program }: Io, { request, signal, write }: WorkerStart): Io {
-  return {
-    argv: request.argv,
-    env: request.env,
-    cwd: request.cwd,
-    program,
-    terminal: { stdin: false, stdout: false, stderr: false },
-    columns: undefined,
-    rows: undefined,
-    out: write,
-    err: write,
-    readStdin: () => Promise.resolve(""),
-    readLine: () => Promise.resolve(undefined),
-    bytesIn: noInput,
-    bytesOut: discard,
-    interruption: () => signal,
-  };
-}
-
-async function* noInput(): AsyncIterable<Uint8Array> {
-  // Input of the lead's terminal is not for the teammate.
-}
-
-async function discard(bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of bytes);
 }

@@ -1,13 +1,12 @@
-import type { Agent } from "../../agent/agent.ts";
-import { SCRIPTED } from "../../agent/model/model-names.ts";
+import { join } from "node:path";
 import { EXIT, messageOf } from "../../errors.ts";
 import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import { systemClock } from "../../os/clock.ts";
 import { planPath, transcriptPath } from "../../protocol/paths.ts";
-import { permissionMode, type TeamConfig, type TeamMember, teamTitle } from "../../schema/config.ts";
+import { permissionMode, type TeamMember, teamTitle } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import type { LiveSettings } from "../../settings/live-settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { keptConfig } from "../../team/config/kept-config.ts";
 import { findMember } from "../../team/members/members.ts";
@@ -16,27 +15,17 @@ import { wantsDebugLog } from "../../telemetry/debug-flag.ts";
 import type { DebugLogOptions } from "../../telemetry/debug-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
-import { type TypingRow, typingRow } from "../../terminal/input-row.ts";
+import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
 import type { Io } from "../../terminal/io.ts";
-import { readTypedLines, type TypingHandlers } from "../../terminal/line-reader.ts";
-import { createPaneView, type PaneView } from "../../terminal/pane-view.ts";
+import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
+import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
+import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import { Worker } from "../../worker/worker.ts";
-import { type Notifier, withNotifications } from "../notifying-view.ts";
+import { type Notifier, withNotifications } from "../notify/notifying-view.ts";
+import { paneKeys } from "../pane/pane-keys.ts";
 import type { InProcessHost, ReadyTeammate } from "./become-ready.ts";
-
-interface RunningTeammate extends ReadyTeammate {
-  readonly config: TeamConfig;
-  readonly member: TeamMember;
-  readonly io: Io;
-  readonly view: PaneView;
-  /** The input row; undefined without its own terminal. */
-  readonly typing: TypingRow | undefined;
-  /** Loaded at first use. */
-  settings?: LiveSettings;
-  /** Called at the end of the teammate to close what it has opened. */
-  readonly ends: (() => Promise<void>)[];
-}
+import { type RunningTeammate, settingsOf, signalStatus } from "./running-teammate.ts";
 
 /** Runs a teammate until its end. @returns its exit status */
 export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
@@ -45,11 +34,16 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   const config = readTeam(ready.ref);
   const ref = { ...ready.ref, keptConfig: keptConfig((error) => view.error(messageOf(error))) };
   const member = findMember(config, ready.name);
-  const { pane, typing } = await openView(io, member, ref.paths.agent(member.name).log, ready.host);
+  const ownLog = flags.ownScreen ? join(ref.paths.agent(member.name).run, "channel.log") : undefined;
+  const { pane, region } = await openView(io, member, ref.paths.agent(member.name).log, ready.host, ownLog);
   const logged = await withDebugLogIfAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = withNotifications(logged, member.name, () => openNotifier(self));
-  const self: RunningTeammate = { ...ready, ref, config, member, io, view, typing, ends: [] };
+  const self: RunningTeammate = { ...ready, ref, config, member, io, view, region, ends: [] };
   ready.problems.report = (text) => view.error(text);
+  if (ready.host === undefined) {
+    await keepLine(call, self);
+    await record(self);
+  }
   const mode = firstMode(self);
   view.header({
     team: teamTitle(config),
@@ -58,13 +52,23 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     mode: mode.now,
     cwd: io.cwd,
     // In the lead's terminal, the view's title shows the keys.
-    hint: ready.host === undefined ? "type a line to it · Esc interrupts it · Ctrl-C twice ends it" : "",
+    hint:
+      ready.host === undefined ? "type a line to it · /help · Esc interrupts it · Ctrl-C twice ends it" : "",
   });
+  if (flags.resume !== undefined && region !== undefined) {
+    const { showRecent } = await import("../pane/recent-conversation.ts");
+    showRecent(view, ref, member.name);
+  }
+  if (readMetadata(member, "ownInbox") === true) {
+    const { runOwnInbox } = await import("./own-inbox.ts");
+    return runOwnInbox(call, self, mode.now).finally(() => endAll(self));
+  }
   const worker = new Worker({
     ref,
     name: member.name,
     color: member.color,
     role: "teammate",
+    entry: member,
     initialMode: mode.now,
     modeAfterPlan: mode.afterPlan,
     planFile: planPath(ref.home.root, ref.team, member.name),
@@ -74,15 +78,51 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
     view,
     clock: systemClock,
     signal,
-    createAgent: (own) => assemble(call, self, own),
+    createAgent: async (own) => {
+      const { assembleTeammate } = await import("./assemble-teammate.ts");
+      return assembleTeammate(call, self, own);
+    },
+    ...(readMetadata(member, "cli") === undefined ? {} : { startsAtOnce: true, agreesUnanswered: true }),
+    agreeToShutdown: async (requestId) => {
+      const { agreeInPlace } = await import("./assemble-teammate.ts");
+      await agreeInPlace(call, self, worker, requestId);
+    },
   });
-  const stopReading = readLines(worker, self);
+  const stopReading = readLines(call, worker, self, mode.now);
   try {
     return exitCodeOf(await worker.run(), self);
   } finally {
     stopReading();
-    for (const end of self.ends) await end();
+    await endAll(self);
   }
+}
+
+/** Loads the code only for a team that is recorded: every start waits for it. */
+async function record({ io, ref, config, member, view }: RunningTeammate): Promise<void> {
+  const directory = readMetadata(member, "recording") ?? readMetadata(config, "recording");
+  if (directory === undefined) return;
+  const { recordScreen } = await import("../screen-recording.ts");
+  const copies = readMetadata(member, "typed") === true;
+  await recordScreen({ io, ref, name: member.name, directory, copies, problem: (text) => view.note(text) });
+}
+
+async function endAll({ ends }: RunningTeammate): Promise<void> {
+  for (const end of ends) await end();
+}
+
+/** Keeps the team's status line current; the lead does it for the teammates in its process. */
+async function keepLine(
+  call: AnyCall,
+  { ref, name, config, view, line, ends }: RunningTeammate,
+): Promise<void> {
+  const [{ keepStatusLine }, { filesContext }] = await Promise.all([
+    import("../status-line-file.ts"),
+    import("../operation-context.ts"),
+  ]);
+  const ctx = filesContext(call, { home: ref.home, ref, config, actor: name });
+  const file = keepStatusLine(ctx, { own: name, watches: true, problem: (text) => view.error(text) });
+  line.changed = () => file.changed();
+  ends.push(() => file.end());
 }
 
 async function withDebugLogIfAsked(
@@ -95,36 +135,76 @@ async function withDebugLogIfAsked(
 }
 
 /** Reads lines and keys from its terminal; an in-process teammate gets them from the lead's. */
-function readLines(worker: Worker, { io, host, view, typing, signal }: RunningTeammate): () => void {
+function readLines(
+  call: AnyCall,
+  worker: Worker,
+  { ref, member, host, view, region, signal, flags }: RunningTeammate,
+  mode: PermissionMode,
+): () => void {
+  const { io } = call;
+  if (flags.ownScreen) return () => undefined;
+  const exit = async (): Promise<void> => {
+    const { askForShutdown } = await import("./ask-shutdown.ts");
+    await askForShutdown(call, { ref, member, view });
+  };
+  const pane = { ref, name: member.name, call, view, worker, own: { exit }, mode };
   if (host === undefined) {
     const endings = onDoubleInterrupt(() => view.noteAtOnce("Ctrl-C once more ends this agent"), signal);
+    const size = { width: () => io.columns ?? 80, height: () => io.rows ?? 24 };
+    const plain = region === undefined || Boolean(io.env.NO_COLOR);
+    const { width } = size;
+    const clear = (): void => region?.clear();
+    const keys = paneKeys({ ...pane, plain, width, clear });
     const handlers: TypingHandlers = {
-      line: (line) => {
+      ...keys,
+      line: (line, begun) => {
         endings.forget();
-        return worker.handleTypedLine(line);
+        return keys.line(line, begun);
       },
-      escape: () => void worker.interrupt(),
       mayInterrupt: endings.press,
-      problem: (error) => view.error(messageOf(error)),
     };
-    return typing === undefined
-      ? readTypedLines(io.err, handlers)
-      : readTypedLines(typing.echo, handlers, typing.editor);
+    return readTypedLines(region ?? liveRegion({ ...size, out: io.err, plain: true }), handlers);
   }
-  host.connect({ typed: (line) => worker.handleTypedLine(line), interrupt: () => worker.interrupt() });
+  const { plain, width } = host;
+  const keys = paneKeys({ ...pane, plain, width, clear: () => undefined });
+  host.connect({
+    typed: (line, begun) => keys.line(line, begun),
+    interrupt: () => worker.interrupt(),
+  });
   return () => undefined;
 }
 
-/** @param log path of the file for its output if it has no terminal */
+/** Columns of the log of a teammate whose terminal shows the screen of a CLI. */
+const OWN_LOG_WIDTH = 120;
+
+/**
+ * @param log path of the file for its output if it has no terminal
+ * @param ownLog the same if its terminal shows the screen of a CLI
+ */
 async function openView(
   io: Io,
   member: TeamMember,
   log: string,
   host: InProcessHost | undefined,
-): Promise<{ readonly pane: PaneView; readonly typing: TypingRow | undefined }> {
+  ownLog: string | undefined,
+): Promise<{ readonly pane: PaneView; readonly region: LiveRegion | undefined }> {
   const { name, color } = member;
-  if (host !== undefined) return { pane: createPaneView({ ...host, name, color }), typing: undefined };
+  if (ownLog !== undefined) {
+    const { openLogFile } = await import("../../os/files/capped-log.ts");
+    const { write } = openLogFile(ownLog);
+    const quiet = { name, color, plain: true, rings: false, readOnly: true };
+    return { pane: createPaneView({ write, width: () => OWN_LOG_WIDTH, ...quiet }), region: undefined };
+  }
+  const abilities = terminalAbilities(io.env);
+  const { cwd } = io;
+  if (host !== undefined) {
+    return {
+      pane: createPaneView({ ...host, name, color, cwd, abilities, markdown: true }),
+      region: undefined,
+    };
+  }
   const width = (): number => io.columns ?? 80;
+  const height = (): number => io.rows ?? 24;
   if (!io.terminal.stdout) {
     const { writerToLog } = await import("../../os/files/capped-log.ts");
     const write = writerToLog(io.out, log);
@@ -133,28 +213,32 @@ async function openView(
         write,
         name,
         color,
+        cwd,
         width,
         plain: true,
         rings: false,
         readOnly: !io.terminal.stdin,
       }),
-      typing: undefined,
+      region: undefined,
     };
   }
   const plain = Boolean(io.env.NO_COLOR);
-  const typing = typingRow({ out: io.out, width, plain });
+  const region = liveRegion({ out: io.out, width, height, plain, ascii: abilities.ascii });
   return {
     pane: createPaneView({
-      write: typing.write,
-      typing,
+      write: region.write,
+      region,
+      abilities,
       name,
       color,
+      cwd,
       width,
+      height,
       plain,
       rings: true,
       readOnly: !io.terminal.stdin,
     }),
-    typing,
+    region,
   };
 }
 
@@ -178,93 +262,20 @@ function firstMode({ flags, io, config, member }: RunningTeammate): {
   };
 }
 
-/** Returns settings that are always current. */
-async function settingsOf(self: RunningTeammate): Promise<LiveSettings> {
-  const { liveSettings } = await import("../../settings/live-settings.ts");
-  const { ref, io, view } = self;
-  self.settings ??= liveSettings(ref.home.root, io.cwd, (problem) => view.error(problem));
-  return self.settings;
-}
-
 /** @throws TeamError CORRUPT_FILE for invalid settings */
 async function openNotifier(self: RunningTeammate): Promise<Notifier> {
-  const [settings, { createNotifier }] = await Promise.all([settingsOf(self), import("../notifier.ts")]);
+  const [settings, { createNotifier }] = await Promise.all([
+    settingsOf(self),
+    import("../notify/notifier.ts"),
+  ]);
   const { ref, io, member, view } = self;
   const problem = (text: string): void => view.error(text);
-  const opened = createNotifier({ settings, ref, agent: member.name, cwd: io.cwd, env: io.env, problem });
-  self.ends.push(async () => opened.close());
-  return opened;
-}
-
-/** Loads the agent's modules and creates it, at its first turn. */
-async function assemble(call: AnyCall, self: RunningTeammate, worker: Worker): Promise<Agent> {
-  const { io, flags, ref, config, member } = self;
-  const [
-    { assembleAgent },
-    { operationContext },
-    { modelsOf },
-    { openAgentResources },
-    { openAgentSandbox },
-    { openAgentType },
-    { readMetadata, typesDirectory },
-    { snapshotOf },
-  ] = await Promise.all([
-    import("../agent/assemble-agent.ts"),
-    import("../operation-context.ts"),
-    import("../agent/models.ts"),
-    import("../agent/agent-resources.ts"),
-    import("../agent/agent-sandbox.ts"),
-    import("../agent/load-agent-types.ts"),
-    import("../../schema/member-metadata.ts"),
-    import("../../launch/shell-snapshot.ts"),
-  ]);
-  const live = await settingsOf(self);
-  const settings = live();
-  for (const line of settings.ignored) self.view.note(`${settings.ignoredReason}, ignored: ${line}`);
-  const open = { home: ref.home, ref, config, actor: member.name };
-  const ctx = await operationContext(call, open, settings);
-  const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, settings);
-  const note = (line: string): void => self.view.note(line);
-  const { disallowedTools: denied } = flags;
-  const { typeDenials, ...own } = await openAgentType(
-    {
-      ...{ name: flags.agentType, root: ref.home.root, cwd: io.cwd, env: ctx.env },
-      directory: typesDirectory(member, io.cwd),
-      ...{ rules: settings.permissions, denied },
-    },
-    note,
-  );
-  const { addDirs } = flags;
-  const sandbox = await openAgentSandbox(
-    { ctx, name: member.name, settings: live, mode: readMetadata(member, "sandbox"), addDirs },
-    note,
-  );
-  const denials = [...typeDenials, ...(denied ?? [])];
-  const resources = await openAgentResources(ctx, settings, denials, note, sandbox);
-  self.ends.push(resources.close);
-  // After the servers that run in it.
-  if (sandbox !== undefined) self.ends.push(sandbox.close);
-  return assembleAgent({
-    ctx,
-    worker,
-    role: "teammate",
-    model: await modelFor(member.name, undefined),
-    modelFor,
-    resources,
-    sandbox,
-    agentType: flags.agentType,
-    ...own,
-    promptOverrides: readMetadata(member, "promptOverrides") ?? {},
-    sessionId: self.sessionId,
-    settings: live,
-    spawn: {},
-    isUnattended: !io.terminal.stdin,
-    allowedTools: flags.allowedTools,
-    disallowedTools: flags.disallowedTools,
-    tools: flags.tools,
-    addDirs,
-    snapshot: snapshotOf(io.env),
+  const opened = createNotifier({
+    ...{ settings, ref, agent: member.name, cwd: io.cwd, env: io.env },
+    ...{ clock: systemClock, problem },
   });
+  self.ends.push(() => opened.close());
+  return opened;
 }
 
 function exitCodeOf(end: WorkerEnd, { view, signal }: RunningTeammate): number {
@@ -272,10 +283,11 @@ function exitCodeOf(end: WorkerEnd, { view, signal }: RunningTeammate): number {
     view.shutdownAgreed();
     return EXIT.done;
   }
+  // A person quit the CLI in its own screen.
+  if (end === "over") return EXIT.done;
   if (end === "team-gone") {
     view.note("the team was deleted");
     return EXIT.done;
   }
-  // 128 + signal number, as a shell reports it; the exit record has the same code.
-  return signal.reason === "SIGHUP" ? 129 : signal.reason === "SIGTERM" ? 143 : EXIT.interrupted;
+  return signalStatus(signal);
 }

@@ -43,6 +43,7 @@ const isFormer = looseObject<NonNullable<TeamConfig["former"]>[number]>({
   agentId: isText,
   endedAt: isNumber,
   how: isText,
+  sessionId: optional(isText),
   worktree: optional(isWorktree),
 });
 

@@ -5,6 +5,7 @@ import {
   type PlaceRecord,
   placeRecord,
   type ServerWatchRecord,
+  type StateSource,
   type StatusRecord,
   statusRecord,
 } from "../status.ts";
@@ -33,12 +34,24 @@ const STATES: Readonly<Record<AgentState, true>> = {
   throttled: true,
   paused: true,
   stopping: true,
+  failed: true,
   exited: true,
   crashed: true,
   unknown: true,
 };
 
-const isServer = plainObject<NonNullable<PlaceRecord["server"]>>({
+const SOURCES: Readonly<Record<StateSource, true>> = {
+  notice: true,
+  message: true,
+  inbox: true,
+  request: true,
+  interrupt: true,
+  process: true,
+  hook: true,
+  signal: true,
+};
+
+export const isServer = plainObject<NonNullable<PlaceRecord["server"]>>({
   socket: isText,
   pid: isNumber,
   procStart: isText,
@@ -66,6 +79,10 @@ export const statusForm: Form<StatusRecord> = {
     lifeline: optional(isText),
     serverWatches: optional(listOf(isServerWatch)),
     state: oneOf(STATES),
+    awaitsProgram: optional(isFlag),
+    ownInbox: optional(isFlag),
+    version: optional(isText),
+    stateFrom: optional(oneOf(SOURCES)),
     agreedToStop: optional(isFlag),
     shutdownRequested: optional(isFlag),
     resting: optional(isFlag),
@@ -73,6 +90,8 @@ export const statusForm: Form<StatusRecord> = {
     activity: isText,
     taskIds: isTextList,
     inTurn: optional(isNumber),
+    limited: optional(isFlag),
+    pausedUntil: optional(isNumber),
     interrupted: optional(isFlag),
     tokens: plainObject<StatusRecord["tokens"]>({
       input: isNumber,

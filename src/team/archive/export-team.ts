@@ -5,7 +5,6 @@ import { formatJson } from "../../os/files/atomic-write.ts";
 import { entryOf, listDir, readFrom } from "../../os/files/fs.ts";
 import { type FileToPack, packArchive, packedSize, wholeLinesOf } from "../../os/files/tar.ts";
 import { agentFileName, planPath, transcriptPath } from "../../protocol/paths.ts";
-import { ARCHIVE_VERSION, type ArchiveManifest } from "../../schema/archive.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { isSessionId } from "../../schema/names.ts";
 import { task, watermarkOf } from "../../schema/task.ts";
@@ -15,6 +14,7 @@ import { readTeam } from "../config/config.ts";
 import { readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 import { IN_ARCHIVE, placeInArchive } from "./layout.ts";
+import { ARCHIVE_VERSION, type ArchiveManifest } from "./manifest.ts";
 
 /** Reading takes milliseconds, and a team changes its files a few times a second: this many attempts find a quiet moment. */
 const MAX_ATTEMPTS = 20;

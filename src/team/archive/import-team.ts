@@ -14,7 +14,7 @@ import { readArchive } from "../../os/files/tar.ts";
 import { agentFileName, planPath, transcriptPath } from "../../protocol/paths.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
-import { moveOntoFree, placeTeam } from "../config/config.ts";
+import { moveOntoFree, placeTeam } from "../config/create-files.ts";
 import { endingId } from "../members/ending-claims.ts";
 import type { Home, TeamRef } from "../ref.ts";
 import type { DroppedRights } from "./imported-rights.ts";
@@ -82,7 +82,7 @@ class Copy {
   readonly #here: string;
   /** The rights of the original's members that the copy does not have. */
   dropped: readonly DroppedRights[] = [];
-  /** By the agent's file name. */
+  /** Keyed by the agent's file name. */
   readonly #statuses = new Map<string, StatusRecord>();
   readonly #moved: (readonly [from: string, to: string])[] = [];
 

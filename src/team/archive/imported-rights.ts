@@ -23,7 +23,7 @@ const PLAIN_MODES: ReadonlySet<string | undefined> = new Set([
 
 /**
  * Returns a member without the parts that widen what it may do: allowed tools, a mode above the default one, a working
- * directory elsewhere, and changes of its system prompt.
+ * directory elsewhere, commands outside the sandbox, and changes of its system prompt.
  * @param here the directory of the import; a member that worked outside of it works there
  */
 export function withPlainRights(
@@ -47,8 +47,11 @@ export function withPlainRights(
   const isForeign = types !== undefined && !isBelow(types, here);
   if (isForeign) rights.push(`agent types of ${types}`);
   if (readMetadata(member, "promptOverrides") !== undefined) rights.push("changes of its system prompt");
+  const isUnwalled = readMetadata(member, "sandbox") === "off";
+  if (isUnwalled) rights.push("sandbox off");
   const change: MetadataChange = {
     promptOverrides: undefined,
+    ...(isUnwalled && { sandbox: undefined }),
     ...(isForeign && { typesDirectory: undefined }),
     ...(!PLAIN_MODES.has(readMetadata(member, "grantedMode")) && { grantedMode: undefined }),
     ...(!PLAIN_MODES.has(readMetadata(member, "modeBefore")) && { modeBefore: undefined }),

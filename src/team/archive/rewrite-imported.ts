@@ -16,8 +16,8 @@ const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
 
 /**
  * Returns the config for the copy of a team, with its own name and ids. It has no lead process, and no places or worktrees
- * of the original, which ending the copy would remove. It has no unfinished endings, which would affect the original's
- * processes.
+ * of the original, which ending the copy would remove. It has no unfinished starts and endings, which would affect the
+ * original's processes.
  * @param copy.here the directory of the import
  * @param copy.endOf returns the id of a member's end, which counts as reported
  * @param copy.sessionOf returns the copy's id of a session
@@ -34,7 +34,11 @@ export function importedConfig(
   },
 ): { readonly config: TeamConfig; readonly dropped: readonly DroppedRights[] } {
   const { leadProcess: _process, hiddenPaneIds: _panes, displayName: _name, metadata, ...rest } = config;
-  const kept = changedMetadata(metadata, { endings: undefined, formerNames: undefined });
+  const kept = changedMetadata(metadata, {
+    endings: undefined,
+    formerNames: undefined,
+    recording: undefined,
+  });
   const idOf = (name: string): string => `${name}@${copy.team}`;
   const plain = config.members.map((one) => withPlainRights(one, copy.here));
   const imported = {
@@ -66,6 +70,12 @@ function importedMember(
   const session = readMetadata(member, "session");
   const kept = changedMetadata(metadata, {
     worktree: undefined,
+    startClaim: undefined,
+    killClaim: undefined,
+    // Its processes and panes are those of another moment, or of another machine.
+    adopted: undefined,
+    // An archive must not choose where files are written.
+    recording: undefined,
     session: session && sessionOf(session),
     ...(end !== undefined && { lastReportedEnd: end }),
   });

@@ -6,8 +6,8 @@ import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir, fileSize, readText } from "../../os/files/fs.ts";
 import { type PackedFile, saveBytes } from "../../os/files/tar.ts";
 import { agentFileName } from "../../protocol/paths.ts";
-import { ARCHIVE_VERSION, type ArchiveManifest, archiveManifest } from "../../schema/archive.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
+import { isNestedTooDeeply } from "../../schema/guards/nesting.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { agentName, foldName, isTeamDir } from "../../schema/names.ts";
 import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../../schema/status.ts";
@@ -16,6 +16,7 @@ import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
 import { parseEntries, recoverEntries } from "../inbox/inbox-format.ts";
 import { withoutGrants } from "./imported-rights.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
+import { ARCHIVE_VERSION, type ArchiveManifest, archiveManifest } from "./manifest.ts";
 import { importedConversation, importedJournal, importedTask } from "./rewrite-imported.ts";
 
 /** Maximum number of files in one archive: ten times the number of tasks that task lists are designed for. */
@@ -36,7 +37,7 @@ export interface Stage {
 export interface Received {
   readonly manifest: ArchiveManifest;
   readonly config: TeamConfig;
-  /** By the agent's file name. */
+  /** Keyed by the agent's file name. */
   readonly statuses: ReadonlyMap<string, StatusRecord>;
   readonly exits: ReadonlyMap<string, ExitRecord>;
   /** File names of the agents whose plans are in the stage. */
@@ -196,7 +197,7 @@ export class ArchiveReceiver {
 
   async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
     const mark = watermarkOf((await allOf(file)).toString("utf8"));
-    if (mark === undefined) throw archiveError(`holds ${name} that is not a number`);
+    if (mark === undefined) throw archiveError(`has a ${name} that is not a number`);
     this.#write(this.#inTasks(name), String(mark));
   }
 
@@ -268,6 +269,7 @@ function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
   } catch (error) {
     throw archiveError(`holds ${name} that is not JSON (${messageOf(error)})`);
   }
+  if (isNestedTooDeeply(value)) throw archiveError(`holds ${name} that is nested too deeply`);
   const result = parseInWords(schema, value);
   if (result.success) return result.data;
   const { path, message } = firstIssue(result.error);

@@ -1,31 +1,14 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
-import { isOwnRuntime } from "../../os/files/app-directories.ts";
-import { formatJson, replaceFile } from "../../os/files/atomic-write.ts";
-import {
-  ensureDir,
-  entryOf,
-  listDir,
-  readText,
-  removeIfEmpty,
-  removeTree,
-  rename,
-} from "../../os/files/fs.ts";
-import { ownSecrets, redactText } from "../../os/redact.ts";
-import { type TeamConfig, teamConfig } from "../../schema/config.ts";
+import { entryOf, listDir, readText } from "../../os/files/fs.ts";
+import type { TeamConfig } from "../../schema/config.ts";
 import { configForm } from "../../schema/guards/config.ts";
-import { SCHEMA_VERSION } from "../../schema/migrate.ts";
-import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../../schema/names.ts";
-import type { ProcessIdentity } from "../../schema/process-identity.ts";
+import { isTeamDir, type TeamDir } from "../../schema/names.ts";
 import { changeTogether, type TogetherChanges } from "../../store/change-together.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
-import { ownerRecord } from "../../store/owner-lock.ts";
-import { operand } from "../../text/shell-quote.ts";
 import { type Home, readCached, type TeamRef, teamRef } from "../ref.ts";
-import { emptyTrash, finishRemovals, leftoversOf, moveTeamToTrash } from "./delete-files.ts";
 import { keepLastConfig } from "./last-config.ts";
-import { removePlans } from "./plan-files.ts";
-import { assertTeam, updateTeamFile } from "./team-lock.ts";
+import { updateTeamFile } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
 /**
@@ -44,114 +27,6 @@ export function hasOwnRecords({ paths }: TeamRef): boolean {
   if (entryOf(paths.lastConfig) !== undefined) return true;
   const run = join(paths.dir, "run");
   return listDir(run).some((agent) => entryOf(join(run, agent, "status.json")) !== undefined);
-}
-
-export interface NewTeam {
-  /** The name as the user wrote it; the directory name is derived from it. */
-  readonly name: string;
-  /** Takes the next free name of name, name-2, … if it exists. */
-  readonly unique?: boolean;
-  readonly description?: string;
-  readonly leadSessionId: string;
-  readonly leadCwd: string;
-  readonly leadAgentType?: string;
-  readonly leadModel?: string;
-  readonly leadMode?: string;
-  /** The lead's process; undefined if a person leads with commands. */
-  readonly leadProcess?: ProcessIdentity;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
-
-/**
- * Creates a team's files: all of them appear in one step, or none.
- * @throws TeamError TEAM_EXISTS, INVALID_NAME
- */
-export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamRef> {
-  return placeTeam(home, input, (ref) => {
-    const building = join(home.root, "teams", `.${ref.team}.new-${ownerRecord()}`);
-    try {
-      ensureDir(join(building, "inboxes"));
-      const config = formatJson(newConfig(ref, input));
-      for (const path of [ref.paths.config, ref.paths.lastConfig])
-        replaceFile(join(building, basename(path)), config);
-      return moveOntoFree(building, ref.paths.dir);
-    } finally {
-      removeTree(building);
-    }
-  });
-}
-
-/**
- * Finds a free name for a team and places its files.
- * @param place places the files in one step; returns false if the name turns out to be taken
- * @throws TeamError TEAM_EXISTS, INVALID_NAME
- */
-export function placeTeam(
-  home: Home,
-  { name, unique }: Pick<NewTeam, "name" | "unique">,
-  place: (ref: TeamRef) => boolean,
-): TeamRef {
-  ensureDir(join(home.root, "teams"));
-  for (const taken: string[] = []; ; ) {
-    const ref = teamRef(home, freeName(teamDir(name), taken));
-    finishRemovals(ref);
-    if (!taskListExists(ref) && place(ref)) {
-      ensureDir(ref.paths.tasks);
-      replaceFile(ref.paths.taskLock, "");
-      return ref;
-    }
-    if (!unique) throw teamExistsError(ref);
-    taken.push(ref.team);
-  }
-}
-
-/**
- * Renames a directory to a free name, or onto an empty directory. Never merges two directories.
- * @returns whether the name was free
- */
-export function moveOntoFree(from: string, to: string): boolean {
-  try {
-    rename(from, to);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === "ENOTEMPTY" || systemCode(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
-/** True if there are tasks under this name: a session of Claude Code keeps a task list without a team, which must not become ours. */
-function taskListExists(ref: TeamRef): boolean {
-  return listDir(ref.paths.tasks).some((name) => name.endsWith(".json"));
-}
-
-function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
-  const leadAgentId = agentId(LEAD_NAME, ref.team);
-  // Parsed, so its fields already have the order of every later rewrite.
-  return teamConfig.parse({
-    name: ref.team,
-    description: input.description && redactText(input.description, ownSecrets()),
-    createdAt: input.now,
-    leadAgentId,
-    leadSessionId: input.leadSessionId,
-    leadProcess: input.leadProcess && { ...input.leadProcess, claimedAt: input.now },
-    members: [
-      {
-        name: LEAD_NAME,
-        agentId: leadAgentId,
-        agentType: input.leadAgentType ?? LEAD_NAME,
-        model: input.leadModel,
-        joinedAt: input.now,
-        cwd: input.leadCwd,
-        mode: input.leadMode,
-      },
-    ],
-    schemaVersion: SCHEMA_VERSION,
-    displayName: input.name === ref.team ? undefined : input.name,
-    joinedCount: 0,
-    metadata: input.metadata,
-  });
 }
 
 /**
@@ -245,36 +120,4 @@ function textOf(path: string): string {
     if (systemCode(error) === undefined) throw error;
     return "";
   }
-}
-
-/**
- * Removes a team's config, inboxes, tasks, plans and runtime directory. Each directory is renamed in one step under the
- * lock, so that a late writer finds no team and creates none.
- * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED if files could not be removed, naming them
- */
-export async function removeTeamFiles(ref: TeamRef): Promise<void> {
-  const trash = await updateTeamFile(ref, ref.paths.config, {
-    whileLocked: () => {
-      assertTeam(ref);
-      removePlans(ref, () => readTeam(ref));
-      return moveTeamToTrash(ref);
-    },
-  });
-  if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
-  emptyTrash(ref, trash);
-}
-
-function teamExistsError(ref: TeamRef): TeamError {
-  const { team } = ref;
-  const details = { team };
-  if (entryOf(ref.paths.config) === undefined) {
-    const leftovers = leftoversOf(ref).join(", ");
-    const message = `The name ${team} is taken by files of a deleted team or of another program: ${leftovers}; nothing was changed.`;
-    const hint = `Choose another name. To remove those files: teams delete --force ${operand(team)}`;
-    return new TeamError("TEAM_EXISTS", message, { hint, details });
-  }
-  return new TeamError("TEAM_EXISTS", `A team ${team} exists already; nothing was changed.`, {
-    hint: `Choose another name. To see the team: teams status ${operand(team)}. To remove it: teams delete ${operand(team)}`,
-    details,
-  });
 }

@@ -6,13 +6,33 @@ import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { TeamRef } from "../ref.ts";
+import { readTeam } from "./config.ts";
+import { removePlans } from "./plan-files.ts";
+import { assertTeam, updateTeamFile } from "./team-lock.ts";
+
+/**
+ * Removes a team's config, inboxes, tasks, plans and runtime directory. Each directory is renamed in one step under the
+ * lock, so that a late writer finds no team and creates none.
+ * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED if files could not be removed, naming them
+ */
+export async function removeTeamFiles(ref: TeamRef): Promise<void> {
+  const trash = await updateTeamFile(ref, ref.paths.config, {
+    whileLocked: () => {
+      assertTeam(ref);
+      removePlans(ref, () => readTeam(ref));
+      return moveTeamToTrash(ref);
+    },
+  });
+  if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
+  emptyTrash(ref, trash);
+}
 
 /**
  * Renames a team's directory, then its task directory, to trash names. If the second name exists, a killed process had
  * renamed both. Call it under the team's lock.
  * @returns the paths to remove, in this order
  */
-export function moveTeamToTrash(ref: TeamRef): readonly string[] {
+function moveTeamToTrash(ref: TeamRef): readonly string[] {
   const trash = trashOf(ref, ownerRecord());
   // Another program's team may have no tasks; create the directory, so that the second name always exists.
   makeDirBelow(ref.home.root, ref.paths.tasks);
@@ -32,7 +52,7 @@ export function removeRuntime({ paths }: TeamRef): void {
  * Removes trash paths, as far as possible.
  * @throws TeamError PERMISSION_DENIED, naming the paths that could not be removed; the team is deleted nevertheless
  */
-export function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
+function emptyTrash(ref: TeamRef, trash: readonly string[]): void {
   const failures: { readonly path: string; readonly error: unknown }[] = [];
   for (const path of trash) {
     try {

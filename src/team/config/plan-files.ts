@@ -2,6 +2,7 @@ import { TeamError } from "../../errors.ts";
 import { entryOf, removeFile, rename } from "../../os/files/fs.ts";
 import { planPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
+import { shortened } from "../../text/terminal-text.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** Renames the plan of a former holder of a name, so that it cannot be approved for the new one. */
@@ -44,5 +45,5 @@ const TITLE = 80;
 /** Returns a plan's title for lists: its first line. */
 export function planTitle(plan: string): string {
   const first = plan.split("\n").find((line) => line.trim() !== "") ?? "";
-  return first.replace(/^#+\s*/, "").slice(0, TITLE);
+  return shortened(first.replace(/^#+\s*/, ""), TITLE);
 }

@@ -70,7 +70,7 @@ export function assertTeam(ref: TeamRef): void {
   if (entryOf(ref.paths.config) === undefined) throw teamNotFound(ref);
 }
 
-/** By a config's path: the version of the file that was read and found to have a form that this program knows. */
+/** Keyed by a config's path: the version of the file that was read and found to have a form that this program knows. */
 const known = new Map<string, string>();
 
 /** Refuses a team that a newer version of teams wrote: this one would lose what that version added. */

@@ -77,7 +77,7 @@ export function changeInbox(
   return updateTeamFile(ref, path, update, { visible, offer, atEnd });
 }
 
-/** Nested arrays and objects in an entry. No peer writes a tenth of it; the engine's stack allows some thousands. */
+/** Nested arrays and objects in an entry. No peer writes a tenth of it; the engine's stack allows a few thousand. */
 const MAX_DEPTH = 500;
 
 function isShallow(value: unknown, levels: number): boolean {

@@ -8,10 +8,12 @@ import { readJournal } from "./journal.ts";
 
 /**
  * True if the journal records every message that this member consumes. Our agents have run records; a lead without them
- * is a person at a command line, if the team is ours.
+ * is a person at a command line, if the team is ours. A CLI that reads its inbox itself keeps no journal.
  */
 export function isJournalled(ref: TeamRef, agent: string): boolean {
-  if (readStatus(ref, agent) !== undefined || readPlace(ref, agent) !== undefined) return true;
+  const status = readStatus(ref, agent);
+  if (status?.ownInbox === true) return false;
+  if (status !== undefined || readPlace(ref, agent) !== undefined) return true;
   return agent === LEAD_NAME && readTeam(ref).schemaVersion !== undefined;
 }
 

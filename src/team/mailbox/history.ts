@@ -9,6 +9,7 @@ import { isJournalled } from "../inbox/inbox-recovery.ts";
 import { furthest, readJournal, statesOf } from "../inbox/journal.ts";
 import { livenessOfAgent } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
+import { withLastWords } from "./last-words.ts";
 
 /** A message with its recipient and its state, for people. */
 export type MessageView = InboxMessage & {
@@ -70,6 +71,7 @@ export async function history(
     .map((view) =>
       isGone && view.state === "turn_started" ? { ...view, state: "delivered" as const } : view,
     )
+    .map((view) => withLastWords(ref, agent, view))
     .filter((view) => matches(view, filter))
     .sort((a, b) => timeOf(a) - timeOf(b));
 }
@@ -130,7 +132,7 @@ export function openMailFeed(ref: TeamRef, agent: string, filter: Omit<HistoryFi
       ).filter(({ id }) => !seen.has(id));
       for (const { id } of fresh) seen.add(id);
       forget(waiting);
-      return fresh.filter((view) => matches(view, filter));
+      return fresh.map((view) => withLastWords(ref, agent, view)).filter((view) => matches(view, filter));
     },
   };
 

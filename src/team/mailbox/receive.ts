@@ -14,6 +14,7 @@ import { messageKey, readEntry } from "../inbox/inbox-format.ts";
 import { isJournalled } from "../inbox/inbox-recovery.ts";
 import { appendJournal, journalled } from "../inbox/journal.ts";
 import type { TeamRef } from "../ref.ts";
+import { withLastWords } from "./last-words.ts";
 
 export interface InboxEntry {
   /** Identifies the message for its recipient: its id, or a hash of its content. */
@@ -41,11 +42,10 @@ export async function unreadMessages(
   if (messages.length < entries.length) await setAsideBad(ref, agent, options.warn);
   return messages
     .filter(({ read }) => !read)
-    .map((message) => ({
-      key: messageKey(message),
-      message,
-      protocol: authenticProtocol(message, agent),
-    }));
+    .map((message) => {
+      const told = withLastWords(ref, agent, message);
+      return { key: messageKey(message), message: told, protocol: authenticProtocol(told, agent) };
+    });
 }
 
 /**
@@ -111,7 +111,7 @@ function journalConsumed(
   const lines = messages.flatMap(({ message, isNew, id }): JournalLine[] => {
     const line = { at, id, to: agent, state: "delivered" as const };
     if (known.has(id)) return isNew ? [line] : [];
-    return [{ ...line, message }];
+    return [{ ...line, message: withLastWords(ref, agent, message) }];
   });
   appendJournal(ref, lines, { sync });
 }

@@ -1,7 +1,16 @@
 import { type Liveness, livenessOf, type RecordedProcess } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
-import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../../schema/status.ts";
+import type {
+  AgentState,
+  ExitRecord,
+  HookEvent,
+  HookRecord,
+  PlaceRecord,
+  StateSource,
+  StatusRecord,
+} from "../../schema/status.ts";
+import type { ForeignVerdict } from "./judge-foreign.ts";
 
 /** How an agent ended: by an exit code, or by a signal. */
 export interface AgentExit {
@@ -15,10 +24,14 @@ export interface AgentExit {
 
 interface Verdict {
   readonly state: AgentState;
+  /** Of a foreign member, and of a CLI that reads its inbox itself: the source of its state; null if it is unknown. */
+  readonly stateFrom?: StateSource | null;
   /** null if it cannot be judged here (another program's member, a process of another machine) or has no place yet. */
   readonly alive: boolean | null;
   /** The agent's own process. */
   readonly pid?: number;
+  /** What a foreign member does, or why its last turn failed. */
+  readonly activity?: string;
   readonly exit: AgentExit | null;
 }
 
@@ -29,12 +42,16 @@ export interface AgentRecords {
   readonly exit: ExitRecord | undefined;
   /** The instances whose panes or processes still exist; undefined if the backends were not asked. */
   readonly presentInstances?: ReadonlySet<string> | undefined;
+  /** The last report of the hooks of its program; undefined if the caller has not read it. */
+  readonly hook?: HookRecord | undefined;
+  /** The verdict on a foreign member, which has no records; undefined if the caller has not gathered the facts about it. */
+  readonly foreign?: ForeignVerdict | undefined;
 }
 
 type JudgeProcess = (record: RecordedProcess) => Liveness;
 
 /**
- * Judges an agent by its records, its process and its place. A member without our records is `unknown` (protocol.md,
+ * Judges an agent by its records, its process and its place; a member without our records by its verdict (protocol.md,
  * Whose is it).
  */
 export function judgeLiveness(
@@ -48,23 +65,70 @@ export function judgeLiveness(
   const exit =
     records.exit !== undefined && records.exit.instance === instance ? toAgentExit(records.exit) : null;
   const known = status === undefined ? {} : { pid: status.process.pid };
-  if (status === undefined && place === undefined) return unplaced(member, processLiveness);
-  if (exit !== null) return { state: endState(exit, status), alive: false, ...known, exit };
+  if (status === undefined && place === undefined) return unplaced(member, records.foreign, processLiveness);
+  if (exit !== null)
+    return { state: endState(exit, status), alive: false, ...known, exit: ofProgram(member, exit) };
 
   const liveness =
     status === undefined ? startingLiveness(records, processLiveness) : processLiveness(status.process);
   if (liveness === "unknown") return { state: "unknown", alive: null, ...known, exit: null };
   if (liveness === "dead") return { state: endState(null, status), alive: false, ...known, exit: null };
+  const hasSource = status?.ownInbox === true || status?.stateFrom !== undefined;
+  const source = hasSource ? { stateFrom: status?.stateFrom ?? null } : {};
+  const hook = status && newerHook(status, records.hook);
+  if (hook !== undefined) {
+    const state = HOOK_STATES[hook.event];
+    return { state, stateFrom: "hook", activity: hook.detail ?? "", alive: true, ...known, exit: null };
+  }
   const leftAlone = member.backendType === "in-process" && status?.state === "exited";
-  return { state: status?.state ?? "starting", alive: !leftAlone, ...known, exit: null };
+  return { state: status?.state ?? "starting", alive: !leftAlone, ...known, ...source, exit: null };
 }
 
-/** Judges a member without a place by its start: it fails if the process that started it dies. */
-function unplaced(member: TeamMember, processLiveness: JudgeProcess): Verdict {
+/** The states that the hooks of a program report. */
+export const HOOK_STATES: Readonly<Record<HookEvent, "running" | "needs-input" | "idle">> = {
+  started: "idle",
+  prompted: "running",
+  tool: "running",
+  asking: "needs-input",
+  resting: "idle",
+  interrupted: "idle",
+};
+
+/** Whether a program is only typed to, so that its bridge does not see its turns. */
+export function isTurnUnseen({ state, stateFrom }: Pick<StatusRecord, "state" | "stateFrom">): boolean {
+  return state === "unknown" || stateFrom === "signal";
+}
+
+/** Returns the report of its hooks if that is newer than what the bridge of a program that is only typed to knows. */
+function newerHook(status: StatusRecord, hook: HookRecord | undefined): HookRecord | undefined {
+  if (hook === undefined || !isTurnUnseen(status) || hook.at <= status.since) return undefined;
+  return hook.instance === undefined || hook.instance === status.instance ? hook : undefined;
+}
+
+/** Returns how a member's program ended. Of an adopted one only its bridge has a status, which says nothing about it. */
+function ofProgram(member: TeamMember, exit: AgentExit): AgentExit {
+  if (exit.code !== 0 || readMetadata(member, "adopted") === undefined) return exit;
+  return { ...exit, code: null, lastLines: ["its program or its pane has ended"] };
+}
+
+/** Judges a member without a place: by its start, which fails if the process that started it dies; or as a foreign member. */
+function unplaced(
+  member: TeamMember,
+  foreign: ForeignVerdict | undefined,
+  processLiveness: JudgeProcess,
+): Verdict {
   const by = readMetadata(member, "startClaim")?.by;
-  const liveness = by === undefined ? "unknown" : processLiveness(by);
+  if (by === undefined) return foreign === undefined ? UNKNOWN : ofForeign(foreign);
+  const liveness = processLiveness(by);
   if (liveness === "dead") return { state: "crashed", alive: false, exit: null };
-  return { state: liveness === "alive" ? "starting" : "unknown", alive: null, exit: null };
+  return liveness === "alive" ? { ...UNKNOWN, state: "starting" } : UNKNOWN;
+}
+
+const UNKNOWN: Verdict = { state: "unknown", alive: null, exit: null };
+
+function ofForeign({ state, stateFrom, alive, pid, activity }: ForeignVerdict): Verdict {
+  const known = alive && pid !== undefined ? { pid } : {};
+  return { state, stateFrom, alive, ...known, ...(activity === undefined ? {} : { activity }), exit: null };
 }
 
 /** Ignores the status of an earlier instance. */

@@ -5,7 +5,7 @@ import { livenessOf } from "../../os/process/identity.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import type { EventSubject } from "../../schema/event.ts";
-import { worktreeOf } from "../../schema/member-metadata.ts";
+import { type MetadataChange, readMetadata, withMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
 import type { Held } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
@@ -155,6 +155,14 @@ export async function patchMember(
   return findMember(config, name);
 }
 
+/** Changes some of our keys of a member's metadata. @throws TeamError AGENT_NOT_FOUND if it is not a member (any more) */
+export async function changeMetadata(ref: TeamRef, name: string, change: MetadataChange): Promise<void> {
+  await updateTeam(ref, (config) => {
+    const member = findMember(config, name);
+    return replaced(config, member, withMetadata(member, change));
+  });
+}
+
 /**
  * Returns the config with a member moved to `former`: it has ended for good.
  * @param how one or two words (`shutdown`, `killed`)
@@ -170,11 +178,13 @@ export function moveToFormer(
   const member = lookUpMember(config, name);
   if (member === undefined) return undefined;
   const { discard: _, ...worktree } = worktreeOf(member) ?? {};
+  const sessionId = readMetadata(member, "session");
   const entry = {
     name: member.name,
     agentId: member.agentId,
     endedAt: now,
     how,
+    ...(sessionId !== undefined && { sessionId }),
     ...("path" in worktree && { worktree }),
   };
   const former = [...(config.former ?? []), entry].slice(-MAX_FORMER);
@@ -215,7 +225,7 @@ function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): Tea
 function duplicate(name: string): TeamError {
   return new TeamError(
     "DUPLICATE_NAME",
-    `A member ${JSON.stringify(name)} exists already; no member was added.`,
+    `A member ${JSON.stringify(name)} already exists; no member was added.`,
     {
       hint: "Choose another name, or add --unique to take the next free one.",
     },

@@ -10,7 +10,7 @@ import { withoutHidden } from "./members.ts";
 
 /** A restart claim expires after this many milliseconds: a start fails after 30 s, and the previous instance has 5 s to end. */
 const CLAIM_TTL_MS = 60_000;
-/** For a first start, which may create a worktree, whose set-up command has 10 minutes. */
+/** For a first start, which may create a worktree, whose setup command has 10 minutes. */
 const FIRST_CLAIM_TTL_MS = 15 * 60_000;
 
 /** True if a process that is not known to be dead is starting this member. */

@@ -109,6 +109,10 @@ function isPresent(path: string): boolean {
 export function clearRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
   removeFile(paths.background);
+  removeFile(paths.foreign);
+  removeFile(paths.hook);
+  removeFile(paths.handedOut);
+  removeFile(paths.mcpToken);
   for (const name of RECORDS) {
     removeFile(paths[name]);
     removeFile(recordOfEarlierStart(paths[name]));

@@ -1,9 +1,9 @@
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../../protocol/permission-messages.ts";
-import { LEAD_NAME, PERSON_NAME } from "../../schema/names.ts";
+import { LEAD_NAME, PERSON_NAME, SYSTEM_NAME } from "../../schema/names.ts";
 import { eventMessageId, sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
-import { type AnswerRecord, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
+import { type AnswerRecord, answerRequest, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
 
 /** The parts of an answer that the asker receives. */
 type DeliveredAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "always"> & {
@@ -94,6 +94,37 @@ function permissionResponse(
 export function choicesOf({ kind, payload }: Pick<RequestRecord, "kind" | "payload">): readonly string[] {
   const given = kind === "question" && Array.isArray(payload.choices) ? payload.choices : [];
   return given.filter((choice): choice is string => typeof choice === "string");
+}
+
+/** When an unanswered question gets its default, in milliseconds since the epoch, and that answer. */
+export interface QuestionDefault {
+  readonly answer: string;
+  readonly deadline?: number;
+}
+
+/** Returns the default of a question; undefined if it has none, and for other requests. */
+export function defaultOf({
+  kind,
+  payload,
+}: Pick<RequestRecord, "kind" | "payload">): QuestionDefault | undefined {
+  if (kind !== "question" || typeof payload.default !== "string") return undefined;
+  const { default: answer, deadline } = payload;
+  return typeof deadline === "number" ? { answer, deadline } : { answer };
+}
+
+/**
+ * Answers a question by its default, if it has no answer. Only for questions: time grants no permission.
+ * @returns whether the default is the answer
+ * @throws TeamError REQUEST_NOT_FOUND, and errors of {@link sendAnswer}; the answer is sent by the next call then
+ */
+export async function answerByDefault(ref: TeamRef, request: RequestRecord, now: number): Promise<boolean> {
+  const known = defaultOf(request);
+  if (known === undefined) return false;
+  const note = `${known.answer} (your default: no answer came before the deadline)`;
+  const answer = { approve: true, by: SYSTEM_NAME, note, at: now };
+  if ((await answerRequest(ref, request.id, answer)) === "already") return false;
+  await sendAnswer(ref, request, answer, now);
+  return true;
 }
 
 /** Returns the answer to a question: a number selects the choice at that position, unless the number is itself a choice. */

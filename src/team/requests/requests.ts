@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
+import { pause } from "../../os/clock.ts";
 import { createWhole, formatJson, makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
@@ -66,6 +67,17 @@ export type AnswerRecord = z.infer<ReturnType<typeof answerRecord>>;
 export function requestSchemaOf(file: string): z.core.$ZodType<unknown> | undefined {
   if (file.endsWith(".answer")) return answerRecord();
   return file.endsWith(".json") ? requestRecord() : undefined;
+}
+
+/** Returns the rules that an “always” adds: our own, never those of another program. */
+export function suggestedRules({ payload }: RequestRecord): readonly string[] {
+  const rules = Array.isArray(payload.rules) ? payload.rules : [];
+  return rules.filter((rule): rule is string => typeof rule === "string");
+}
+
+/** True if there is a request with this id, answered or not. */
+export function isRequested(ref: TeamRef, id: string): boolean {
+  return entryOf(ref.paths.request(id).request) !== undefined;
 }
 
 /**
@@ -149,14 +161,27 @@ export async function answerRequest(
   if (readRecordFile(paths.request, requestForm) === undefined) throw notOpenError(ref, id);
   if (!createWhole(paths.answer, formatJson(redactValue(answer, ownSecrets())))) return "already";
   if (entryOf(paths.request) !== undefined) return "answered";
-  // Its asker closed it at the same moment, by another answer or because the asker ended.
+  // Its asker has closed it: it took this answer, and removes it too, or it gave up or ended at the same moment.
+  for (let waited = 0; waited < CLOSE_MS; waited += POLL_MS) {
+    if (entryOf(paths.answer) === undefined) return "answered";
+    await pause(POLL_MS);
+  }
   removeFile(paths.answer);
   throw notOpenError(ref, id);
 }
 
+/** Milliseconds in which an asker that took an answer removes it. */
+const CLOSE_MS = 500;
+const POLL_MS = 10;
+
 /** True if this agent's request with this id is unanswered. */
 export function isAwaitingAnswer(ref: TeamRef, wanted: string, asker: string): boolean {
-  return listRequests(ref).some(({ id, from }) => id === wanted && sameName(from, asker));
+  return awaitingRequest(ref, wanted, asker) !== undefined;
+}
+
+/** Returns this agent's request with this id if it is unanswered. */
+export function awaitingRequest(ref: TeamRef, wanted: string, asker: string): RequestRecord | undefined {
+  return listRequests(ref).find(({ id, from }) => id === wanted && sameName(from, asker));
 }
 
 /** Returns the answer to a request, if there is one. */

@@ -4,11 +4,13 @@ import type { LockOptions } from "../../store/lock.ts";
 import type { TeamRef } from "../ref.ts";
 import { claimCursor, raiseClaimCursor } from "./claim-cursor.ts";
 import { hasLeaseLapsed, withLease } from "./lease.ts";
+import { touchesOf } from "./task-fields.ts";
 import { taskIds } from "./task-ids.ts";
 import { agentBusy, assertClaimable, assertNotStarted } from "./task-rules.ts";
 import {
   changeTask,
   findTask,
+  getTask,
   isBlockedNow,
   listTasks,
   lockTasks,
@@ -23,7 +25,7 @@ interface ClaimOptions {
 
 /**
  * Claims and starts a task: the given one, or the lowest free one.
- * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, AGENT_BUSY
+ * @throws TeamError TASK_NOT_FOUND (also if none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT, AGENT_BUSY
  */
 export function claimTask(
   ref: TeamRef,
@@ -31,50 +33,68 @@ export function claimTask(
   id: string | undefined,
   options: ClaimOptions = {},
 ): Promise<Task> {
-  const claim = (): Promise<Task> => (id === undefined ? claimLowest(ref, actor) : claimOne(ref, actor, id));
+  const claim = (isLocked = false): Promise<Task> =>
+    id === undefined ? claimLowest(ref, actor, isLocked) : claimOne(ref, actor, id, { isLocked });
   if (!options.exclusive) return claim();
   return lockTasks(ref, () => {
     const busyWith = listTasks(ref)
       .filter((task) => task.id !== id && task.status !== "completed" && ownerName(task) === actor)
       .map((task) => task.id);
     if (busyWith.length > 0) throw agentBusy(actor, busyWith);
-    return claim();
+    return claim(true);
   });
 }
 
 interface ClaimOneOptions extends LockOptions {
   /** Refuses a task that the claimer has already started. */
-  readonly isNew?: boolean;
+  readonly isNew?: boolean | undefined;
+  /** The caller holds the team's task lock. */
+  readonly isLocked?: boolean | undefined;
 }
 
-function claimOne(
+async function claimOne(
   ref: TeamRef,
   actor: string,
   id: string,
-  { isNew, ...options }: ClaimOneOptions = {},
+  { isNew, isLocked, ...options }: ClaimOneOptions = {},
 ): Promise<Task> {
-  const claim = (task: Task): Task => {
-    // Another process may have started it in the same name since it was listed.
+  // Most tasks reserve no files, and a claim of such a task loads no code to compare patterns.
+  const isReserving = touchesOf(getTask(ref, id)).length > 0;
+  const { assertNoOverlap } = isReserving ? await import("./touches.ts") : NO_PATTERNS;
+  let hasNewPatterns = false;
+  const claim = (task: Task): Task | undefined => {
+    // Another process may have started it under the same name since it was listed.
     if (isNew) assertNotStarted(task, actor);
     assertClaimable(task, actor, (other) => findTask(ref, other));
+    hasNewPatterns = !isReserving && touchesOf(task).length > 0;
+    if (hasNewPatterns) return undefined;
+    if (task.status !== "in_progress" || ownerName(task) !== actor) assertNoOverlap(ref, task);
     return withLease(ref, { ...task, owner: actor, status: "in_progress" }, actor);
   };
-  return changeTask(ref, id, claim, options);
+  const change = (): Promise<Task> => changeTask(ref, id, claim, options);
+  // As one step, so that two tasks that touch the same files cannot start at once.
+  const claimed = await (isReserving && !isLocked ? lockTasks(ref, change) : change());
+  return hasNewPatterns ? claimOne(ref, actor, id, { isNew, isLocked, ...options }) : claimed;
 }
 
-async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
+const NO_PATTERNS: Pick<typeof import("./touches.ts"), "assertNoOverlap"> = {
+  assertNoOverlap: () => undefined,
+};
+
+async function claimLowest(ref: TeamRef, actor: string, isLocked: boolean): Promise<Task> {
   const held: string[] = [];
   for await (const task of openTasks(ref)) {
     if (task.metadata?._internal || !isClaimableBy(task, actor)) continue;
     if (task.status === "pending" && isBlockedNow(ref, task)) continue;
     // A locked task is probably being claimed: skip it, so concurrent claimers take one task each without waiting.
-    const claimed = await unlessNotFree(claimOne(ref, actor, task.id, { isNew: true, waitMs: 0 }), () =>
-      held.push(task.id),
+    const claimed = await unlessNotFree(
+      claimOne(ref, actor, task.id, { isNew: true, isLocked, waitMs: 0 }),
+      () => held.push(task.id),
     );
     if (claimed !== undefined) return claimed;
   }
   for (const id of held) {
-    const claimed = await unlessNotFree(claimOne(ref, actor, id, { isNew: true }));
+    const claimed = await unlessNotFree(claimOne(ref, actor, id, { isNew: true, isLocked }));
     if (claimed !== undefined) return claimed;
   }
   throw new TeamError("TASK_NOT_FOUND", "No task is free; nothing was claimed.", {
@@ -137,5 +157,6 @@ const NOT_FREE: ReadonlySet<string> = new Set([
   "TASK_CLAIMED",
   "TASK_BLOCKED",
   "TASK_RESOLVED",
+  "TASK_CONFLICT",
   "TASK_NOT_FOUND",
 ]);

@@ -15,6 +15,8 @@ import {
   withoutPendingAssignment,
   withReopened,
 } from "./pending-notifications.ts";
+import { reviewerOf } from "./task-fields.ts";
+import { runText, withProof } from "./task-proof.ts";
 import { changeTask, isBlockedNow, ownerName, readableTask } from "./tasks.ts";
 
 /** True if a notification about this task is pending, or its reopening is not recorded yet. */
@@ -62,6 +64,16 @@ async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clo
       clock,
     );
   }
+  const reviewer = reviewerOf(task);
+  if (reviewer !== undefined && reviewer !== by) {
+    const mail = {
+      from: by,
+      to: reviewer,
+      text: reviewText(ref, task, by),
+      messageId: eventMessageId("review", event),
+    };
+    await send(ref, mail, task.id, clock);
+  }
   for (const id of task.blocks) {
     // The owner of an unreadable task is unknown; notify the others.
     const waiting = readableTask(ref, id);
@@ -76,6 +88,20 @@ async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clo
     const messageId = eventMessageId("unblocked", id, waiter, ...blockers.toSorted());
     await sendAssignment(ref, waiting, { from: by, to: waiter, messageId }, clock, { isFree: true });
   }
+}
+
+/** The request to review a completed task. The task counts as completed unless its reviewer reopens it. */
+function reviewText(ref: TeamRef, task: Task, by: string): string {
+  const { shown, verifyRun } = withProof(ref, task);
+  const proof =
+    shown === "passed" && verifyRun !== null
+      ? `Its verify command passed: ${runText(verifyRun)}.`
+      : "No verify command has proved it.";
+  const owner = ownerName(task) ?? by;
+  return [
+    `Review task #${task.id}, please: ${by} completed “${task.subject}”. ${proof}`,
+    `If something is missing, send ${owner} what to change, and reopen the task (TaskUpdate with status in_progress, or teams task update ${task.id} --status in_progress); ${owner} stays its owner. Otherwise nothing is to do: it counts as completed.`,
+  ].join("\n\n");
 }
 
 function openBlockers(ref: TeamRef, { blockedBy }: Task): readonly string[] {

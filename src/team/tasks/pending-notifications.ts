@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { lazily } from "../../schema/guards/guard.ts";
 import type { Task } from "../../schema/task.ts";
+import { FIELD_KEYS } from "./task-fields.ts";
 
 /**
  * Pending notifications about a task, kept in the metadata of its file, which other programs preserve. If the process
@@ -18,7 +19,12 @@ type Completion = z.infer<ReturnType<typeof completion>>;
 type Assignment = z.infer<ReturnType<typeof assignment>>;
 
 /** Keys of a task's metadata that only `teams` sets, never a user. */
-export const PRIVATE_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);
+export const PRIVATE_KEYS: ReadonlySet<string> = new Set([
+  "_lease",
+  "_assigned",
+  "_completion",
+  ...FIELD_KEYS,
+]);
 
 /** Returns the assignment that the owner has not been notified of. */
 export function pendingAssignment({ metadata }: Task): Assignment | undefined {

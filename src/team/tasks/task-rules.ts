@@ -2,10 +2,11 @@ import { TeamError } from "../../errors.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { hasLeaseLapsed } from "./lease.ts";
+import { reviewerOf, type TaskFields } from "./task-fields.ts";
 import { isBlocked, ownerName } from "./tasks.ts";
 
 /** A requested change of a task. */
-export interface TaskUpdate {
+export interface TaskUpdate extends TaskFields {
   readonly status?: "pending" | "in_progress" | "completed" | "deleted";
   /** A member's name; empty unassigns the task. */
   readonly owner?: string;
@@ -22,7 +23,7 @@ type GetTask = (id: string) => Task | undefined;
 
 /**
  * Refuses changes that protocol.md section 5 forbids this actor. The lead may do everything except start a blocked task;
- * every member may change texts and metadata.
+ * every member may change texts and metadata; a reviewer may reopen its completed task.
  * @param actor a member's name
  * @throws TeamError TASK_RESOLVED, TASK_CLAIMED, TASK_BLOCKED
  */
@@ -30,7 +31,7 @@ export function assertAllowed(task: Task, actor: string, update: TaskUpdate, get
   const { status, owner } = update;
   if (status === undefined && owner === undefined) return;
   const starts = status === "in_progress" && task.status !== "in_progress";
-  if (actor === LEAD_NAME) {
+  if (actor === LEAD_NAME || isReviewersReopening(task, actor, update)) {
     if (starts) assertUnblocked(task, get);
     return;
   }
@@ -41,6 +42,16 @@ export function assertAllowed(task: Task, actor: string, update: TaskUpdate, get
   assertFree(task, actor);
   if (task.status === "completed" && status !== "completed" && status !== "deleted") throw resolved(task);
   if (task.status === "pending" && status === "completed") assertUnblocked(task, get);
+}
+
+/** True if its reviewer sets a completed task back. The task keeps its owner. */
+export function isReviewersReopening(
+  task: Task,
+  actor: string,
+  { status, owner }: Pick<TaskUpdate, "status" | "owner">,
+): boolean {
+  const reopens = status === "in_progress" || status === "pending";
+  return task.status === "completed" && reopens && owner === undefined && reviewerOf(task) === actor;
 }
 
 /**

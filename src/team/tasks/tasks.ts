@@ -14,9 +14,10 @@ import { currentEventSubject } from "../members/members.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { changeLinks, finishLinkChange, type TaskFiles } from "./dependency-journal.ts";
 import { withPendingAssignment } from "./pending-notifications.ts";
+import { type TaskFields, withFields } from "./task-fields.ts";
 import { highestTaskId, raiseWatermark, taskIds } from "./task-ids.ts";
 
-export interface NewTask {
+export interface NewTask extends TaskFields {
   readonly subject: string;
   readonly description?: string;
   readonly activeForm?: string;
@@ -90,6 +91,7 @@ export function reserveTaskId(ref: TeamRef): Promise<string> {
 
 function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
   const { owner, assignedBy } = input;
+  const metadata = withFields(input.metadata, input);
   const task: Task = {
     id,
     subject: input.subject,
@@ -99,7 +101,7 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
     blocks: [],
     blockedBy,
     ...(owner === undefined ? {} : { owner }),
-    ...(Object.keys(input.metadata ?? {}).length === 0 ? {} : { metadata: { ...input.metadata } }),
+    ...(metadata === undefined ? {} : { metadata }),
   };
   const isGiven = owner !== undefined && assignedBy !== undefined && owner !== assignedBy;
   return withoutSecrets(isGiven ? withPendingAssignment(task, owner, assignedBy) : task);

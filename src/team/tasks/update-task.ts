@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../os/clock.ts";
+import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../config/config.ts";
@@ -8,13 +9,15 @@ import { lowerClaimCursor } from "./claim-cursor.ts";
 import { linkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
 import { notifyPending } from "./notify-owners.ts";
+import { parseTouches } from "./parse-touches.ts";
 import {
   PRIVATE_KEYS,
   withPendingAssignment,
   withPendingCompletion,
   withReopened,
 } from "./pending-notifications.ts";
-import { assertAllowed, type TaskUpdate } from "./task-rules.ts";
+import { reviewerOf, type TaskFields, withFields } from "./task-fields.ts";
+import { assertAllowed, isReviewersReopening, type TaskUpdate } from "./task-rules.ts";
 import {
   changeTask,
   createTask,
@@ -25,11 +28,17 @@ import {
   ownerName,
   reserveTaskId,
 } from "./tasks.ts";
+import { assertNoOverlap, startAlone } from "./touches.ts";
+import { confirmVerify, removeVerify } from "./verify-record.ts";
 
 /** Hooks that run before a task is created or completed; an error of a hook refuses that (protocol.md section 5, Hooks). */
 export interface TaskHooks {
   readonly created?: ((task: TaskFacts) => Promise<void>) | undefined;
   readonly completed?: ((task: TaskFacts) => Promise<void>) | undefined;
+  /** Runs the task's confirmed verify command; an error of it refuses the completion. */
+  readonly verify?: ((task: Task) => Promise<void>) | undefined;
+  /** A person decides, so a verify command of this change counts as confirmed. */
+  readonly confirms?: boolean | undefined;
 }
 
 /** The task that a hook receives, with the requested values. */
@@ -38,7 +47,8 @@ type TaskFacts = Pick<Task, "id" | "subject" | "description">;
 /**
  * Adds a task and notifies its owner, unless that is the actor.
  * @param actor name of the acting member
- * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker, and errors of the hooks; nothing is added in that case
+ * @throws TeamError AGENT_NOT_FOUND for the owner and the reviewer, TASK_NOT_FOUND for a blocker, INVALID_INPUT for a pattern, and
+ *   errors of the hooks; nothing is added in that case
  */
 export async function addTask(
   ref: TeamRef,
@@ -48,7 +58,8 @@ export async function addTask(
   hooks?: TaskHooks,
 ): Promise<Task> {
   const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
-  const { owner: _given, metadata, ...rest } = input;
+  const fields = parsedFields(ref, input);
+  const { owner: _given, metadata, ...rest } = { ...input, ...fields };
   const reserved =
     hooks?.created === undefined ? undefined : await reserveIfAllowed(ref, input, hooks.created);
   const task = await createTask(
@@ -60,7 +71,17 @@ export async function addTask(
     },
     { reserved, actor },
   );
+  if (fields.verify && hooks?.confirms) await confirmVerify(ref, task.id, fields.verify, clock.now());
   return notifyPending(ref, task, clock);
+}
+
+/** @throws TeamError AGENT_NOT_FOUND for the reviewer, INVALID_INPUT for a pattern */
+function parsedFields(ref: TeamRef, { verify, reviewer, touches }: TaskFields): TaskFields {
+  return defined({
+    verify: verify?.trim(),
+    reviewer: reviewer ? findMember(readTeam(ref), reviewer).name : reviewer,
+    touches: touches && parseTouches(touches),
+  });
 }
 
 /** Runs the hook for a task that does not exist yet, after all other checks. @returns the reserved id */
@@ -79,8 +100,8 @@ async function reserveIfAllowed(
  * Changes a task and notifies the members concerned: a new owner; on completion the lead, and each owner whose task it
  * unblocks.
  * @returns the task as it is afterwards; undefined if it was deleted
- * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, and errors of the
- *   hooks; nothing is changed in that case
+ * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, TASK_CONFLICT, CYCLE, AGENT_NOT_FOUND,
+ *   INVALID_INPUT, and errors of the hooks; nothing is changed in that case. VERIFY_FAILED: the task is not completed
  */
 export async function updateTask(
   ref: TeamRef,
@@ -92,15 +113,18 @@ export async function updateTask(
 ): Promise<Task | undefined> {
   const get = (other: string): Task | undefined => findTask(ref, other);
   const owner = update.owner ? findMember(readTeam(ref), update.owner).name : update.owner;
-  const wanted = owner === undefined ? update : { ...update, owner };
+  const fields = parsedFields(ref, update);
+  const wanted = { ...update, ...(owner === undefined ? {} : { owner }), ...fields };
   const before = getTask(ref, id);
   assertAllowed(before, actor, wanted, get);
   if (update.status === "completed" && before.status !== "completed") {
     const { subject = before.subject, description = before.description } = update;
     await hooks?.completed?.({ id, subject, description });
   }
+  if (update.status === "completed") await hooks?.verify?.(before);
   if (update.status === "deleted") {
     await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get), { actor });
+    await removeVerify(ref, id);
     return undefined;
   }
   if (update.addBlocks?.length || update.addBlockedBy?.length) {
@@ -108,11 +132,28 @@ export async function updateTask(
   }
   const change = (current: Task): Task => {
     assertAllowed(current, actor, wanted, get);
-    return withNotifications(current, applied(ref, current, actor, wanted), actor);
+    const next = applied(ref, current, actor, wanted);
+    const isStarted = next.status === "in_progress" && current.status !== "in_progress";
+    if (isStarted || (next.status === "in_progress" && fields.touches !== undefined))
+      assertNoOverlap(ref, next);
+    return withNotifications(current, next, actor);
   };
-  const task = await changeTask(ref, id, change, { actor });
+  const planned = applied(ref, before, actor, wanted);
+  const task = await startAlone(ref, planned, () => changeTask(ref, id, change, { actor }));
+  await changeConfirmed(ref, id, fields.verify, { at: clock.now(), confirms: hooks?.confirms === true });
   if (task.status !== "completed") await lowerClaimCursor(ref, id);
   return notifyPending(ref, task, clock);
+}
+
+/** Only a person confirms or removes a verify command. A model's command stays a proposal in the task's file. */
+async function changeConfirmed(
+  ref: TeamRef,
+  id: string,
+  verify: string | undefined,
+  { at, confirms }: { readonly at: number; readonly confirms: boolean },
+): Promise<void> {
+  if (verify === undefined || !confirms) return;
+  await (verify === "" ? removeVerify(ref, id) : confirmVerify(ref, id, verify, at));
 }
 
 /** Returns the task with the update applied. */
@@ -127,8 +168,11 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
     ...(update.activeForm === undefined ? {} : { activeForm: update.activeForm }),
     status: nextStatus(task, update),
     ...(owner === undefined ? {} : { owner }),
-    ...(update.metadata === undefined ? {} : { metadata: mergedMetadata(task.metadata, update.metadata) }),
   };
+  const merged =
+    update.metadata === undefined ? task.metadata : mergedMetadata(task.metadata, update.metadata);
+  const metadata = withFields(merged, update);
+  if (metadata !== task.metadata) next.metadata = metadata;
   return withCurrentLease(ref, task, next, actor);
 }
 
@@ -139,7 +183,9 @@ function withNotifications(before: Task, next: Task, actor: string): Task {
   const task = isOthers ? withPendingAssignment(next, owner, actor) : next;
   if (before.status === next.status) return task;
   if (next.status === "completed") return withPendingCompletion(task, actor);
-  return before.status === "completed" ? withReopened(task) : task;
+  if (before.status !== "completed") return task;
+  const isReturned = owner !== undefined && owner !== actor && reviewerOf(before) === actor;
+  return withReopened(isReturned ? withPendingAssignment(task, owner, actor) : task);
 }
 
 /** Updates the lease: none without an owner or when completed; the owner's current one for a new claim or the owner's own change. */
@@ -157,11 +203,13 @@ function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {
 }
 
 /** A member that starts a task becomes its owner, unless the lead starts another member's task. */
-function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): string | undefined {
+function nextOwner(task: Task, actor: string, update: TaskUpdate): string | undefined {
+  const { owner, status } = update;
   if (owner !== undefined) return owner === "" ? undefined : owner;
   const holder = ownerName(task);
   if (status !== "in_progress" || task.status === "in_progress") return holder;
-  return actor === LEAD_NAME ? (holder ?? actor) : actor;
+  const isOwnersStill = actor === LEAD_NAME || isReviewersReopening(task, actor, update);
+  return isOwnersStill ? (holder ?? actor) : actor;
 }
 
 function mergedMetadata(

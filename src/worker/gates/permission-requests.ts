@@ -1,15 +1,17 @@
 import type { PermissionDecision } from "../../agent/permissions/question.ts";
-import type { PermissionAnswer, PermissionAsk } from "../../agent/turn/permitted-call.ts";
+import type { PermissionAnswer, PermissionAsk } from "../../agent/turn/permission.ts";
+import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type PermissionResponse, verdictOf } from "../../protocol/permission-messages.ts";
 import { permissionRequestId } from "../../protocol/request-ids.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import { changePreview } from "../../team/requests/change-preview.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
+import { shortened } from "../../text/terminal-text.ts";
 import type { WorkerContext } from "../context.ts";
 import type { PermissionPrompt } from "../view.ts";
+import { wholeChange, withChange } from "./request-change.ts";
 
 /** A typed answer to a permission request. */
 interface TypedAnswer {
@@ -37,6 +39,12 @@ interface OpenRequest {
   /** One line: the caller if it is a subagent, and the call. */
   readonly summary: string;
   readonly prompt: PermissionPrompt;
+  /** The input of the call. */
+  readonly input: PermissionAsk["input"];
+  /** Whether the pane has shown all of it: only then it can be allowed there. */
+  isSeen: boolean;
+  /** When the pane last showed it, in milliseconds of the steady clock. */
+  shownAt: number;
   /** Decides the call again with the current mode and rules. */
   decideAgain(): PermissionDecision;
   settle(answer: PermissionAnswer): void;
@@ -58,12 +66,13 @@ export class PermissionRequests {
     this.#context = context;
   }
 
-  async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
+  async ask(asked: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
     const { ref, name, clock } = this.#context;
+    const request = await withChange(asked);
     const now = clock.now();
     const id = permissionRequestId(now);
     const caller =
-      request.subagentTask === undefined ? "" : `${request.subagentTask.slice(0, MAX_SUBAGENT)}: `;
+      request.subagentTask === undefined ? "" : `${shortened(request.subagentTask, MAX_SUBAGENT)}: `;
     const summary = `${caller}${request.tool}(${request.summary})`;
     openRequest(ref, {
       id,
@@ -99,9 +108,10 @@ export class PermissionRequests {
 
   /**
    * Takes a line typed in the pane as the answer to the request that is shown, the oldest one.
+   * @param begun when its first character came, in milliseconds of the steady clock
    * @returns false if it is not an answer; the pane shows that, and refuses an “always” that no rule can express
    */
-  async answerFromLine(line: string): Promise<boolean> {
+  async answerFromLine(line: string, begun: number): Promise<boolean> {
     const open = this.#open[0];
     if (open === undefined) return false;
     const typed = readTypedAnswer(line);
@@ -110,8 +120,19 @@ export class PermissionRequests {
       return false;
     }
     const { verdict, note } = typed;
+    if (begun < open.shownAt) {
+      // A bare key has no other meaning; a sentence that begins with “yes” may have one.
+      const isKey = note === "";
+      const what = isKey ? "type it again" : "it is kept for later";
+      this.#context.view.note(`begun before ${open.summary} was shown, so not its answer: ${what}`);
+      return isKey;
+    }
     if (verdict === "always" && open.prompt.rules.length === 0) {
-      this.#context.view.note(`no rule can allow ${open.summary} from now on; answer y or n`);
+      this.#context.view.note(`no rule can allow ${open.summary} in the future; answer y or n`);
+      return true;
+    }
+    if (verdict !== "no" && !open.isSeen) {
+      this.#showWhole(open);
       return true;
     }
     const approve = verdict !== "no";
@@ -122,6 +143,14 @@ export class PermissionRequests {
     }
     await this.reconsider();
     return true;
+  }
+
+  /** Shows all of a request whose first view was shortened; it still waits for its answer. */
+  #showWhole(open: OpenRequest): void {
+    const { prompt, input } = open;
+    const change = wholeChange(prompt, input);
+    open.isSeen = this.#context.view.permission({ ...prompt, change, whole: true });
+    open.shownAt = steadyNow();
   }
 
   /** Settles the requests that a changed mode or rule decides now. */
@@ -169,7 +198,13 @@ export class PermissionRequests {
     const { view, status } = this.#context;
     status.setOpenRequests(this.#open.map(({ summary }) => summary));
     const next = this.#open[0];
-    if (next !== undefined && next !== before) view.permission(next.prompt);
+    if (next === before) return;
+    if (next === undefined) {
+      view.permissionClosed();
+      return;
+    }
+    next.isSeen = view.permission(next.prompt);
+    next.shownAt = steadyNow();
   }
 
   /** Opens the request before it is sent, so that an early answer finds it. */
@@ -198,6 +233,9 @@ export class PermissionRequests {
         id,
         summary,
         prompt: promptOf(id, request),
+        input: request.input,
+        isSeen: false,
+        shownAt: Number.POSITIVE_INFINITY,
         decideAgain: request.decideAgain,
         settle(answer) {
           resolve(answer);
@@ -223,16 +261,17 @@ export class PermissionRequests {
 
 function promptOf(
   id: string,
-  { tool, summary, subagentTask: whose, reason, rules, input }: PermissionAsk,
+  { tool, summary, path, subagentTask: whose, reason, rules, change = [] }: PermissionAsk,
 ): PermissionPrompt {
   return {
     id,
     tool,
     summary,
-    subagent: whose?.slice(0, MAX_SUBAGENT),
+    path,
+    subagent: whose && shortened(whose, MAX_SUBAGENT),
     reason,
     rules,
-    change: changePreview(tool, input),
+    change,
   };
 }
 

@@ -1,4 +1,6 @@
-import { readText } from "../../os/files/fs.ts";
+import { dirname } from "node:path";
+import { replaceFile } from "../../os/files/atomic-write.ts";
+import { ensureDir, readText } from "../../os/files/fs.ts";
 import { formatProtocol, type MessageOf } from "../../protocol/messages.ts";
 import { planRequestId } from "../../protocol/request-ids.ts";
 import { permissionMode } from "../../schema/config.ts";
@@ -84,18 +86,22 @@ export class PlanApproval {
   }
 
   #instructRelease(): void {
-    this.#context.queue.addInstruction(RELEASED);
-    this.#context.wake.set();
+    this.#context.queue.addInstruction(RELEASED, this.#context.wake);
   }
 
   /**
    * Sends the written plan to the lead.
+   * @param written the plan of an agent that cannot write the plan file
    * @returns the request's id, or why the plan is not sent
    */
-  async submit(): Promise<{ readonly requestId: string } | { readonly refusal: string }> {
+  async submit(written?: string): Promise<{ readonly requestId: string } | { readonly refusal: string }> {
     if (this.#mode !== "plan") return { refusal: "You are not in plan mode." };
     if (this.#request !== undefined)
       return { refusal: `Your plan (${this.#request}) is already waiting for approval.` };
+    if (written?.trim()) {
+      ensureDir(dirname(this.planFile));
+      replaceFile(this.planFile, written);
+    }
     const plan = readText(this.planFile)?.trim();
     if (!plan) return { refusal: `There is no written plan: write it to ${this.planFile} first.` };
     const { ref, name, color, status, view, clock } = this.#context;
@@ -120,7 +126,7 @@ export class PlanApproval {
     }
     if (this.#request === requestId) {
       status.report("plan_sent", "waits for approval of its plan");
-      view.waiting("waits for the lead's approval of its plan", "lead");
+      view.waiting("waits for the lead's approval of its plan", "lead", requestId);
     }
     return { requestId };
   }
@@ -191,6 +197,7 @@ export class PlanApproval {
     const before = this.#mode;
     this.#mode = mode;
     this.#changedMode = mode;
+    this.#context.view.mode(mode);
     if (mode !== before) this.#context.events.record({ type: "mode_changed", mode, before });
   }
 

@@ -1,8 +1,20 @@
-import { choicesOf, resendAnswer, resolveChoice } from "../../team/requests/answers.ts";
-import { closeRequest, hasOpenRequest, openQuestionsOf } from "../../team/requests/requests.ts";
+import { steadyNow } from "../../os/clock.ts";
+import { choicesOf, defaultOf, resendAnswer, resolveChoice } from "../../team/requests/answers.ts";
+import {
+  closeRequest,
+  hasOpenRequest,
+  openQuestionsOf,
+  type RequestRecord,
+  readRequest,
+} from "../../team/requests/requests.ts";
+import { localTime } from "../../text/local-time.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerContext } from "../context.ts";
 import type { PlanApproval } from "./plan-approval.ts";
+import { QuestionDeadlines } from "./question-deadlines.ts";
+
+/** Milliseconds by which a rounded time of the wall clock may seem later. */
+const ROUNDING_MS = 5;
 
 /**
  * Delivers lost answers to the agent's plan and questions. A process that answered may have been killed before it wrote the
@@ -41,32 +53,54 @@ export class UndeliveredAnswers {
 export class Questions {
   readonly #context: WorkerContext;
   readonly #answers: UndeliveredAnswers;
+  readonly #deadlines: QuestionDeadlines;
 
   constructor(context: WorkerContext, answers: UndeliveredAnswers) {
     this.#context = context;
     this.#answers = answers;
+    this.#deadlines = new QuestionDeadlines(context);
   }
 
   get isOpen(): boolean {
     return hasOpenRequest(this.#context.ref, this.#context.name, "question");
   }
 
-  show(question: string, choices: readonly string[], requestId: string): void {
+  /** Continues to wait for the deadlines of questions that an earlier process has asked. */
+  restoreDeadlines(): void {
+    const { ref, name } = this.#context;
+    for (const request of openQuestionsOf(ref, name)) {
+      if (defaultOf(request)?.deadline === undefined) continue;
+      this.#answers.expect(request.id);
+      this.#deadlines.watch(request);
+    }
+  }
+
+  show(requestId: string): void {
     this.#answers.expect(requestId);
-    const { view, role } = this.#context;
+    const { ref, view, role } = this.#context;
+    const request = readRequest(ref, requestId);
+    const choices = choicesOf(request);
+    const question = String(request.payload.question);
+    this.#deadlines.watch(request);
     const numbered = choices.map((choice, at) => `\n${at + 1}  ${choice}`).join("");
     const typed = choices.length === 0 ? "the answer here" : "the answer or its number here";
     const answer = `type ${typed}, or: teams approve ${operand(requestId)} --note "…"`;
-    view.waiting(`asks: ${question} (${answer})${numbered}`, role === "teammate" ? "lead" : "person");
+    view.waiting(
+      `asks: ${question} (${answer})${numbered}${defaultText(request)}`,
+      role === "teammate" ? "lead" : "person",
+      requestId,
+    );
   }
 
   /**
-   * Takes a typed line as the answer to all open questions; the line may be the number of a choice.
+   * Takes a typed line as the answer to all questions that were open when it was begun; it may be the number of a choice.
+   * @param begun when its first character came, in milliseconds of the steady clock
    * @returns the text of the answer, and a function that closes the questions, to be called once the text is saved
    */
-  answerFromLine(line: string): { readonly text: string; close(): void } {
-    const { ref, name } = this.#context;
-    const open = openQuestionsOf(ref, name);
+  answerFromLine(line: string, begun: number): { readonly text: string; close(): void } {
+    const { ref, name, clock } = this.#context;
+    const begunAt = clock.now() - (steadyNow() - begun) + ROUNDING_MS;
+    const open = openQuestionsOf(ref, name).filter(({ at }) => at <= begunAt);
     const newest = open.at(-1);
     return {
       text: newest === undefined ? line : resolveChoice(choicesOf(newest), line),
@@ -78,4 +112,11 @@ export class Questions {
       },
     };
   }
+}
+
+function defaultText(request: RequestRecord): string {
+  const known = defaultOf(request);
+  if (known === undefined) return "";
+  const at = known.deadline === undefined ? "" : `, at ${localTime(known.deadline, "seconds")} the answer`;
+  return `\ndefault: ${known.answer}${at}`;
 }

@@ -17,7 +17,10 @@ export async function handleControlMessage(
   const message = entry.protocol;
   switch (message?.type) {
     case "interrupt_request":
-      context.runningTurn.interrupt();
+      if (!context.runningTurn.interrupt()) await context.agent.current?.interruptUnseen?.();
+      return true;
+    case "resume_request":
+      gates.accountLimit.current?.resumeNow();
       return true;
     case "background_end_request":
       context.agent.current?.endBackgroundTask(message.taskId);
@@ -28,6 +31,10 @@ export async function handleControlMessage(
     case "permission_response":
     case "sandbox_permission_response":
       gates.permissionRequests.handleResponse(message);
+      return true;
+    case "question_response":
+      if (!gates.cliQuestions.has(message.requestId)) return false;
+      gates.cliQuestions.readAnswers();
       return true;
     case "team_permission_update":
       gates.permissionRequests.allow(rulesAdded(message.permissionUpdate));

@@ -3,6 +3,7 @@ import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerContext } from "../context.ts";
 import type { WorkerGates } from "../gates/gates.ts";
+import { OwnMembership } from "../reports/own-membership.ts";
 import { isSystemNotice } from "../turn-queue.ts";
 import { handleControlMessage } from "./control-messages.ts";
 import { InboxReader } from "./inbox-reader.ts";
@@ -15,32 +16,51 @@ export class InboundMessages {
   readonly reader: InboxReader;
   readonly #context: WorkerContext;
   readonly #gates: WorkerGates;
+  readonly #membership: OwnMembership;
 
   constructor(context: WorkerContext, gates: WorkerGates) {
     this.#context = context;
     this.#gates = gates;
+    this.#membership = new OwnMembership(context);
     this.reader = new InboxReader(context, {
       handleControlMessage: (entry) => handleControlMessage(entry, context, gates),
       queueForTurn: (entries) => this.queueForTurn(entries),
-      afterRead: () => this.#recheckWaits(),
+      afterRead: () => {
+        void this.#membership.check();
+        this.#recheckWaits();
+      },
     });
+  }
+
+  /** Ends what watches for changes. */
+  close(): void {
+    this.#membership.close();
   }
 
   /** Queues messages for a turn, in order. */
   queueForTurn(entries: readonly InboxEntry[]): void {
     const { queue, shutdownRequests, wake } = this.#context;
-    const { permissionRequests, undeliveredAnswers } = this.#gates;
+    const { permissionRequests, cliQuestions, undeliveredAnswers, accountLimit } = this.#gates;
     for (const entry of entries) {
       const { protocol } = entry;
       queue.add(entry);
       if (protocol?.type === "shutdown_request") {
         shutdownRequests.add(protocol.requestId);
         permissionRequests.refuseAll(SHUTDOWN_REQUESTED);
+        cliQuestions.declineAll();
+        accountLimit.current?.recheck();
       }
       if (protocol?.type === "question_response") undeliveredAnswers.received(protocol.requestId);
       this.#showQueued(entry);
     }
     wake.set();
+  }
+
+  /** Rechecks the answers in files, and the budget. */
+  recheck(): void {
+    this.#gates.permissionRequests.readAnswers();
+    this.#gates.cliQuestions.readAnswers();
+    this.recheckBudget();
   }
 
   /** Rechecks a wait for budget: there may be more, or a shutdown request that ends the waiting turn. */
@@ -68,14 +88,16 @@ export class InboundMessages {
    */
   #recheckWaits(): void {
     this.recheckBudget();
+    this.#gates.accountLimit.current?.recheck();
     const { notifications } = this.#context;
     void notifications.attempt(() => this.#recheckRequests());
     void notifications.resendReports();
   }
 
   async #recheckRequests(): Promise<void> {
-    const { undeliveredAnswers, permissionRequests } = this.#gates;
+    const { undeliveredAnswers, permissionRequests, cliQuestions } = this.#gates;
     await undeliveredAnswers.deliver();
+    cliQuestions.readAnswers();
     if (!permissionRequests.isOpen) return;
     permissionRequests.readAnswers();
     await permissionRequests.reconsider();

@@ -47,6 +47,11 @@ export class InboxReader {
     }
   }
 
+  /** Lets the next read find these messages again. */
+  forget(keys: readonly string[]): void {
+    for (const key of keys) this.#pending.delete(key);
+  }
+
   /** Marks messages as read once the conversation has them. A failure ends no turn: the next read marks them. */
   async markRecorded(keys: readonly string[]): Promise<void> {
     try {

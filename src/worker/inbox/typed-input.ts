@@ -1,4 +1,5 @@
 import { messageOf, TeamError } from "../../errors.ts";
+import { steadyNow } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { TYPED } from "../../schema/inbox.ts";
@@ -24,11 +25,15 @@ export class TypedInput {
     this.#inbound = inbound;
   }
 
-  /** Resolves when the line was an answer, or is in the inbox file. */
-  async handleLine(line: string): Promise<void> {
-    const { permissionRequests, questions } = this.#gates;
-    if (permissionRequests.isOpen && (await permissionRequests.answerFromLine(line))) return;
-    const { text, close } = questions.answerFromLine(line);
+  /**
+   * Resolves when the line was an answer, or is in the inbox file.
+   * @param begun when its first character came: a line that was begun before a request or question is not its answer
+   */
+  async handleLine(line: string, begun: number = steadyNow()): Promise<void> {
+    const { permissionRequests, questions, cliQuestions } = this.#gates;
+    if (permissionRequests.isOpen && (await permissionRequests.answerFromLine(line, begun))) return;
+    if (cliQuestions.isOpen && (await cliQuestions.answerFromLine(line, begun))) return;
+    const { text, close } = questions.answerFromLine(line, begun);
     await this.#sendToSelf(text);
     // Closed only now, so that a lost answer leaves its question open.
     close();

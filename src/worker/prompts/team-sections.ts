@@ -51,6 +51,33 @@ found. Unassign a task that you cannot finish (status pending, an empty owner), 
 else refuse it and say why.${plan}`;
 }
 
+/** Returns the section for a third-party CLI, which has its own system prompt and tools. */
+export function cliSection(role: "teammate" | "lead" = "teammate"): string {
+  return `# Your tools
+
+The tools for the team come from the MCP server "teams". Your program may show their names with a prefix, such as \
+mcp__teams__SendMessage. Use your program's own tools for everything else. ${
+    role === "lead"
+      ? "If these tools are missing, say so at once, and end your turn: you cannot lead without them."
+      : `If these tools are missing, you still get messages, and ${LEAD_NAME} gets your last text of each turn.`
+  }`;
+}
+
+/** Returns the team section for a program that is only typed to: it has no tools of the team, but perhaps a shell. */
+export function typedSection({ name, team, others }: TeamFacts, isAdopted: boolean): string {
+  const end = isAdopted
+    ? "Your program is the user's, and stays when you leave the team."
+    : "When you are asked to shut down, finish what you do, and save it: your program is ended soon afterwards.";
+  return `You are ${name}, a teammate in the team "${team}", which ${LEAD_NAME} leads. The others: ${others.join(", ")}. Messages of \
+your team are typed into your input, as this one is. Nobody there sees what you answer. If you can run shell commands, these act \
+in your name:
+
+- teams send ${LEAD_NAME} "…" sends a message; report your results with it.
+- teams task ls, teams task claim <id> and teams task done <id> are for the task list.
+
+${end}`;
+}
+
 /**
  * How the run of a lead ends: `goal` with the lead's last text; `alone` the same, with no person to ask; `open` when the person
  * who types goals ends it.
@@ -65,6 +92,8 @@ export interface LeadFacts extends TeamFacts {
   readonly plans: boolean;
   /** Whether the user has turned agent teams off. */
   readonly teamsOff?: boolean;
+  /** Whether its program has subagents of its own. */
+  readonly hasOwnSubagents?: boolean;
 }
 
 /** The role of a lead with the general agent type. */
@@ -95,10 +124,10 @@ const SOLO_ENDS: Readonly<Record<RunKind, string>> = {
 /** Returns the team section of a lead's system prompt. */
 export function leadSection(facts: LeadFacts): string {
   if (facts.teamsOff) return soloSection(facts);
-  const { team, others, configFile, taskDirectory, run, delegate, plans } = facts;
+  const { team, others, configFile, taskDirectory, run, delegate, plans, hasOwnSubagents } = facts;
   const work = delegate
     ? "all of the work is your teammates'"
-    : "where only the result matters, do the work yourself or use a subagent (Agent without a name)";
+    : `where only the result matters, do the work yourself or use a subagent${hasOwnSubagents ? "" : " (Agent without a name)"}`;
   const sections = [
     ...(delegate ? [delegateSection(taskDirectory)] : []),
     ...(plans ? [PLANNING_LEAD_SECTION] : []),

@@ -6,6 +6,7 @@ import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { listRequests } from "../../team/requests/requests.ts";
 import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
+import { shortened } from "../../text/terminal-text.ts";
 
 /** Maximum number of listed tasks: those with the lowest ids, which are claimed first. */
 const MAX_TASKS = 100;
@@ -64,5 +65,5 @@ function requestsOf(ref: TeamRef, name: string): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").slice(0, MAX_LINE_CHARACTERS);
+  return shortened(text.replace(/\s+/g, " "), MAX_LINE_CHARACTERS);
 }

@@ -5,6 +5,8 @@ export interface TurnSummary {
   /** The agent's last text. */
   readonly text: string;
   readonly failure?: string | undefined;
+  /** An alert of its program: worth a notice, even with the same words. */
+  readonly isNews?: boolean;
 }
 
 /** Longest result in a notice, in characters: a model reads it together with others. */
@@ -16,7 +18,7 @@ export const MAX_NOTICE_RESULT = 4_000;
  * @param lastResult of the last notice; undefined if there was none
  */
 export function isWorthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
-  if (lastResult === undefined || turn.toolCalls > 0) return true;
+  if (lastResult === undefined || turn.toolCalls > 0 || turn.isNews === true) return true;
   if (turn.outcome === "failed") return turn.failure !== lastResult;
   return turn.text !== "" && turn.text !== lastResult;
 }
@@ -81,6 +83,7 @@ export class WorkSinceIdle {
       toolCalls: turn.toolCalls + (before?.toolCalls ?? 0),
       text: turn.text || (before?.text ?? ""),
       failure: turn.failure ?? before?.failure,
+      isNews: turn.isNews ?? false,
     };
   }
 

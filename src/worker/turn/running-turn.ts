@@ -2,6 +2,7 @@
 export class RunningTurn {
   #controller: AbortController | undefined;
   #keys: readonly string[] = [];
+  #answersShutdown = false;
 
   get isActive(): boolean {
     return this.#controller !== undefined;
@@ -12,16 +13,23 @@ export class RunningTurn {
     return this.#keys;
   }
 
+  /** Whether the turn began with a shutdown request. */
+  get answersShutdown(): boolean {
+    return this.#answersShutdown;
+  }
+
   /** @returns the signal that ends the turn early */
-  begin(keys: readonly string[]): AbortSignal {
+  begin(keys: readonly string[], answersShutdown: boolean): AbortSignal {
     this.#controller = new AbortController();
     this.#keys = keys;
+    this.#answersShutdown = answersShutdown;
     return this.#controller.signal;
   }
 
   end(): void {
     this.#controller = undefined;
     this.#keys = [];
+    this.#answersShutdown = false;
   }
 
   /** Ends the turn at once. @returns whether there was one */

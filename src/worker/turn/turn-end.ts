@@ -2,7 +2,7 @@ import type { WorkerContext } from "../context.ts";
 import type { WorkerGates } from "../gates/gates.ts";
 import type { IdleHook } from "../gates/idle-hook.ts";
 import type { WorkerEvent } from "../states.ts";
-import { idleReason, type TurnSummary } from "./idle-notice.ts";
+import { idleNoticeFields, idleReason, type TurnSummary } from "./idle-notice.ts";
 
 /** Decides after a turn whether the agent is idle, and notifies the team. */
 export class TurnEnd {
@@ -39,6 +39,7 @@ export class TurnEnd {
     const { status, role, view, notifications, events, queue, workSinceIdle, lifecycle } = this.#context;
     const { planApproval, budget } = this.#gates;
     this.#keep(result);
+    if (this.#context.agent.current?.hidesTurnEnds === true) return this.#settleUnseen(result, keys);
     // The next process resumes this turn.
     if (result.outcome === "interrupted" && lifecycle.isProcessEnding) return;
     const { isRunning } = lifecycle;
@@ -50,7 +51,7 @@ export class TurnEnd {
     const isDone = (): boolean => isRunning && !planApproval.isWaiting && queue.isEmpty;
     if (isDone() && result.outcome === "completed") {
       const instruction = await this.idleHook?.run(signal);
-      if (instruction !== undefined) queue.addInstruction(instruction);
+      if (instruction !== undefined) queue.addInstruction(instruction, this.#context.wake);
     }
     const goesIdle = isDone();
     // Sent before the status changes: a reader that sees the agent idle finds its notice delivered.
@@ -72,6 +73,36 @@ export class TurnEnd {
     if (!goesIdle) return;
     events.record({ type: "idle", reason: idleReason(result.outcome) });
     if (role === "teammate") view.idle();
+    await notifications.setInactive();
+  }
+
+  /** After the program took its input, nothing is known. */
+  async #settleUnseen(result: TurnSummary, keys: readonly string[]): Promise<void> {
+    const { status, notifications, lifecycle } = this.#context;
+    if (result.outcome === "interrupted" && lifecycle.isProcessEnding) return;
+    if (result.outcome === "failed") await notifications.notifyIdle(idleNoticeFields(result), keys);
+    else if (result.outcome === "completed") await notifications.recordProgress(keys, "done");
+    if (lifecycle.isRunning) status.report("turn_ended", result.failure ?? "");
+  }
+
+  /**
+   * Reports an alert of a program whose turn ends are unseen: its turn has ended, or it needs a person. The team is
+   * notified once.
+   */
+  async settleAlert(text: string | undefined): Promise<void> {
+    if (text === undefined) return;
+    const { status, role, view, notifications, events, lifecycle, queue, workSinceIdle } = this.#context;
+    const said = text === "" ? "rang its bell" : text;
+    if (!lifecycle.isRunning || status.state === "running") return;
+    if (status.state !== "unknown") return status.setActivity(said);
+    // The next message starts at once.
+    if (!queue.isEmpty) return;
+    workSinceIdle.addTurn({ outcome: "completed", text: said, toolCalls: 0, isNews: true });
+    const notice = role === "teammate" ? workSinceIdle.takeNotice(status.taskIds.at(-1)) : undefined;
+    if (notice !== undefined) await notifications.notifyIdle(notice, []);
+    status.report("alerted", said);
+    events.record({ type: "idle", reason: idleReason("completed") });
+    view.idle();
     await notifications.setInactive();
   }
 

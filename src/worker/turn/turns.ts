@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
 import { shownProse } from "../../protocol/render.ts";
@@ -18,6 +19,13 @@ import {
 import { TurnEnd } from "./turn-end.ts";
 import { composeTurn } from "./turn-input.ts";
 
+interface TurnFacts {
+  readonly keys: readonly string[];
+  /** How many it began with. */
+  readonly messages: number;
+  readonly answersShutdown: boolean;
+}
+
 /** Runs the turns of a worker, one at a time. */
 export class Turns {
   readonly end: TurnEnd;
@@ -35,10 +43,11 @@ export class Turns {
   /** Resumes the turn in which an earlier process of this agent ended: its messages are marked as read already. */
   async resumeInterruptedTurn(): Promise<void> {
     const { ref, name, view, status, transcript, notifications, shutdownRequests } = this.#context;
-    const { planApproval, budget } = this.#gates;
+    const { planApproval, questions, budget } = this.#gates;
     if (!hasConversation(transcript)) return;
     // Before the inbox is read: it may hold the verdict.
     planApproval.restoreAnsweredRequest();
+    questions.restoreDeadlines();
     // Until the conversation is read, the agent must not be reported as idle.
     status.report("turn_started", "checks for an interrupted turn");
     const agent = await this.#context.agent.get();
@@ -54,7 +63,8 @@ export class Turns {
     budget.startTurn(shutdownRequest !== undefined);
     view.note("resumes the turn in which its process ended");
     status.report("turn_started", "resumes its turn", keys.length);
-    await this.#inTurn({ keys, messages: keys.length }, async (signal) => {
+    const answersShutdown = shutdownRequest !== undefined;
+    await this.#inTurn({ keys, messages: keys.length, answersShutdown }, async (signal) => {
       // The plan was sent: nothing was left to do in this turn.
       if (waitsForVerdict) return { outcome: "completed", text: "", toolCalls: 0 };
       if (interrupted === "given-up") {
@@ -64,6 +74,7 @@ export class Turns {
       await notifications.recordProgress(keys, "turn_started");
       return agent.resumeTurn(signal);
     });
+    if (answersShutdown) await this.#leaveShutdownUnanswered();
   }
 
   async run(material: TurnMaterial): Promise<void> {
@@ -72,11 +83,12 @@ export class Turns {
     const composed = composeTurn(material);
     // A turn without messages gets a new key, so that it can be resumed like any other.
     const input = composed.keys.length > 0 ? composed : { ...composed, keys: [newUuid()] };
-    const isAskedToEnd = entries.some(({ protocol }) => protocol?.type === "shutdown_request");
-    this.#gates.budget.startTurn(isAskedToEnd);
+    const answersShutdown = entries.some(({ protocol }) => protocol?.type === "shutdown_request");
+    this.#gates.budget.startTurn(answersShutdown);
     this.end.idleHook?.startTurn(entries.length === 0 && taskEnds.length === 0);
     const received = entries.filter(({ message }) => !isTyped(message));
-    await this.#inTurn({ keys: input.keys, messages: received.length }, async (signal) => {
+    const facts = { keys: input.keys, messages: received.length, answersShutdown };
+    await this.#inTurn(facts, async (signal) => {
       for (const entry of received) this.#showReceived(entry);
       for (const { what, how } of taskEnds) view.note(`ended in the background: ${what}: ${how}`);
       for (const { message } of entries) if (isTyped(message)) view.typed(message.text);
@@ -84,9 +96,49 @@ export class Turns {
       const agent = await this.#context.agent.get();
       const changes = this.roster?.takeChanges();
       const text = changes === undefined ? input.text : `${changes}\n\n${input.text}`;
-      return agent.run({ ...input, text }, signal);
+      return agent.run({ ...input, text, isLast: answersShutdown }, signal);
     });
-    if (isAskedToEnd) this.#context.shutdownRequests.leaveUnanswered();
+    if (answersShutdown) await this.#leaveShutdownUnanswered();
+  }
+
+  /** Lets a person act on the agent, as far as the queue has such an action; Esc interrupts it. @returns whether it had one */
+  async act(): Promise<boolean> {
+    const { queue, runningTurn, status, view, agent } = this.#context;
+    const action = queue.takeAction();
+    if (action === undefined) return false;
+    const signal = runningTurn.begin([], false);
+    status.report("turn_started", action.activity);
+    try {
+      await action.act(await agent.get(), signal);
+    } catch (error) {
+      view.error(messageOf(error));
+    } finally {
+      runningTurn.end();
+      status.report("turn_ended", this.#gates.planApproval.isWaiting ? undefined : "");
+    }
+    return true;
+  }
+
+  /** Reports a turn that began without this worker, until its end. @returns whether there was one */
+  async observe(): Promise<boolean> {
+    const result = this.#context.queue.takeOwnTurn();
+    if (result === undefined) return false;
+    await this.#inTurn({ keys: [newUuid()], messages: 0, answersShutdown: false }, async () => {
+      this.#context.status.report("turn_started", "works on what a person typed");
+      return result;
+    });
+    return true;
+  }
+
+  async #leaveShutdownUnanswered(): Promise<void> {
+    const { shutdownRequests, agreesUnanswered, agreeToShutdown } = this.#context;
+    const open = shutdownRequests.newest;
+    const isUnable = this.#gates.accountLimit.current?.hasStoppedTurn === true;
+    if (open !== undefined && (agreesUnanswered === true || isUnable)) {
+      await agreeToShutdown?.(open);
+      shutdownRequests.close(open);
+    }
+    shutdownRequests.leaveUnanswered();
   }
 
   #showReceived({ message, protocol }: InboxEntry): void {
@@ -96,13 +148,13 @@ export class Turns {
 
   /** Runs a turn with these messages, and settles its end; does nothing if the team is gone. */
   async #inTurn(
-    { keys, messages }: { readonly keys: readonly string[]; readonly messages: number },
+    { keys, messages, answersShutdown }: TurnFacts,
     act: (signal: AbortSignal) => Promise<TurnSummary>,
   ): Promise<void> {
     const { notifications, lifecycle, runningTurn } = this.#context;
     await notifications.setActive(this.#gates.planApproval.changedMode);
     if (!lifecycle.isRunning) return;
-    const signal = runningTurn.begin(keys);
+    const signal = runningTurn.begin(keys, answersShutdown);
     try {
       const result = await this.#recordTurn(messages, () => act(signal));
       await this.end.settle(result, keys, signal);

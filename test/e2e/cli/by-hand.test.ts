@@ -103,7 +103,10 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
     summary: expect.stringContaining("echo built"),
     at: expect.any(Number),
     reason: expect.stringMatching(/^No rule allows/),
+    always: ["Bash(echo built)", "Bash(cat built.txt)"],
   });
+  const list = await run(["approvals"]);
+  expect(list.out).toMatch(/: *\n {2}No rule allows [^\n]+\n *always: Bash\(echo built\)/);
   expect((await teams<{ approvals: object[] }>(0, "status")).approvals).toEqual([approval]);
   expect(await teams(0, "approve", approval?.id ?? "", "--note", "go on")).toMatchObject({ approved: true });
   await teams(0, "wait", "dev", "--timeout", "20");

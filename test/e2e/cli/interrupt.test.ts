@@ -83,7 +83,7 @@ it("interrupt › ends the turn and its commands by Esc or by command, and keeps
 it("interrupt › ends the lead's turn by Esc, then the run continues and restores the terminal", async () => {
   const { t, teams } = place();
   const person = personInside(t, [
-    ...["run", "--team", "crew", "--no-sidebar", "--playbook", "play.json"],
+    ...["run", "--once", "--team", "crew", "--no-sidebar", "--playbook", "play.json"],
     ...["--permission-mode", "bypassPermissions", "begin"],
   ]);
   const first = await working(t);

@@ -47,7 +47,7 @@ it("MCP servers › run with their teammate from the settings, but not from an u
   expect((await teams([...spawn, "--allowed-tools", "mcp__own", "--prompt", "greet"])).code).toBe(0);
   await hears("It says: Hello Ada.");
   expect(existsSync(join(t.home, "theirs"))).toBe(false);
-  expect(await screen()).toMatch(/not trusted, ignored: .*\.mcp\.json/);
+  expect(await screen()).toMatch(/not trusted, so ignored: .*\.mcp\.json/);
   expect((await teams(["shutdown", "ada"])).code).toBe(0);
   await eventually("the server's end", () => lines("own").some((line) => line.startsWith("ended")));
 });

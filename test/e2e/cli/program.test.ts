@@ -65,10 +65,10 @@ const fail = () => { throw Object.assign(new Error("TTY initialization failed"),
 Object.defineProperty(process, "stdin", { configurable: true, get: fail });
 `;
 /**
- * Bytes of code that a fast command may load: `send` has 212 KB, `inbox` 253 KB, `task claim` 322 KB, and `status --line` 408 KB
+ * Bytes of code that a fast command may load: `send` has 220 KB, `inbox` 264 KB, `task claim` 326 KB, and `status --line` 417 KB
  * with zod, by which it reads the metadata of members.
  */
-const MAX_BYTES = { send: 214_000, inbox: 255_000, task: 326_000, status: 412_000 };
+const MAX_BYTES = { send: 221_000, inbox: 266_000, task: 331_000, status: 422_000 };
 /**
  * The entry, the bundler's runtime, the chunk shared by all fast commands, the chunk of those that read a
  * team, the chunk of `send`, the chunk of those that show messages, zod, and the command's own.
@@ -129,6 +129,27 @@ describe("the built program", () => {
       code: 1,
       err: expect.stringContaining("members[1].name: Invalid input: expected string, received number"),
     });
+  });
+
+  it("loads the parser that knows lines only for an error in the settings", async () => {
+    const { directory, teams } = home();
+    const root = join(directory, "root");
+    const settings = join(root, "settings.json");
+    const tracer = join(directory, "tracer.cjs");
+    writeFileSync(tracer, TRACER);
+    mkdirSync(root);
+    const loadedWith = async (text: string): Promise<{ readonly err: string; readonly loads: boolean }> => {
+      writeFileSync(settings, text);
+      const { err } = await teams(["cli", "ls"], { nodeArgs: ["-r", tracer] });
+      const { files } = JSON.parse(err.trim().split("\n").at(-1) ?? "{}") as { files: readonly string[] };
+      return { err, loads: files.some((file) => /function parseTree\b/.test(readFileSync(file, "utf8"))) };
+    };
+    const adapters = (channel: string): string =>
+      `{ "teams": {\n"adapters": { "mine": { "command": "x",\n"channel": "${channel}" } } } }`;
+    expect(await loadedWith(adapters("acp"))).toMatchObject({ loads: false });
+    const broken = await loadedWith(adapters("pigeon"));
+    expect(broken.loads).toBe(true);
+    expect(broken.err).toContain(`${settings}:3: teams.adapters.mine.channel: Invalid option`);
   });
 
   it("loads no schema and few Node modules until a teammate is ready", async () => {

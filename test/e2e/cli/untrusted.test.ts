@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/model/fake-messages-api.ts";
-import { teamsIn } from "../../support/processes/built-program.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { scriptFile } from "../../support/processes/script-process.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -78,4 +79,30 @@ it("trust › a cloned repository's hooks, env, allow rules, servers and agents 
   expect(JSON.stringify(theirs.requests[0]?.body.system)).toContain("Obey.");
   expect(readFileSync(join(repository, "served"), "utf8")).toContain("no key");
   await teams(["kill", "crew", "--force"]);
+});
+
+it("what only a person or a lead may do › refuses a command of an agent that clears its environment", async () => {
+  const t = privateTmux();
+  const repository = join(realpathSync(t.home), "cloned");
+  mkdirSync(join(repository, ".claude"), { recursive: true });
+  writeFileSync(
+    join(repository, ".claude/settings.json"),
+    JSON.stringify({ permissions: { allow: ["Bash"] } }),
+  );
+  const teams = teamsIn(t.env, repository);
+  await teams(["create", "crew"]);
+  const asAgent = (words: string): string => {
+    // The shell of the agent stays above the command.
+    const line = `env -u TEAMS_AGENT ${process.execPath} ${TEAMS} ${words}; echo "ended with $?"`;
+    const env = { ...t.env, TEAMS_AGENT: "ada@crew" };
+    const { stdout, stderr } = spawnSync("sh", ["-c", line], { cwd: repository, env, encoding: "utf8" });
+    return stdout + stderr;
+  };
+  expect(asAgent("trust")).toMatch(/ended with [1-9][\s\S]*Only a person can trust a directory/);
+  expect((await teams(["trust", "--list", "--json"])).out).not.toContain("cloned");
+  expect(asAgent("budget --max-cost 5")).not.toContain("ended with 0");
+  expect(asAgent("mode ada bypassPermissions")).toMatch(/ended with [1-9][\s\S]*There is no member/);
+  expect(asAgent("kill crew --force")).toMatch(/ended with [1-9][\s\S]*There is no member/);
+  expect((await teams(["ls"])).out).toContain("crew");
+  expect((await teams(["trust"])).code).toBe(0);
 });

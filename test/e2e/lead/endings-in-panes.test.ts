@@ -129,7 +129,7 @@ describe("an agent in a pane", () => {
   });
 
   it("is recorded as ended by SIGTERM when its terminal closes meanwhile (S40)", async () => {
-    const stays = "trap '' HUP; trap 'touch asked' TERM; touch busy; while :; do sleep 0.1; done";
+    const stays = "trap '' HUP; trap ': > asked' TERM; : > busy; while :; do sleep 0.1; done";
     const { ref, t, pidOf } = await inPanes(
       { dev: [{ tools: [{ name: "Bash", input: { command: stays } }] }] },
       { name: "dev", prompt: "begin" },

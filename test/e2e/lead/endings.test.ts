@@ -211,7 +211,7 @@ describe("kill", () => {
   it("withdraws the open requests of a crashed teammate", async () => {
     const ctx = await killedOverRequest();
     const kinds = (await teamStatus(ctx)).approvals.map(({ kind }) => kind);
-    expect(kinds).toEqual(["permission", "crash"]);
+    expect(kinds.sort()).toEqual(["crash", "permission"]);
     expect(await killTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "gone", left: [] }]);
     expect((await teamStatus(ctx)).approvals).toEqual([]);
   });
@@ -413,7 +413,23 @@ describe("team status", () => {
         expect.objectContaining({ name: LEAD_NAME, color: null, alive: null, state: "unknown" }),
         expect.anything(),
       ],
-      tasks: { pending: 0, inProgress: 1, completed: 0, blocked: 0, list: [getTask(ref, "1")] },
+      tasks: {
+        pending: 0,
+        inProgress: 1,
+        completed: 0,
+        blocked: 0,
+        list: [
+          {
+            ...getTask(ref, "1"),
+            verify: null,
+            reviewer: null,
+            touches: [],
+            said: false,
+            shown: "none",
+            verifyRun: null,
+          },
+        ],
+      },
       deadlock: null,
       approvals: [],
       budget: null,

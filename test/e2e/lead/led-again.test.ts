@@ -41,10 +41,6 @@ const ANN: readonly Line[] = [
     uses: [uses("Bash", { command: "touch counting; until [ -e go ]; do sleep 0.1; done" })],
   },
   { when: /tool_result/, uses: [says("There are 3 words.")] },
-  {
-    when: /(shutdown-\d+@ann)/,
-    uses: [uses("SendMessage", { type: "shutdown_response", request_id: "$1", approve: true })],
-  },
 ];
 
 interface Left {
@@ -122,7 +118,10 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     await teams(["task", "add", "read it"]);
     for (let i = 0; i < 2; i += 1) {
       const { code, err } = await teams(["run", "--resume", "--model", "claude-fake"]);
-      expect([code, err]).toEqual([0, "mine was led by hand, so it is kept when the run ends.\n"]);
+      expect([code, err]).toEqual([
+        0,
+        expect.stringMatching(/^mine was led by hand, so it is kept when the run ends\.\n/),
+      ]);
       expect(readTeam(teamRef(teamsHome(t.env), "mine")).members).toMatchObject([{ name: LEAD_NAME }]);
       expect((await teams(["task", "list"])).out).toContain("read it");
       expect((await teams(["status"])).out).toContain("led by hand");

@@ -54,12 +54,12 @@ async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> 
   const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
   const settings = (teamsSettings: object): void =>
     writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: teamsSettings }));
-  /** Starts a spawn whose set-up command runs until it is ended. */
+  /** Starts a spawn whose setup command runs until it is ended. */
   const inSetUp = async () => {
     const begun = join(t.home, "begun");
     settings({ worktreeSetup: `echo > '${begun}'; sleep 60 & wait` });
     const started = startTeams(["spawn", "dev", ...mode, "--worktree", "--json"], t.env, here);
-    await eventually("the set-up", () => existsSync(begun));
+    await eventually("the setup", () => existsSync(begun));
     settings({});
     return started;
   };
@@ -95,7 +95,7 @@ describe("a teammate with a worktree", () => {
     expect(new Set(members.map(({ worktree }) => worktree))).toEqual(own);
   });
 
-  it("uses the named branch, uncommitted changes, configured directory and set-up command", async () => {
+  it("uses the named branch, uncommitted changes, configured directory and setup command", async () => {
     const p = await person();
     const trees = join(p.t.home, "my trees");
     p.settings({
@@ -117,7 +117,7 @@ describe("a teammate with a worktree", () => {
     expect(own.branch).toBe("new/one");
   });
 
-  it("is not started, and leaves nothing, when git or the set-up command fails (S13, S66)", async () => {
+  it("is not started, and leaves nothing, when git or the setup command fails (S13, S66)", async () => {
     const p = await person();
     const config = (): string => readFileSync(join(p.t.root, "teams/crew/config.json"), "utf8");
     const before = config();
@@ -142,7 +142,7 @@ describe("a teammate with a worktree", () => {
     expect([without.code, without.error().code]).toEqual([2, "INVALID_INPUT"]);
   });
 
-  it("is rolled back with exit code 130 when interrupted during the set-up", async () => {
+  it("is rolled back with exit code 130 when interrupted during setup", async () => {
     const p = await person();
     const { child, ended } = await p.inSetUp();
     child.kill("SIGINT");
@@ -156,7 +156,7 @@ describe("a teammate with a worktree", () => {
     });
   });
 
-  it("is still known when its spawn was killed during the set-up, and is removed by kill", async () => {
+  it("is still known when its spawn was killed during setup, and is removed by kill", async () => {
     const p = await person();
     const { child, ended } = await p.inSetUp();
     child.kill("SIGKILL");
@@ -180,7 +180,7 @@ describe("a teammate with a worktree", () => {
     expect([p.branches(), existsSync(dev.worktree)]).toEqual([["main"], false]);
   });
 
-  it("ignores, and names, a set-up command of the project's own settings", async () => {
+  it("ignores, and names, a setup command of the project's own settings", async () => {
     const p = await person();
     mkdirSync(join(p.here, ".claude"));
     const file = join(p.here, ".claude/settings.json");

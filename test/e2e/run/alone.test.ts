@@ -39,13 +39,7 @@ it.each(["tmux", "in-process"])(
         { when: /greetings/, says: "All have greeted." },
         { when: /ann is idle/, says: "All have greeted." },
       ],
-      ann: [
-        { when: /Greet/, uses: [says("greetings")] },
-        {
-          when: /(shutdown-\d+@ann)/,
-          uses: [uses("SendMessage", { type: "shutdown_response", request_id: "$1", approve: true })],
-        },
-      ],
+      ann: [{ when: /Greet/, uses: [says("greetings")] }],
     };
     const words = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "Look"];
     const { ended, requests } = await runOf(t, cast, ...words);
@@ -133,7 +127,7 @@ it("unanswered plan › is reported to the user, whose approval lets the run end
 });
 
 it.each(["tmux", "in-process"])(
-  "run › continues after the approval that its only busy teammate waits for (%s)",
+  "run › continues once the approval that its only busy teammate awaits is given (%s)",
   async (mode) => {
     const t = privateTmux();
     const cast = {

@@ -93,11 +93,6 @@ const COUNTER: readonly Line[] = [
       },
     ],
   },
-  {
-    when: /(shutdown-\d+@counter)/,
-    says: "Good bye.",
-    uses: [{ name: "SendMessage", input: { type: "shutdown_response", request_id: "$1", approve: true } }],
-  },
 ];
 
 async function world(
@@ -128,7 +123,7 @@ describe("a team with a model of the Messages API", () => {
       "Count the words",
     );
     expect(ended.code, ended.err).toBe(0);
-    expect(ended.json()).toEqual({
+    expect(ended.json()).toMatchObject({
       team: "crew",
       outcome: "completed",
       result: expect.stringMatching(/^The text has 3 words/),

@@ -41,7 +41,7 @@ it("token budget › pauses a run until a command raises the budget", async () =
     out += String(bytes);
   });
   await inState("team-lead", "paused");
-  expect(out).toContain("has used up its budget (100 of 100 tokens)");
+  await eventually("the note", () => out.includes("has used up its budget (100 of 100 tokens)"));
   expect(out).not.toContain("the goal is reached");
   expect((await teams(["budget", "--team", "crew", "--max-tokens", "1000"])).code).toBe(0);
   expect(await ended).toBe(0);

@@ -64,6 +64,11 @@ describe("a lead with in-process teammates", () => {
     await shows(t, person, /^○ ann +idle +Esc back/);
     person.type("and the lexer?", "Enter");
     await shows(t, person, "The lexer it is.");
+    // Commands are not sent to the agent.
+    person.type("/nonsense", "Enter");
+    await shows(t, person, "there is no /nonsense, and nothing was sent");
+    person.type("/tasks", "Enter");
+    await shows(t, person, /#1 .*look at the parser/);
     person.type("S-Down");
     await shows(t, person, /^● bob +Bash\(touch working.*Esc interrupts/);
     person.type("Escape");

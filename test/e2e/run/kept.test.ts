@@ -17,7 +17,7 @@ const NO_CREDIT: FakeReply = {
   kind: "error",
   status: 400,
   type: "invalid_request_error",
-  message: "Your credit balance is too low",
+  message: "This model is not available to you",
 };
 
 const uses = (name: string, input: object) => ({ name, input });
@@ -118,7 +118,8 @@ async function expectResumed(w: World): Promise<void> {
   const asked = requests.length;
   const { code, err, json } = await teams(["run", "--resume", "--team", "crew", "--json"]);
   expect(code, err).toBe(0);
-  expect(json()).toEqual({ team: "crew", outcome: "completed", result: expect.any(String) });
+  expect(json()).toMatchObject({ team: "crew", outcome: "completed", result: expect.any(String) });
+  expect(json()).not.toHaveProperty("resume");
   const later = requests.slice(asked).map(({ body }) => ({
     isAnn: JSON.stringify(body.system).includes("You are ann"),
     messages: JSON.stringify(body.messages),
@@ -147,7 +148,11 @@ describe("a run with unfinished work", () => {
     writeFileSync(join(w.t.home, "go"), "");
     expect(await ended).toBe(1);
     expect(JSON.parse(err.trim().split("\n").at(-1) ?? "")).toMatchObject({
-      error: { code: "MODEL_ERROR", message: expect.stringContaining("credit balance"), hint: CONTINUE },
+      error: {
+        code: "MODEL_ERROR",
+        message: expect.stringContaining("not available to you"),
+        hint: CONTINUE,
+      },
     });
     await expectKept(w, ["pending", "pending"]);
     await expectResumed(w);
@@ -187,7 +192,11 @@ describe("a run with unfinished work", () => {
     await person.sees("She counts.");
     person.type(...keys);
     expect(await person.code()).toBe(0);
-    expect(linesOf(person).slice(-2)).toEqual(["· the run is over; the team crew was kept", CONTINUE]);
+    expect(linesOf(person).slice(-3)).toEqual([
+      "· the run is over; the team crew was kept",
+      expect.stringMatching(/^\d+ s · [\d.]+k? tokens$/),
+      CONTINUE,
+    ]);
     await expectKept(w, ["pending", "pending"]);
     expect((await w.teams(["delete", "crew"])).code).toBe(0);
     await leaves(w.t, nothing(["work:cat"]));
@@ -223,8 +232,8 @@ describe("a run with unfinished work", () => {
 it("model error on a terminal › leaves the lead at its prompt, where a line tries again", async () => {
   const w = await world("process");
   w.fails(true);
-  const person = personInside(w.t, [...w.words, "Count the words"], { env: w.env });
-  await person.sees("credit balance is too low");
+  const person = personInside(w.t, [...w.words, "--once", "Count the words"], { env: w.env });
+  await person.sees("is not available to you");
   await person.sees("type a line to try again");
   w.fails(false);
   person.type("Count the words now", "Enter");

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Approval } from "../../../src/operations/approvals/approvals.ts";
@@ -17,7 +17,7 @@ it("teams mode › changes a running lead's mode from its next call on", async (
   const tools = [bash("touch begun; until [ -e go ]; do sleep 0.05; done"), bash("touch ran")];
   const agents = { "team-lead": [{ tools }, { say: "That was all." }] };
   writeFileSync(join(t.home, "wait.json"), JSON.stringify({ version: 1, agents }));
-  const words = ["run", "--team", "crew", "--playbook", "wait.json", "--no-sidebar"];
+  const words = ["run", "--once", "--team", "crew", "--playbook", "wait.json", "--no-sidebar"];
   const person = personInside(t, [...words, "--permission-mode", "bypassPermissions"]);
   await eventually("the first call", () => existsSync(join(t.home, "begun")), 20_000);
   expect((await teams(["mode", "team-lead", "plan"])).code).toBe(0);
@@ -68,12 +68,15 @@ it("teams mode plan › restores the previous mode on approval, also after a res
 
 it("plan mode › runs commands that only read, and refuses others", async () => {
   const t = privateTmux();
-  const teams = teamsIn(t.env, t.home);
+  // Not the home directory: a repository there has everything of the person's.
+  const repo = join(t.home, "repo");
+  mkdirSync(repo);
+  const teams = teamsIn(t.env, repo);
   const saved = (command: string, as: string) => ({ ...bash(command), as });
   const tools = [saved("git log --oneline | head", "log"), saved("touch ran", "touched")];
   const agents = { "team-lead": [{ tools }, { say: "Log: {{log}} Touch: {{touched}}" }] };
-  writeFileSync(join(t.home, "read.json"), JSON.stringify({ version: 1, agents }));
-  const git = (...words: string[]) => execFileSync("git", words, { cwd: t.home, env: t.env });
+  writeFileSync(join(repo, "read.json"), JSON.stringify({ version: 1, agents }));
+  const git = (...words: string[]) => execFileSync("git", words, { cwd: repo, env: t.env });
   git("init", "-q");
   git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "first of all");
   const run = ["run", "Look.", "--playbook", "read.json", "--permission-mode", "plan"];
@@ -81,5 +84,5 @@ it("plan mode › runs commands that only read, and refuses others", async () =>
   const said = out + err;
   expect(said).toContain("first of all");
   expect(said).toContain("In plan mode only commands run that read");
-  expect(existsSync(join(t.home, "ran"))).toBe(false);
+  expect(existsSync(join(repo, "ran"))).toBe(false);
 });

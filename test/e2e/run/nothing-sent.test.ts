@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
@@ -59,4 +59,38 @@ it("network › a run of a playbook connects to no server", async () => {
   };
   writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
   expect(await destinations(t, ["--playbook", "book.json"], {})).toEqual(new Set());
+});
+
+it("network › a CLI that is not installed is not downloaded: not by spawn, cli ls or doctor", async () => {
+  const t = privateTmux();
+  const [bin, called, directory] = ["bin", "called", "destinations"].map((name) => join(t.home, name));
+  if (bin === undefined || called === undefined || directory === undefined) throw new Error("three names");
+  for (const path of [bin, directory]) mkdirSync(path);
+  for (const name of ["npm", "npx", "pnpm", "yarn", "bunx", "curl", "wget", "brew", "pip", "sh"]) {
+    writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >> ${called}\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  const absent = { channel: "acp", command: "absent-cli", install: `touch ${called}` };
+  writeFileSync(
+    join(t.root, "settings.json"),
+    JSON.stringify({ teams: { adapters: { absent, npx: { ...absent, command: "absent-too" } } } }),
+  );
+  const teams = teamsIn(
+    { ...t.env, PATH: bin, DESTINATIONS: directory, NODE_OPTIONS: `--require ${PRELOAD}` },
+    t.home,
+  );
+  await teams(["create", "crew"]);
+  for (const cli of ["absent", "npx", "gemini", "codex"]) {
+    const ended = await teams(["spawn", "ada", "--cli", cli, "--team", "crew", "--json"]);
+    expect(ended.error()).toMatchObject({
+      code: "SPAWN_FAILED",
+      message: expect.stringContaining("is not installed"),
+    });
+  }
+  expect((await teams(["cli", "ls"])).out).toMatch(new RegExp(`absent +touch ${called}`));
+  expect((await teams(["doctor"])).out).toContain("not installed: gemini");
+  const logs = readdirSync(directory).map((pid) => readFileSync(join(directory, pid), "utf8"));
+  expect(logs.length).toBeGreaterThanOrEqual(7);
+  expect(new Set(logs.flatMap((log) => log.trim().split("\n")))).toEqual(new Set(["started"]));
+  expect(existsSync(called)).toBe(false);
 });

@@ -43,7 +43,7 @@ function pathWithoutTmux(t: PrivateTmux): string {
 }
 
 describe("run --detach", () => {
-  it("leads to a goal given on stdin", async () => {
+  it("pursues a goal given on stdin", async () => {
     const t = privateTmux();
     const ended = await teamsIn(t.env, t.home)(run(t, "--detach", "-"), { stdin: "Count\nevery file.\n" });
     expect([ended.err, ended.code]).toEqual(["", 0]);
@@ -78,6 +78,30 @@ describe("run --detach", () => {
     await leaves(t, nothing());
   });
 
+  it("gives a client that watches it back to its last session at the end, and keeps the result readable", async () => {
+    const t = privateTmux();
+    const { pane } = t.session("mine");
+    const client = await t.attach("=mine:");
+    const waits = { name: "Bash", input: { command: "until [ -e go ]; do sleep 0.1; done" } };
+    const turns = [{ tools: [waits] }, { say: "Four files." }];
+    writeFileSync(join(t.home, "says.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
+    const teams = teamsIn(t.inside(pane), t.home);
+    const mode = ["--permission-mode", "bypassPermissions"];
+    const words = ["run", "--detach", "--team", "crew", "--playbook", "says.json", ...mode, "count"];
+    expect((await teams(words)).code).toBe(0);
+    t.tmux("switch-client", "-t", "=teams-crew:");
+    await eventually("the lead on the client", () => client.screen().includes("Bash"));
+    writeFileSync(join(t.home, "go"), "");
+    const sessions = () => t.tmux("list-clients", "-F", "#{session_name}");
+    await eventually("the last session", () => sessions() === "mine");
+    await leaves(t, nothing(["mine:cat"]));
+    const listed = await teams(["ls", "--ended", "--json"]);
+    const { teams: ended } = listed.json<{ teams: { result: string; sessionId: string }[] }>();
+    expect(ended).toMatchObject([{ name: "crew", state: "deleted", result: "Four files." }]);
+    const log = await teams(["logs", "--session", ended[0]?.sessionId ?? ""]);
+    expect(log.out).toContain("Four files.");
+  });
+
   it("names a working attach command when it is interrupted before the lead starts", async () => {
     const t = privateTmux();
     const { child, ended } = startTeams(run(t, "--detach", "go"), t.env, t.home);
@@ -97,7 +121,9 @@ describe("run --detach", () => {
     expect(await ended).toBe(130);
     const [, words = ""] = /Attach to it: (tmux .*)/.exec(said) ?? [];
     const shown = words.replace("attach-session", "list-panes -F '#{pane_pid}'");
-    expect(execFileSync("sh", ["-c", shown], { env: t.env, encoding: "utf8" })).toBe(`${lead}\n`);
+    // A fast lead has opened its sidebar beside it.
+    const panes = execFileSync("sh", ["-c", shown], { env: t.env, encoding: "utf8" }).split("\n");
+    expect(panes[0]).toBe(`${lead}`);
   });
 
   it("starts a separate session from inside tmux, with TERM set by tmux", async () => {
@@ -136,7 +162,7 @@ describe("run --detach", () => {
 
 it("run › leads in the terminal itself without tmux", async () => {
   const t = privateTmux();
-  const person = personOutside(t, run(t, "go"), { env: { PATH: pathWithoutTmux(t) } });
+  const person = personOutside(t, run(t, "--once", "go"), { env: { PATH: pathWithoutTmux(t) } });
   expect(await person.code()).toBe(0);
   expect(person.screen()).toContain("Written down.");
 });
@@ -146,7 +172,7 @@ it("AskUserQuestion › the lead waits for an answer from its terminal or a comm
   const question = { name: "AskUserQuestion", input: { question: "Which colour?" } };
   const lead = [{ tools: [question] }, { say: "I wait." }, { say: "{{input}} it is." }];
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents: { "team-lead": lead } }));
-  const ask = ["run", "--team", "crew", "--playbook", "play.json", "--no-sidebar", "go"];
+  const ask = ["run", "--once", "--team", "crew", "--playbook", "play.json", "--no-sidebar", "go"];
   const typing = personInside(t, ask, { session: "one" });
   await typing.sees("I wait.");
   typing.type("blue", "Enter");

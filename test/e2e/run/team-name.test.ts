@@ -55,13 +55,7 @@ const LEAD: readonly Line[] = [
   { when: /a late word/, says: "Both are done." },
 ];
 
-const ANN: readonly Line[] = [
-  { when: /Greet/, uses: [message(LEAD_NAME, "greetings from ann")] },
-  {
-    when: /(shutdown-\d+@ann)/,
-    uses: [uses("SendMessage", { type: "shutdown_response", request_id: "$1", approve: true })],
-  },
-];
+const ANN: readonly Line[] = [{ when: /Greet/, uses: [message(LEAD_NAME, "greetings from ann")] }];
 
 const teamsOf = (t: PrivateTmux) =>
   readdirSync(join(t.root, "teams")).filter((name) => !name.startsWith("."));

@@ -31,7 +31,8 @@ const PLAYBOOK = {
 it("typed commands › switch delegate mode, list tasks and status, and take further goals", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
-  const words = ["run", "--playbook", "play.json", "--permission-mode", "bypassPermissions", "--no-sidebar"];
+  const mode = ["--permission-mode", "bypassPermissions"];
+  const words = ["run", "--once", "--playbook", "play.json", ...mode, "--no-sidebar"];
   const person = personInside(t, [...words, "first goal"]);
   await person.sees("I wait for a word.");
   person.type("/tasks", "Enter");
@@ -45,7 +46,7 @@ it("typed commands › switch delegate mode, list tasks and status, and take fur
   person.type("second goal", "Enter");
   await person.sees("It was refused.");
   expect(existsSync(join(t.home, "refused.md"))).toBe(false);
-  // Shift+Tab, by tmux's key name.
+  // Shift+Tab, by tmux's key name: the mode of the start comes after delegate.
   person.type("BTab");
   await person.sees("permission mode is now bypassPermissions");
   person.type("/etc/hosts is the third", "Enter");
@@ -117,6 +118,7 @@ it("run --delegate › gives teammates the given mode, and only coordinates itse
     "acceptEdits",
     "--delegate",
     "--no-sidebar",
+    "--once",
   ];
   const person = personInside(t, [...words, "the goal"]);
   await person.sees("Ended well.");
@@ -169,7 +171,7 @@ it("run › works on a terminal without a known size", async () => {
   const pane = t.tmux(
     ...["new-session", "-d", "-s", "work", "-c", t.home, "-P", "-F", "#{pane_id}"],
     ...["--", "/bin/sh", "-c", 'stty cols 0 rows 0; "$@"; echo "ended with $?"; exec cat', "sh"],
-    ...[process.execPath, TEAMS, "run", "--playbook", "play.json", "--no-sidebar"],
+    ...[process.execPath, TEAMS, "run", "--once", "--playbook", "play.json", "--no-sidebar"],
     ...[";", "set-option", "-t", "=work:", "destroy-unattached", "off"],
   );
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", pane);

@@ -51,6 +51,7 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
     "--permission-mode",
     "bypassPermissions",
     "--rm",
+    "--once",
   ];
   const person = personInside(t, words);
   const terminal = await t.attach("=work:", { width: 160, height: 50 });
@@ -67,15 +68,29 @@ it("sidebar › opens beside the lead, its keys go to panes, hide and close, and
 
   const client = () => t.tmux("list-clients", "-F", "#{window_name} #{pane_id}");
   const teams = teamsIn(t.env, t.home);
-  const status = (await teams(["status", "--json"])).json<{ members: { name: string; paneId: string }[] }>();
+  // A member is shown before its pane is known.
+  const status = await eventually("both panes", async () => {
+    const now = (await teams(["status", "--json"])).json<{ members: { name: string; paneId?: string }[] }>();
+    return now.members.filter(({ paneId }) => paneId !== undefined).length === 3 ? now : undefined;
+  });
   const paneOf = (name: string) => status.members.find((member) => member.name === name)?.paneId;
-  t.tmux("send-keys", "-t", sidebar, "g", "j", "Enter");
+  // Either may join first: the lead spawns them side by side.
+  const toAda = [
+    "g",
+    ...status.members
+      .slice(
+        0,
+        status.members.findIndex(({ name }) => name === "ada"),
+      )
+      .map(() => "j"),
+  ];
+  t.tmux("send-keys", "-t", sidebar, ...toAda, "Enter");
   await eventually("ada's pane", () => client() === `crew ${paneOf("ada")}`);
   t.tmux("send-keys", "-t", sidebar, "g", "Enter");
   await eventually("the lead's pane", () => client() === `mine ${person.pane}`);
   const windowOf = (name: string) =>
     t.tmux("display-message", "-p", "-t", paneOf(name) ?? "", "#{window_name} #{window_panes}");
-  t.tmux("send-keys", "-t", sidebar, "g", "j", "h");
+  t.tmux("send-keys", "-t", sidebar, ...toAda, "h");
   await eventually("that ada is hidden", () => shown().includes("ada is hidden; h shows it"));
   expect([windowOf("ada"), windowOf("bob")]).toEqual(["ada 1", "crew 1"]);
   t.tmux("send-keys", "-t", sidebar, "h");
@@ -126,7 +141,7 @@ it("stuck agents › sidebar and /status show how long a busy agent has reported
     ada: [{ tools: [waiting] }, { say: "It went on." }],
   };
   writeFileSync(join(t.home, "wait.json"), JSON.stringify({ version: 1, agents }));
-  const run = ["run", "--playbook", "wait.json", "--permission-mode", "bypassPermissions"];
+  const run = ["run", "--once", "--playbook", "wait.json", "--permission-mode", "bypassPermissions"];
   const person = personInside(t, run);
   const sidebar = await eventually("the sidebar", () => panes(t, "#{pane_id}")[1]);
   const shown = () => t.tmux("capture-pane", "-p", "-t", sidebar);
@@ -144,7 +159,7 @@ it("run --no-sidebar › splits no window", async () => {
   writeFileSync(join(t.home, "short.json"), JSON.stringify(playbook));
   t.session("other");
   t.tmux("set-hook", "-g", "after-split-window", "set -g @split yes");
-  const person = personInside(t, ["run", "--playbook", "short.json", "--no-sidebar"]);
+  const person = personInside(t, ["run", "--once", "--playbook", "short.json", "--no-sidebar"]);
   expect(await person.code()).toBe(0);
   expect(t.tmux("show-options", "-gqv", "@split")).toBe("");
   await leaves(t, nothing(["other:cat", "work:cat"]));
@@ -182,7 +197,7 @@ function ancestorsOf(pid: number, top: number): number[] {
   throw new Error(`${pid} is not below ${top}.`);
 }
 
-it("run › prints its header at the width beside the sidebar, which leaves it 60 columns", async () => {
+it("run › opens the sidebar from 100 columns, and prints its header at the width beside it", async () => {
   const t = privateTmux();
   const playbook = { version: 1, agents: { "team-lead": [{ delayMs: 600_000, say: "That was all." }] } };
   writeFileSync(join(t.home, "all.json"), JSON.stringify(playbook));
@@ -197,8 +212,7 @@ it("run › prints its header at the width beside the sidebar, which leaves it 6
     return { panes, isWrapped: rows !== unwrapped, text: person.screen() };
   };
   expect(await run("wide", 100)).toMatchObject({ panes: [65, 34], isWrapped: false });
-  expect(await run("least", 81)).toMatchObject({ panes: [60, 20], isWrapped: false });
-  const narrow = await run("narrow", 80);
-  expect(narrow.panes).toEqual([80]);
+  const narrow = await run("narrow", 99);
+  expect(narrow.panes).toEqual([99]);
   expect(narrow.text).toContain("no sidebar");
 });

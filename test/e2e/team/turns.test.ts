@@ -89,13 +89,14 @@ describe.each(PLACES)("turns of teammates in %s", (place) => {
       ],
     });
     await team.spawn("bob");
-    await budget(team.ctx, "bob", { maxTokens: 500 }, () => true);
+    const costs = { isPriced: () => true, reportsOf: () => undefined };
+    await budget(team.ctx, "bob", { maxTokens: 500 }, costs);
     await team.send("bob", "The first.");
     await eventually("the first turn", () => (readStatus(team.ref, "bob")?.tokens.output ?? 0) > 0);
     await team.send("bob", "The second.");
     await eventually("its pause", () => readStatus(team.ref, "bob")?.state === "paused");
     expect(await team.inbox()).not.toContain("there is more");
-    await budget(team.ctx, "bob", { maxTokens: 100_000 }, () => true);
+    await budget(team.ctx, "bob", { maxTokens: 100_000 }, costs);
     await eventually("the second turn", async () => (await team.inbox()).includes("there is more"));
   });
 

@@ -106,7 +106,7 @@ describe("spawning while the user types", () => {
 describe("run inside tmux", () => {
   it("leads in the caller's pane with a sidebar, prints the result, and restores the pane's size", async () => {
     const t = privateTmux();
-    const person = personInside(t, playing(t));
+    const person = personInside(t, playing(t, "--once"));
     await person.sees("All are there.");
     expect(await person.code()).toBe(0);
     expect(person.screen()).toContain("I heard hello ada");
@@ -118,7 +118,7 @@ describe("run inside tmux", () => {
 describe("run in a terminal outside tmux", () => {
   it("leads in the first pane of an attached session, and prints the result afterwards", async () => {
     const t = privateTmux();
-    const person = personOutside(t, playing(t));
+    const person = personOutside(t, playing(t, "--once"));
     await person.sees("team-lead");
     const lead = await eventually(
       "the session",
@@ -161,7 +161,7 @@ describe("run in a terminal outside tmux", () => {
 
   it("leads in the terminal itself if tmux cannot draw on it", async () => {
     const t = privateTmux();
-    const person = personOutside(t, playing(t), { env: { TERM: "dumb" } });
+    const person = personOutside(t, playing(t, "--once"), { env: { TERM: "dumb" } });
     expect(await person.code()).toBe(0);
     await person.sees("All are there.");
     await leaves(t, nothing());
@@ -215,14 +215,18 @@ describe("run in a terminal outside tmux", () => {
     const t = privateTmux();
     mkdirSync(join(t.home, "it's “here”"));
     const teams = teamsIn(t.env, join(t.home, "it's “here”"));
-    const slow = { version: 1, agents: { "team-lead": [{ delayMs: 3000, say: "Slowly done." }] } };
-    writeFileSync(join(t.home, "slow.json"), JSON.stringify(slow));
-    const words = ["run", "--team", "crew", "--playbook", join(t.home, "slow.json"), "--detach", "--json"];
+    const go = join(t.home, "go");
+    const waits = { name: "Bash", input: { command: `until [ -e '${go}' ]; do sleep 0.1; done` } };
+    const agents = { "team-lead": [{ say: "It is at work.", tools: [waits] }, { say: "It is done." }] };
+    writeFileSync(join(t.home, "slow.json"), JSON.stringify({ version: 1, agents }));
+    const play = ["--playbook", join(t.home, "slow.json"), "--permission-mode", "bypassPermissions"];
+    const words = ["run", "--team", "crew", ...play, "--detach", "--json"];
     const started = (await teams(words)).json<{ session: string; attach: string[] }>();
     expect(started).toMatchObject({ team: "crew", session: "teams-crew" });
     expect(started.attach.slice(-2)).toEqual(["-t", expect.stringMatching(/^\$\d+$/)]);
     const person = personOutside(t, ["attach", "--team", "crew"]);
-    await person.sees("Slowly done.");
+    await person.sees("It is at work.");
+    writeFileSync(go, "");
     await eventually("the session's end", () => panesOf(t).length === 0);
     expect(await person.code()).toBe(0);
     await leaves(t, nothing());

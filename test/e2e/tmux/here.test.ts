@@ -145,6 +145,7 @@ it("run --here › restores the room of teammates and sidebar", async () => {
     "--playbook",
     "run.json",
     "--here",
+    "--once",
     "--permission-mode",
     "bypassPermissions",
   ];

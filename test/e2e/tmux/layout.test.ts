@@ -25,7 +25,7 @@ it("hide, show and attach › move a pane and record that it is hidden", async (
   expect(attach).toContain(`.${pane}`);
   expect(hiddenIn(tmux)).toEqual([]);
   expect(tmux.tmux("list-panes", "-a", "-F", "#{window_panes} #{pane_id}")).toContain(`2 ${pane}`);
-  // A teammate that ended is not hidden any more.
+  // A teammate that ended is no longer hidden.
   expect((await teams(["hide", "ada"])).code).toBe(0);
   expect((await teams(["kill", "ada", "--force"])).code).toBe(0);
   expect(hiddenIn(tmux)).toEqual([]);

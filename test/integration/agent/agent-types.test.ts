@@ -28,7 +28,7 @@ describe("agent type files", () => {
   it("are read with all their fields", () => {
     const { root } = files({
       "root/agents/scribe.md": type(
-        "name: scribe\ndescription: Writes\n  it down.\ntools: Read, Write mcp__docs\ndisallowedTools: [Bash(rm:*), Edit]\nmodel: opus\npermissionMode: acceptEdits\ncolor: pink\nmemory: project\nunknown: 7",
+        "name: scribe\ndescription: Writes\n  it down.\ntools: Read, Write mcp__docs\ndisallowedTools: [Bash(rm:*), Edit]\nmodel: opus\npermissionMode: acceptEdits\ncolor: pink\nmemory: project\ncli: codex\neffort: high\nunknown: 7",
         "You are a scribe.",
       ),
     });
@@ -44,6 +44,8 @@ describe("agent type files", () => {
         permissionMode: "acceptEdits",
         color: "pink",
         memory: "project",
+        cli: "codex",
+        effort: "high",
         custom: "You are a scribe.",
         prompt: expect.stringContaining("whatever the work asks for"),
         file: join(root, "agents/scribe.md"),
@@ -56,6 +58,7 @@ describe("agent type files", () => {
     ["invalid YAML", "---\nname: [\n---\n", "at line"],
     ["a name with spaces", type("name: -x y"), "cannot be the name"],
     ["a name that is a path", type("name: ../../x"), "cannot be the name"],
+    ["a cli that is a path", type("name: x\ncli: ../codex"), "its cli must be the name"],
     ["empty tools", type("name: x\ntools:"), "its tools must be a list"],
     ["tools that are not words", type("name: x\ntools: [Read, 7]"), "its tools must be a list"],
     ["a permission pattern in tools", type("name: x\ntools: Bash(git:*)"), "is not a name"],

@@ -98,12 +98,17 @@ describe("anthropicModel", () => {
     expect(last.stopReason).toBe("tool_use");
   });
 
-  test("sends thinking blocks back unchanged, with their signature", async () => {
+  test("reports thinking, and sends its blocks back unchanged, with their signature", async () => {
     const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" } as const;
     const redacted = { type: "redacted_thinking", data: "eHg=" } as const;
     const blocks = [thinking, redacted, { type: "text", text: "Yes." }] as const;
     const server = await serve([{ kind: "message", blocks }]);
-    const { message } = lastOf((await play(server)).events);
+    const { events } = await play(server);
+    expect(events.slice(0, 2)).toEqual([
+      { type: "thinking", text: "Hm." },
+      { type: "text", text: "Yes." },
+    ]);
+    const { message } = lastOf(events);
     const messages: ConversationMessage[] = [
       ...QUESTION.messages,
       message,
@@ -229,10 +234,46 @@ describe("anthropicModel, failures", () => {
     expect(Math.max(...slept)).toBe(60_000);
   });
 
-  test("fails at once if the server asks for a wait of a day", async () => {
-    const server = await serve([busy(429, "rate_limit_error", { "retry-after": "86400" })]);
-    expect((await play(server)).error).toMatchObject({ kind: "rate_limited", status: 429 });
-    expect(server.requests).toHaveLength(1);
+  test.each([
+    [429, { "retry-after": "86400" }, "slow down", 86_400],
+    [503, { "retry-after": "3600" }, "maintenance", 3_600],
+    [429, { "anthropic-ratelimit-unified-reset": "1767229200" }, "slow down", 3_600],
+    [
+      429,
+      {
+        "anthropic-ratelimit-tokens-remaining": "0",
+        "anthropic-ratelimit-tokens-reset": "2026-01-01T00:30:00Z",
+        "anthropic-ratelimit-requests-remaining": "7",
+        "anthropic-ratelimit-requests-reset": "2026-01-01T09:00:00Z",
+      },
+      "slow down",
+      1_800,
+    ],
+    [
+      400,
+      {},
+      "You have reached your specified API usage limits. You will regain access on 2026-01-02 at 00:00 UTC.",
+      86_400,
+    ],
+    [429, {}, "Claude AI usage limit reached|1767229200", 3_600],
+    [429, {}, "Usage limit reached. Try again in 2h 30m.", 9_000],
+    [403, {}, "Your credit balance is too low to access the API.", undefined],
+  ] as const)("ends as limited with %i %j %s", async (status, headers, message, seconds) => {
+    const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
+    const server = await serve([{ kind: "error", status, type: "error", message, headers }]);
+    const resumeAt = seconds === undefined ? undefined : clock.now() + seconds * 1_000;
+    const { error, slept } = await play(server, { clock });
+    expect(error).toMatchObject({ kind: "limited", status, resumeAt });
+    expect(slept).toEqual([]);
+  });
+
+  test("ends as limited after 10 attempts with 429, and waits in the call for a limit of a minute", async () => {
+    const server = await serve([busy(429, "rate_limit_error")]);
+    expect((await play(server)).error).toMatchObject({ kind: "limited", resumeAt: undefined });
+    expect(server.requests).toHaveLength(10);
+    const message = "Your limit resets in 30 seconds.";
+    const soon = await serve([{ kind: "error", status: 429, type: "rate_limit_error", message }, HELLO]);
+    expect((await play(soon)).slept).toEqual([30_000]);
   });
 
   test("reports an invalid key without a retry", async () => {
@@ -367,7 +408,7 @@ describe("anthropicModel, abort", () => {
   });
 
   test("ends the call at once while it waits to retry", async () => {
-    const headers = { "retry-after": "600" };
+    const headers = { "retry-after": "50" };
     const server = await serve([{ kind: "error", status: 429, type: "rate_limit_error", headers }]);
     const controller = new AbortController();
     const model = anthropicModel({ model: "fake-1", apiKey: "k", baseUrl: server.url });

@@ -9,6 +9,7 @@ import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
 import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { hasShell } from "../../support/attack/throwaway.ts";
 
 let cwd: string;
 let env: Record<string, string | undefined>;
@@ -94,6 +95,50 @@ describe("Bash tool", () => {
     };
     const { content } = await bash("env | grep -E 'ANTHROPIC|TEAMS_[^C]' | sort");
     expect(content).toBe("ANTHROPIC_BASE_URL=u\nTEAMS_AGENT=ada@team");
+  });
+
+  test.each([
+    ["bash", "shopt -s dotglob cdable_vars"],
+    ["zsh", "setopt extended_glob glob_dots cdable_vars magic_equal_subst"],
+  ])(
+    "reads patterns and cd like the permission rules, whatever the user's %s has set",
+    async (shell, set) => {
+      if (!hasShell(shell)) return;
+      for (const name of [".hidden", "b/.b"]) {
+        mkdirSync(dirname(join(cwd, name)), { recursive: true });
+        writeFileSync(join(cwd, name), "");
+      }
+      mkdirSync(join(cwd, "far/away"), { recursive: true });
+      const file = join(cwd, `snapshot-${shell}-1-a.sh`);
+      writeFileSync(file, set);
+      const context = {
+        snapshot: async () => file,
+        env: { ...env, CDPATH: join(cwd, "far"), GLOBIGNORE: "x", away: join(cwd, "far") },
+      };
+      expect((await bash("echo *", context)).content.trim()).toBe(`b far snapshot-${shell}-1-a.sh`);
+      expect((await bash("echo .h^x a=~/x", context)).content).toMatch(/^\.h\^x a=/);
+      expect((await bash("cd away && pwd", context)).isError).toBe(true);
+    },
+  );
+
+  // A file =name is the program of that name for zsh, unless no_equals is set (attack: `echo x > =mytool`).
+  test.skipIf(!hasShell("zsh")).each([
+    ["a redirection", "echo x > =mytool"],
+    ["a redirection in a subshell", "(echo x >| =mytool)"],
+    ["a redirection in a substitution", "echo $(echo x > =mytool)"],
+    ["a word", "tee =mytool <<<x >/dev/null"],
+    ["a word after an option", "dd of==mytool 2>/dev/null <<<x"],
+  ])("overwrites no program of PATH through %s in zsh", async (_, command) => {
+    const [snapshot, program] = [join(cwd, "snapshot-zsh-1-a.sh"), join(cwd, "bin/mytool")];
+    writeFileSync(snapshot, "setopt equals magic_equal_subst\n");
+    mkdirSync(dirname(program));
+    writeFileSync(program, "#!/bin/sh\necho mine\n", { mode: 0o755 });
+    env.PATH = `${dirname(program)}:${env.PATH}`;
+    await bash(command, { snapshot: async () => snapshot });
+    expect(readFileSync(program, "utf8")).toContain("mine");
+    expect(readFileSync(join(cwd, "=mytool"), "utf8")).toBe("x\n");
+    const { content } = await bash("mytool; echo $ZSH_VERSION", { snapshot: async () => snapshot });
+    expect(content).toMatch(/^mine\n\d/);
   });
 
   test("sources the shell snapshot before the command, and ignores one of another shell", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -28,10 +29,19 @@ test.each(["a bare repository among its files", "an unpacked .git directory"])(
     writeFileSync(
       join(inside, "config"),
       `[core]\n repositoryformatversion = 1\n bare = false\n worktree = ${inside === own ? "." : ".."}\n sshCommand = touch ${ran}; false\n fsmonitor = touch ${ran}\n` +
-        '[extensions]\n partialClone = origin\n[remote "origin"]\n url = ssh://x/y\n promisor = true\n partialclonefilter = blob:none\n',
+        '[extensions]\n partialClone = origin\n[remote "origin"]\n url = ssh://x/y\n promisor = true\n partialclonefilter = blob:none\n[protocol "ssh"]\n allow = always\n',
     );
     writeFileSync(join(own, "f"), "x");
-    const env = { PATH: process.env.PATH, HOME: directory };
+    // Git reads what it ignores only if there is something to ignore.
+    writeFileSync(join(own, "new"), "x");
+    // As git before 2.45, which fetches although GIT_NO_LAZY_FETCH is set.
+    const old = join(directory, "bin");
+    mkdirSync(old);
+    const known = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+    writeFileSync(join(old, "git"), `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${known} "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { PATH: `${old}:${process.env.PATH}`, HOME: directory };
     expect(await listFiles(own, { env, signal: new AbortController().signal })).toContain("f");
     expect(existsSync(ran)).toBe(false);
   },

@@ -70,6 +70,18 @@ describe("Hooks.run", () => {
     }
   });
 
+  // Linux limits a word to 128 KiB, macOS all words together to 1 MiB.
+  const long = "x".repeat(2_000_000);
+  it.each<[string, string, Env, object]>([
+    ["environment", "exit 0", { LONG: long }, {}],
+    ["own text", `exit 0 # ${long}`, {}, {}],
+    ["input in the arguments of its program", 'env true "$(cat)"', {}, { tool_input: { command: long } }],
+  ])("refuses a tool call if its guard cannot start: its %s is too long", async (_, command, env, input) => {
+    const { run, notices } = hooksOf([command], { event: "PreToolUse", env });
+    expect((await run(input)).stopped).toContain("which counts as a refusal");
+    expect(notices).toHaveLength(1);
+  });
+
   it.each(["exit 1", "sleep 30"])(
     "lets a tool call continue after the failure of its guard: %s",
     async (command) => {

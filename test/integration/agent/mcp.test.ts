@@ -21,16 +21,19 @@ async function connect(servers: McpOptions["servers"], more: Partial<McpOptions>
   const cwd = temporaryDirectory();
   const failures: [string, string][] = [];
   const leftOut: [string, string, string][] = [];
+  const slow: [string, number][] = [];
   const env = { PATH: process.env.PATH };
+  const onSlow = (...server: [string, number]): void => void slow.push(server);
   const onFailure = (name: string, reason: string): void => void failures.push([name, reason]);
   const onLeftOut = (...tool: [string, string, string]): void => void leftOut.push(tool);
-  const open = await connectServers({ servers, cwd, env, variables: env, onFailure, onLeftOut, ...more });
+  const calls = { onFailure, onLeftOut, onSlow };
+  const open = await connectServers({ servers, cwd, env, variables: env, ...calls, ...more });
   onTestFinished(() => open.close());
   const call = (name: string, input: object, signal = new AbortController().signal): Promise<ToolResult> => {
     const tool = open.tools.find((one) => one.name === name) as AnyTool;
     return tool.execute(input, { signal } as ToolContext);
   };
-  return { ...open, failures, leftOut, call, names: open.tools.map(({ name }) => name) };
+  return { ...open, failures, leftOut, slow, call, names: open.tools.map(({ name }) => name) };
 }
 
 /** Returns a reference to a variable, as an entry writes it. */
@@ -175,10 +178,11 @@ describe("connectServers with a server that cannot start", () => {
     expect(failures).toEqual([["bad", expect.stringMatching(reason)]]);
   });
 
-  it("gives up on a silent server at the start timeout", async () => {
+  it("reports a silent server while it waits, and gives up at the start timeout", async () => {
     const mute = { command: "/bin/sh", args: ["-c", "cat >/dev/null"], env: {} };
-    const { names, failures } = await connect({ mute }, { startTimeoutMs: 200 });
+    const { names, failures, slow } = await connect({ mute }, { startTimeoutMs: 200, slowAfterMs: 20 });
     expect([names, failures]).toEqual([[], [["mute", expect.stringMatching(/time/i)]]]);
+    expect(slow).toEqual([["mute", 200]]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permissions/rules.ts";
@@ -20,6 +20,7 @@ function files(texts: Readonly<Record<string, string>>) {
 }
 
 const nothing = () => false;
+const isTrusted = true;
 
 /** Returns the read check of an agent with these rules that works in `cwd`. */
 const deniedBy =
@@ -38,7 +39,7 @@ describe("loadMemory and memorySection", () => {
       "project/.claude/CLAUDE.md": "dot",
       "project/src/CLAUDE.md": "down",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
     expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
     expect(problems).toEqual([]);
     const section = memorySection(found) ?? "";
@@ -61,7 +62,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/code.md": "code",
       "project/docs/tick.md": "tick",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
     expect(problems).toEqual([]);
   });
@@ -76,7 +77,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/LICENSE": "licence",
       "project/.env": "env",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual([
       "mine",
       "how",
@@ -91,7 +92,7 @@ describe("loadMemory and memorySection", () => {
   it("treats an unresolvable or overlong @name as plain text", () => {
     const text = `See @loop and @${"x".repeat(300)}.`;
     const { root, cwd, home } = files({ "project/CLAUDE.md": text, "project/loop": "-> loop" });
-    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
     expect([found.map((file) => file.text), problems]).toEqual([[text], []]);
   });
 
@@ -102,11 +103,53 @@ describe("loadMemory and memorySection", () => {
       "project/link.md": "-> secret.md",
       "project/AGENTS.md": "-> secret.md",
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
     expect(JSON.stringify(found)).not.toContain("the key");
     expect(problems).toHaveLength(5);
     expect(problems.join("\n")).toContain(`${join(home, "secret.md")} is outside`);
     expect(problems.join("\n")).toContain("gone.md does not exist");
+  });
+
+  it("imports only from below the naming file's directory without trust (S71)", () => {
+    const { root, cwd, home } = files({
+      "project/.env": "the key",
+      "project/src/CLAUDE.md": "down @docs/style.md @../.env @link.md",
+      "project/src/docs/style.md": "style @more.md @../NOTES.md",
+      "project/src/docs/more.md": "more",
+      "project/src/NOTES.md": "notes",
+      "project/src/link.md": "-> project/.env",
+      "project/src/AGENTS.md": "-> project/.env",
+    });
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted: false }, nothing);
+    expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["down", "style", "more"]);
+    const src = join(home, "project/src");
+    expect(problems).toEqual([
+      `${src}/docs/style.md: ${src}/NOTES.md is outside ${src}/docs, so it is not loaded.`,
+      `${src}/CLAUDE.md: ${home}/project/.env is outside ${src}, so it is not loaded.`,
+      `${src}/CLAUDE.md: ${src}/link.md is outside ${src}, so it is not loaded.`,
+      `${src}/AGENTS.md: ${src}/AGENTS.md is outside ${src}, so it is not loaded.`,
+    ]);
+  });
+
+  it("takes the home directory and its parents for no project, even trusted ones with a repository", () => {
+    const archive = { "unpacked/CLAUDE.md": "archive @../.ssh/id_rsa @~/.ssh/id_rsa" };
+    const { root, home } = files({ ".ssh/id_rsa": "the key", "CLAUDE.md": "home @.ssh/id_rsa", ...archive });
+    mkdirSync(join(home, ".git"));
+    const linked = `${home}-link`;
+    symlinkSync(home, linked);
+    onTestFinished(() => unlinkSync(linked));
+    for (const place of [home, linked]) {
+      const found = (cwd: string, at: string) => loadMemory({ root, cwd, home: at, isTrusted }, nothing);
+      expect(found(join(home, "unpacked"), place)).toMatchObject({
+        files: [{ text: "archive @../.ssh/id_rsa @~/.ssh/id_rsa" }],
+        problems: [expect.stringContaining("is outside"), expect.stringContaining("is outside")],
+      });
+      expect(found(home, place)).toMatchObject({
+        files: [{ text: "home @.ssh/id_rsa" }],
+        problems: [expect.stringContaining("import nothing")],
+      });
+      expect(found(join(home, "unpacked"), join(place, "unpacked", "deep")).files).toHaveLength(1);
+    }
   });
 
   it("imports no file that a Read rule denies, under any name; a rule for the whole tool denies none (S71)", () => {
@@ -124,7 +167,7 @@ describe("loadMemory and memorySection", () => {
       deny: ["Read", "Read(.env*)", "Read(keys.txt)", "Grep(style.md)"],
       ask: ["Read(asked.md)"],
     };
-    const { files: found, problems } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, deniedBy(rules, cwd));
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["mine", "top", "style"]);
     const top = join(home, "project/CLAUDE.md");
     expect(problems).toHaveLength(5);
@@ -135,7 +178,7 @@ describe("loadMemory and memorySection", () => {
 
   it("loads no file if a Read rule is malformed", () => {
     const { root, cwd, home } = files({ "project/CLAUDE.md": "top", "root/CLAUDE.md": "mine" });
-    expect(loadMemory({ root, cwd, home }, deniedBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
+    expect(loadMemory({ root, cwd, home, isTrusted }, deniedBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
       files: [],
       problems: [expect.stringContaining("root"), expect.stringContaining("project")],
     });
@@ -146,14 +189,14 @@ describe("loadMemory and memorySection", () => {
       "root/CLAUDE.md": "x".repeat(150_000),
       "project/CLAUDE.md": "y".repeat(60_000),
     });
-    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home, isTrusted }, nothing);
     expect(found).toHaveLength(1);
     expect(problems).toEqual([expect.stringContaining("left out")]);
   });
 
   it("returns no section if there are no files", () => {
     const { root, cwd, home } = files({});
-    expect(memorySection(loadMemory({ root, cwd, home }, nothing).files)).toBeUndefined();
+    expect(memorySection(loadMemory({ root, cwd, home, isTrusted }, nothing).files)).toBeUndefined();
   });
 });
 

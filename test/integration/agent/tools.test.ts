@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
@@ -105,6 +105,9 @@ describe("Read tool", () => {
     expect(touched("a/../b")).toEqual({ kind: "read", paths: [at("b")] });
     expect(touched("~/x")).toEqual({ kind: "read", paths: [at("x")] });
     expect(touched("/etc/x")).toEqual({ kind: "read", paths: ["/etc/x"] });
+    // As in a shell, the home directory of the account replaces a missing HOME.
+    const withoutHome = readTool.access({ file_path: "~/x" }, { ...context, env: {} });
+    expect(withoutHome).toEqual({ kind: "read", paths: [join(homedir(), "x")] });
   });
 });
 
@@ -195,6 +198,34 @@ describe("Write tool", () => {
     expect((await use(readTool, { file_path: "a/b" })).content).toBe(`${at("a/b")} does not exist.`);
   });
 
+  test("shows a new file whole, and of a replaced one only what changes", async () => {
+    const created = await use(writeTool, { file_path: "new", content: "a\nb\nc\nd\ne\n" });
+    expect(created).toMatchObject({ display: "new file: 5 lines" });
+    expect(created.change).toEqual(["@@ -0,0 +1,5 @@", "+a", "+b", "+c", "+d", "+e"]);
+    const replaced = await use(writeTool, { file_path: "new", content: "a\nb\nc\nd\n" });
+    expect(replaced).toMatchObject({ display: "1 line removed" });
+    expect(replaced.change).toEqual(["@@ -2,4 +2,3 @@", " b", " c", " d", "-e"]);
+  });
+
+  test("shows a bounded part of a very long change", async () => {
+    const content = "x\n".repeat(50_000);
+    const { change = [], display } = await use(writeTool, { file_path: "long", content });
+    expect([change.length, change.at(-1), display]).toEqual([
+      401,
+      "… 49601 more lines",
+      "new file: 50000 lines",
+    ]);
+  });
+
+  test("shows no change of a binary file", async () => {
+    writeFileSync(at("binary"), Buffer.from([1, 0, 2]));
+    const call = { file_path: at("binary"), content: "text\n" };
+    expect(await writeTool.plannedChange?.(call, context, true)).toBeUndefined();
+    context.seenFiles.set(at("binary"), statSync(at("binary")).mtimeMs);
+    const { change, display, content } = await use(writeTool, call);
+    expect([change, display, content]).toEqual([undefined, undefined, expect.stringContaining("Replaced")]);
+  });
+
   test("refuses a directory as its path", async () => {
     expect((await use(writeTool, { file_path: ".", content: "" })).isError).toBe(true);
   });
@@ -214,6 +245,43 @@ describe("Edit tool", () => {
     expect(now()).toBe("a\n$& $1\nc\n");
     await edit("x x x", { old_string: "x", new_string: "y", replace_all: true });
     expect(now()).toBe("y y y");
+  });
+
+  test("shows its change with line numbers and three lines of context, at every place", async () => {
+    const text = Array.from({ length: 12 }, (_, i) => `${i % 9 === 1 ? "x" : "line"}\n`).join("");
+    const result = await edit(text, { old_string: "x", new_string: "y\nz", replace_all: true });
+    expect(result).toMatchObject({ display: "4 lines added, 2 lines removed" });
+    expect(result.change).toEqual([
+      ...["@@ -1,5 +1,6 @@", " line", "-x", "+y", "+z", " line", " line", " line"],
+      ...["@@ -8,5 +9,6 @@", " line", " line", " line", "-x", "+y", "+z", " line"],
+    ]);
+  });
+
+  test("shows no carriage returns of a CRLF file", async () => {
+    const { change } = await edit("a\r\nb\r\n", { old_string: "b", new_string: "c" });
+    expect(change).toEqual(["@@ -1,2 +1,2 @@", " a", "-b", "+c"]);
+  });
+
+  test("shows no secret, even of several lines", async () => {
+    context = { ...context, env: { ...context.env, SIGNING_KEY: "first-line-of-it\nsecond-line-of-it" } };
+    const text = "first-line-of-it\nsecond-line-of-it\nport=1\n";
+    const { change } = await edit(text, { old_string: "port=1", new_string: "port=2" });
+    expect(change).toEqual(["@@ -1,2 +1,2 @@", " [secret]", "-port=1", "+port=2"]);
+    expect(now()).toBe(text.replace("1", "2"));
+  });
+
+  test("plans the same change without making it, and none of a file that the agent may not read", async () => {
+    put("a", "a\nb\n");
+    const change = { file_path: at("a"), old_string: "b", new_string: "c" };
+    expect(await editTool.plannedChange?.(change, context, true)).toEqual([
+      ...["@@ -1,2 +1,2 @@", " a", "-b", "+c"],
+    ]);
+    expect(await editTool.plannedChange?.(change, context, false)).toBeUndefined();
+    expect(await editTool.plannedChange?.({ ...change, old_string: "" }, context, true)).toBeUndefined();
+    expect(
+      await editTool.plannedChange?.({ ...change, file_path: at("none") }, context, true),
+    ).toBeUndefined();
+    expect(now()).toBe("a\nb\n");
   });
 
   test("matches LF line ends in a CRLF file and keeps CRLF", async () => {

@@ -26,7 +26,7 @@ import { NO_RULES } from "../../../src/agent/permissions/rules.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import type { Tool } from "../../../src/agent/tool.ts";
 import { builtinTools } from "../../../src/agent/tools/builtin-tools.ts";
-import type { AgentPermissions, PermissionAsk } from "../../../src/agent/turn/permitted-call.ts";
+import type { AgentPermissions, PermissionAsk } from "../../../src/agent/turn/permission.ts";
 import type { TurnResult } from "../../../src/agent/turn/turn.ts";
 import { secretsOf } from "../../../src/os/redact.ts";
 import { type PlaybookTurn, parsePlaybook } from "../../../src/schema/playbook.ts";
@@ -127,7 +127,9 @@ describe("Agent.run", () => {
       costUsd: 0,
     });
     expect(ada.tokens).toEqual(result.usage);
-    expect(kinds().filter((kind, i, all) => kind !== all[i - 1])).toEqual([
+    // Whether a short command has output before its end depends on the machine.
+    const seen = kinds().filter((kind) => kind !== "tool_output");
+    expect(seen.filter((kind, i, all) => kind !== all[i - 1])).toEqual([
       "turn_started",
       "text",
       "model_called",

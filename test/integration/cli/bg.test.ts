@@ -57,7 +57,7 @@ describe("teams bg", () => {
     expect(await listed(teams, "dev")).toMatchObject([{ agent: "dev", id, kind: "bash", status: "running" }]);
     expect(await listed(teams, "team-lead")).toEqual([]);
     expect((await teams(["bg"])).out).toMatch(new RegExp(`dev +${id} +running +\\d+ s +echo hello`));
-    expect((await teams(["bg", "dev", id])).out).toBe("hello\n");
+    await eventually("its output", async () => (await teams(["bg", "dev", id])).out === "hello\n");
   });
 
   it("--kill ends a command with all its processes, and its agent is notified", async () => {

@@ -26,7 +26,7 @@ describe("teams budget", () => {
   it("shows and sets the budget of a member or a team, and keeps limits that are not named", async () => {
     const teams = await team("claude-opus-5", "claude-haiku-4-5");
     expect((await teams(["budget", "m0"])).out).toBe("m0 has no budget.\n");
-    expect((await teams(["budget", "m0", "--max-tokens", "4000"])).out).toBe("m0: 1,000 of 4,000 tokens.\n");
+    expect((await teams(["budget", "m0", "--max-tokens", "4k"])).out).toBe("m0: 1,000 of 4,000 tokens.\n");
     expect((await teams(["budget", "m0", "--max-cost", "1.5"])).out).toBe(
       "m0: 1,000 of 4,000 tokens, $0.25 of $1.50.\n",
     );
@@ -63,7 +63,24 @@ describe("teams budget", () => {
   });
 
   it.each([
+    ["500k", 500_000],
+    ["500K", 500_000],
+    ["1.5M", 1_500_000],
+    ["2m", 2_000_000],
+    ["500000", 500_000],
+  ])("takes --max-tokens %s", async (value, maxTokens) => {
+    const teams = await team("claude-opus-5");
+    const set = await teams(["budget", "m0", "--max-tokens", value, "--json"]);
+    expect(set.json()).toMatchObject({ limits: { maxTokens } });
+  });
+
+  it.each([
     ["--max-tokens", "0"],
+    ["--max-tokens", "0k"],
+    ["--max-tokens", "k"],
+    ["--max-tokens", "500kb"],
+    ["--max-tokens", "-5k"],
+    ["--max-tokens", "1.0001k"],
     ["--max-tokens", "1.5"],
     ["--max-tokens", "many"],
     ["--max-cost", "0"],

@@ -103,6 +103,33 @@ describe("teams logs", () => {
     expect(out).not.toMatch(/\{\s*"|<\/?task_|<summary>/);
   });
 
+  it("shows the change of an edit below its call, in a conversation of the past", async () => {
+    const file_path = "src/clock.ts";
+    const content = "import x;\n\nconst now = Date.now();\n";
+    const edit = { file_path, old_string: "Date.now()", new_string: "clock.now()" };
+    const { teams, say } = await talk([
+      { tools: [{ name: "Write", input: { file_path: "{{cwd}}/src/clock.ts", content } }] },
+      { tools: [{ name: "Edit", input: edit }] },
+      { say: "Done." },
+    ]);
+    await say("begin");
+    const { out } = await teams(["logs", "dev"]);
+    expect(out).toContain(
+      "  ⎿ new file: 3 lines\n    1 + import x;\n    2 +\n    3 + const now = Date.now();\n",
+    );
+    expect(out).toContain(
+      [
+        "● Edit(src/clock.ts)",
+        "  ⎿ 1 line added, 1 line removed",
+        "    1   import x;",
+        "    2",
+        "    3 - const now = Date.now();",
+        "    3 + const now = clock.now();",
+        "",
+      ].join("\n"),
+    );
+  });
+
   it("prints the file's lines with --raw, and one object with --json", async () => {
     const { teams, say } = await talk([{ say: "ok" }]);
     await say("begin");
@@ -110,6 +137,24 @@ describe("teams logs", () => {
     expect(raw.map((line) => JSON.parse(line).type)).toEqual(["session", "user", "assistant"]);
     const { entries } = (await teams(["logs", "dev", "--json"])).json<{ entries: { type: string }[] }>();
     expect(entries.map((entry) => JSON.stringify(entry))).toEqual(raw);
+  });
+
+  it("prints no control character with --raw and --json, and keeps the text", async () => {
+    const text = "a\x1b[2J\x7f\x9b2J\u202eb\u2028\ufeffc";
+    const { teams, say } = await talk([{ say: text }]);
+    await say("begin");
+    for (const format of ["--raw", "--json"]) {
+      const { out } = await teams(["logs", "dev", format]);
+      expect(out).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|[\u2028\u2029]/u);
+      expect(
+        JSON.stringify(
+          out
+            .trim()
+            .split("\n")
+            .map((line) => JSON.parse(line)),
+        ),
+      ).toContain(JSON.stringify(text).slice(1, -1));
+    }
   });
 
   it("prints the newest 200 entries, and each older entry once on the pages before", async () => {
@@ -143,9 +188,9 @@ describe("teams logs", () => {
     const { teams, say } = await talk([{ say: "first" }, { say: "second" }]);
     await say("one");
     const log = following(teams, ["logs", "dev", "-f"]);
-    await eventually("what was there", () => log.out().includes("first"));
+    await eventually("the first entry", () => log.out().includes("first"));
     await say("two");
-    await eventually("what came", () => log.out().includes("second"));
+    await eventually("the second entry", () => log.out().includes("second"));
     // The file changes without any change of the team, and is noticed before the slow check.
     const message = { role: "assistant", content: [{ type: "text", text: "third" }] };
     appendFileSync(
@@ -171,7 +216,7 @@ describe("teams logs", () => {
     expect(out).toMatch(/turn completed/);
     const { lines } = (await teams(["logs", "dev", "--debug", "--json"])).json<{ lines: string[] }>();
     expect(`${lines.join("\n")}\n`).toBe(out);
-    await eventually("the same", () => log.out() === out);
+    await eventually("the same lines", () => log.out() === out);
     await log.stop();
   });
 

@@ -8,6 +8,7 @@ import { addMembers } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { IDLE, peerSays, peerTakes } from "../../support/team/foreign-peer.ts";
 import { retireMember } from "../../support/team/retire-member.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -174,7 +175,12 @@ describe("teams inbox", () => {
     const plan = { requestId: "p-1", from: "dev", planFilePath: "/p.md", planContent: "# Plan" };
     await ask({ type: "plan_approval_request", ...plan });
     await ask({ type: "question_request", requestId: "q-1", from: "dev", question: "Which?" });
+    const call = { request_id: "perm-1", tool_name: "Bash", input: { command: "rm -rf ." } };
+    await ask({ type: "permission_request", agent_id: "dev", ...call });
     const { out } = await teams(["inbox"]);
+    // The message does not show the call, so its command does.
+    expect(out).toContain("teams approvals perm-1 shows the call");
+    expect(out).not.toContain("teams approve perm-1");
     expect(out).toContain(
       'teams approve p-1   or: teams reject p-1 --note "why"\n  The plan of dev waits for approval:\n  # Plan',
     );
@@ -191,7 +197,7 @@ describe("teams inbox", () => {
     expect(shown.out).toContain("  done");
   });
 
-  it("shows a message that another program's member has taken out of its inbox, as delivered", async () => {
+  it("shows a message as delivered after another program's member has removed it from its inbox", async () => {
     const teams = await teamOf("peer");
     await teams(["send", "peer", "one"]);
     await teams(["send", "peer", "two"]);
@@ -277,7 +283,7 @@ describe("teams inbox", () => {
   it("shows the delivery state of each message, as text and as JSON (S28)", async () => {
     const teams = await teamOf("dev");
     const ref = refOf(teams);
-    const wordOf = async () => (await teams(["inbox", "dev"])).out.split("\n")[0]?.replace(/^.*UTC /, "");
+    const wordOf = async () => (await teams(["inbox", "dev"])).out.split("\n")[0]?.replace(/^.*:\d\d /, "");
     await teams(["send", "dev", "one", "--summary", "greets"]);
     expect(await wordOf()).toBe("queued - greets");
     const keys = (await unreadMessages(ref, "dev")).map(({ key }) => key);
@@ -354,6 +360,23 @@ describe("teams wait", () => {
     expect(ended.code).toBe(5);
     expect(ended.error()).toMatchObject({ code: "TIMEOUT" });
     expect(ended.error().message).toContain("there is no message for team-lead");
+  });
+
+  it("returns when the idle notice of a foreign member is in the lead's inbox", async () => {
+    const teams = await teamOf("dev");
+    await teams(["send", "dev", "work"]);
+    const waiting = teams(["wait", "--timeout", "20"]);
+    peerTakes(refOf(teams), "dev");
+    peerSays(refOf(teams), "dev", IDLE);
+    expect(await waiting).toMatchObject({ code: 0, out: "dev is idle\n" });
+  });
+
+  it("exits with 1 when a turn of a foreign member failed, and says why", async () => {
+    const teams = await teamOf("dev");
+    peerSays(refOf(teams), "dev", { ...IDLE, idleReason: "failed", failureReason: "Not logged in" });
+    const ended = await teams(["wait", "--timeout", "20", "--json"]);
+    expect([ended.code, ended.error().code]).toEqual([1, "MODEL_ERROR"]);
+    expect(ended.error().message).toBe("The last turn of dev failed: Not logged in.");
   });
 
   it("exits with 130 when interrupted", async () => {

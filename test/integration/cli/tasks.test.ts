@@ -101,9 +101,9 @@ describe("teams task", () => {
     expect(list).toMatch(/#1 +pending +first\n/);
     expect(list).toMatch(/#2 +blocked +#1 +second\n/);
     expect((await teams(["task", "graph"])).out).toBe(
-      "#1 first [pending]\n  #2 second [pending]\n    #3 third [pending]\n",
+      "#1 first [pending]\n  #2 second [blocked]\n    #3 third [blocked]\n",
     );
-    expect((await teams(["task", "graph", "--dot"])).out).toContain('2 [label="#2 second"];');
+    expect((await teams(["task", "graph", "--dot"])).out).toContain('"2" [label="#2 second"];');
     expect((await teams(["task", "graph", "--json"])).json()).toMatchObject({
       edges: [
         { from: "1", to: "2" },
@@ -112,10 +112,16 @@ describe("teams task", () => {
     });
   });
 
-  it("graph --dot contains no terminal control characters", async () => {
+  it("graph --dot quotes ids and labels, and contains no terminal control characters", async () => {
     const teams = await team();
     await taskOf(teams, ["add", 'say \u001b[31m"red"\u009b2J end']);
-    expect((await teams(["task", "graph", "--dot"])).out).toContain('1 [label="#1 say \\"red\\" end"];');
+    expect((await teams(["task", "graph", "--dot"])).out).toContain('"1" [label="#1 say \\"red\\" end"];');
+    const other = { id: "2", subject: "x", status: "pending", blocks: [] };
+    const blockedBy = ['1 -> 1; x [label="\u009b2J\u001b]0;t\u0007"]; "'];
+    writeFileSync(join(teams.root, "tasks", "review", "2.json"), JSON.stringify({ ...other, blockedBy }));
+    const { out } = await teams(["task", "graph", "--dot"]);
+    expect(out).toMatch(/^ {2}"(?:[^"\\]|\\.)*" -> "2";$/m);
+    expect(out).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
   it("graph prints a shared task's subtree once, and survives a cycle made by another program", async () => {
@@ -130,8 +136,8 @@ describe("teams task", () => {
       await taskOf(teams, ["add", subject, ...(after === "" ? [] : ["--blocked-by", after])]);
     }
     expect((await teams(["task", "graph"])).out.split("\n").map((row) => row.trim())).toEqual([
-      ...["#1 top [pending]", "#2 left [pending]", "#4 join [pending]", "#5 end [pending]"],
-      ...["#3 right [pending]", "#4 join [pending] (above)", ""],
+      ...["#1 top [pending]", "#2 left [blocked]", "#4 join [blocked]", "#5 end [blocked]"],
+      ...["#3 right [blocked]", "#4 join [blocked] (above)", ""],
     ]);
     const circle = (id: string, blockedBy: string): string =>
       JSON.stringify({ id, subject: `c${id}`, status: "pending", blocks: [], blockedBy: [blockedBy] });
@@ -221,7 +227,8 @@ describe("teams status", () => {
           "pid",
         ],
         ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt"],
-        ...["lastActivityAt", "exit", "mail", "mode", "sandbox", "budget"],
+        // No process of ours: what is known of dev comes from its inbox.
+        ...["lastActivityAt", "exit", "mail", "mode", "sandbox", "budget", "stateFrom"],
       ].sort(),
     );
     const text = (await teams(["status"])).out;

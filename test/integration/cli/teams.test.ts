@@ -6,9 +6,33 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { openRequest } from "../../../src/team/requests/requests.ts";
 import { failingRenames } from "../../support/files/failing-renames.ts";
 import { cliIn } from "../../support/processes/in-process-cli.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+
+describe("the team of a command, of several", () => {
+  it("is the one of the named member, also for a request, else the one of the directory", async () => {
+    const teams = cliIn();
+    const ref = (name: string) =>
+      teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, name);
+    for (const [team, name] of [
+      ["one", "ada"],
+      ["two", "ben"],
+    ] as const) {
+      await teams(["create", team]);
+      await addMembers(ref(team), [{ name, cwd: join(teams.directory, team) }]);
+    }
+    expect((await teams(["send", "ben", "hello", "--json"])).json()).toMatchObject({ team: "two" });
+    openRequest(ref("two"), { id: "p-1", kind: "plan", from: "ben", summary: "s", payload: {}, at: 1 });
+    expect((await teams(["approve", "ben"])).out).toBe("Approved: plan of ben: s\n");
+    const status = (PWD: string) => teams(["status", "--json"], { env: { PWD } });
+    expect((await status(join(teams.directory, "one/src"))).json()).toMatchObject({ team: "one" });
+    expect((await status("/elsewhere")).error()).toMatchObject({
+      message: "There are 2 teams, and none was selected.",
+    });
+  });
+});
 
 describe("teams create, ls and delete", () => {
   it("ls suggests a command when there is no team yet", async () => {
@@ -66,6 +90,34 @@ describe("teams create, ls and delete", () => {
     const gone = await teams(["delete", "my-review"]);
     expect(gone).toMatchObject({ code: 0, out: "Deleted team my-review.\n" });
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
+  });
+
+  it("ls shows what each team does, where, what waits and what it cost", async () => {
+    const teams = cliIn();
+    const refOf = (name: string) => teamRef(teamsHome(teams.env), name);
+    for (const name of ["busy", "calm", "over"]) await teams(["create", name]);
+    for (const [name, status] of [
+      ["busy", { state: "running", costUsd: 0.42 }],
+      ["calm", { state: "idle" }],
+      ["over", { state: "running", process: deadProcess() }],
+    ] as const) {
+      await addMembers(refOf(name), [{ name: "dev", cwd: "/" }]);
+      writeStatus(refOf(name), "dev", statusOf(status));
+    }
+    openRequest(refOf("busy"), { id: "p-1", kind: "plan", from: "dev", summary: "s", payload: {}, at: 1 });
+    const listed = (await teams(["ls", "--json"])).json<{ teams: Record<string, unknown>[] }>().teams;
+    expect(listed).toMatchObject([
+      { name: "busy", state: "running", waiting: 1, costUsd: 0.42, directory: teams.directory, flaw: null },
+      { name: "calm", state: "idle", waiting: 0, costUsd: 0, members: ["team-lead", "dev"] },
+      // The crash of dev waits for a person.
+      { name: "over", state: "stopped", waiting: 1 },
+    ]);
+    for (const { createdAt } of listed) expect(new Date(String(createdAt)).toISOString()).toBe(createdAt);
+    expect(listed[0]).not.toHaveProperty("requests");
+    const { out } = await teams(["ls"]);
+    expect(out).toMatch(/^TEAM +STATE +MEMBERS +WAITS +COST +AGE +DIRECTORY/);
+    expect(out).toMatch(/\nbusy +running +2 +1 +\$0\.42 +\d+ (s|min) +~/);
+    expect(out).toMatch(/\ncalm +idle +2 +\d+ (s|min) +~/);
   });
 
   it("ls and status show the display name, and every command accepts it", async () => {

@@ -30,6 +30,7 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
     out: (text: string) => {
       said += text;
     },
+    dropTyped: () => Promise.resolve(),
     readLine: () => {
       if (left.length === 0) throw new Error("Nobody was to be asked.");
       return Promise.resolve(left.shift());
@@ -37,7 +38,7 @@ function directory(answers: readonly (string | undefined)[], given: Given = {}) 
   } as unknown as Io;
   const options = { json, quiet: false, verbose: false, team: undefined, as: undefined };
   return {
-    ask: () => askTrust({ io, options, out: openOutput(io, options) }),
+    ask: () => askTrust({ io, options, out: openOutput(io, options), runProgram: async () => 0 }),
     said: () => said,
     trust: () => trustDecision(root, cwd),
     change: (next: object) => writeFileSync(join(cwd, ".claude", "settings.json"), JSON.stringify(next)),

@@ -29,7 +29,7 @@ it("checkSettings › accepts readable settings, including entries of other prog
 it("checkSettings › fails for settings that commands refuse, with file and key", () => {
   const hooks = { PreToolUse: [{ matcher: "Glob", hooks: [{ command: 5 }] }] };
   expect(findings({ hooks })).toEqual([
-    expect.stringMatching(/^fail .*settings\.json: hooks\.PreToolUse\[0\]\.hooks\[0\]/),
+    expect.stringMatching(/^fail .*settings\.json:1: hooks\.PreToolUse\[0\]\.hooks\[0\]/),
   ]);
   expect(findings("{")).toEqual([expect.stringMatching(/^fail .*settings\.json is not JSON/)]);
 });
@@ -43,6 +43,26 @@ it("checkSettings › warns about entries without effect: broken rules, unknown 
     'warn a hook of Stop is not run: its type is "prompt", and teams runs only "command"',
     "warn a hook of Stop is not run: it has no command",
     expect.stringMatching(/^warn not trusted, so ignored: .*permissions\.allow$/),
+  ]);
+});
+
+it("checkSettings › warns about a rule whose tool is misspelled, and about none of another program", () => {
+  const allow = ["Bash(git:*)", "bash", "WebSearch", "Task(x)", "mcp__foo__bar", "Frobnicate", "mcp__*"];
+  const deny = ["Reed(.env)", "UnsandboxedBsh"];
+  expect(findings({ permissions: { allow, deny } })).toEqual([
+    "ok can be read",
+    'warn the permission rule "Reed(.env)" has no effect: there is no tool Reed',
+    'warn the permission rule "UnsandboxedBsh" has no effect: there is no tool UnsandboxedBsh',
+  ]);
+});
+
+it("checkSettings › warns about keys of teams without effect: misspelled ones, and a path as one key", () => {
+  const teams = { sandbox: { mod: "required" }, notfy: "true", models: { fast: "haiku" } };
+  expect(findings({ teams, "teams.sandbox.mode": "required", sandbox: {} })).toEqual([
+    "ok can be read",
+    "warn teams.notfy has no effect: teams does not know this key",
+    "warn teams.sandbox.mod has no effect: teams does not know this key",
+    'warn the key "teams.sandbox.mode" has no effect: settings of teams are nested objects',
   ]);
 });
 

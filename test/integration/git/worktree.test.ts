@@ -167,7 +167,7 @@ describe("creating a worktree", () => {
 
   test("rolls back an unused worktree, but keeps a branch with new commits", async () => {
     const first = await add();
-    writeFileSync(join(first.path, "left.txt"), "by a set-up command\n");
+    writeFileSync(join(first.path, "left.txt"), "by a setup command\n");
     expect(await rollBackWorktree(first, ENV)).toEqual([]);
     expect([existsSync(first.path), git(repository, "branch", "--list", MADE)]).toEqual([false, ""]);
     const second = await add();
@@ -239,7 +239,7 @@ describe("S46: removing a worktree", () => {
       () => removeWorktree(path, branch, ENV),
       () => discardWorktree(path, ENV),
     ])
-      await expect(ask()).rejects.toThrow(/not a worktree any more/);
+      await expect(ask()).rejects.toThrow(/no longer a worktree/);
     expect(existsSync(join(repository, "src/one.txt"))).toBe(true);
   });
 

@@ -1,6 +1,7 @@
 import { renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { prepareStarts } from "../../../src/launch/prepare.ts";
+import { runState } from "../../../src/operations/run/run-state.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -151,4 +152,15 @@ describe("teamStatus › shows a member as starting", () => {
     writeStatus(ref, "a", statusOf({ process: dead, instance: "new", state: "running", startedAt: 3_000 }));
     expect(await stateIn(ref)).toEqual(["crashed", 1]);
   });
+});
+
+test("a run › waits for a member whose turn ends are unseen only while it has a task in progress", async () => {
+  const ref = await testTeam(["a"]);
+  writeStatus(ref, "a", statusOf({ state: "unknown" }));
+  expect(runState(lookingContext(ref)).busy).toBe(0);
+  await createTask(ref, { subject: "1", owner: "a" });
+  await changeTask(ref, "1", (task) => ({ ...task, status: "in_progress" }));
+  expect(runState(lookingContext(ref)).busy).toBe(1);
+  await changeTask(ref, "1", (task) => ({ ...task, status: "completed" }));
+  expect(runState(lookingContext(ref)).busy).toBe(0);
 });

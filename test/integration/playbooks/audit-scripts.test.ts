@@ -393,8 +393,9 @@ test("audit check › recounts the figures of a report and notices a wrong one",
     .join("\n");
   writeFileSync(report, `${MARKER}${text}`);
   expect(script("check", [report]).out).toBe("Counted again: all 4 figures of the report hold.\n");
-  expect(script("figures", [report]).out.split("\n").slice(0, 4)).toEqual([
+  expect(script("figures", [report]).out.split("\n").slice(0, 5)).toEqual([
     `The audit is done. Its report: ${report}`,
+    "",
     "Tracked files: 1",
     "Lines of text: 1",
     "Lines with TODO or FIXME: 1 in 1 file",

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
-import { openAddress, openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
+import { resolveTarget } from "../../../src/runtime/select-target.ts";
+import { openAddress, openTeam } from "../../../src/runtime/select-team.ts";
 import { withMetadata } from "../../../src/schema/member-metadata.ts";
-import { createTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
+import { updateTeam } from "../../../src/team/config/config.ts";
+import { createTeamFiles } from "../../../src/team/config/create-files.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";

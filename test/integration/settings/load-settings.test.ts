@@ -161,7 +161,7 @@ describe("loadSettings", () => {
 
   it("fails on an invalid file of a trusted project and names it", () => {
     expect(() => load({ trusted: true, local: { permissions: { deny: "all" } } })).toThrow(
-      /settings\.local\.json: permissions\.deny: /,
+      /settings\.local\.json:1: permissions\.deny: /,
     );
   });
 
@@ -244,11 +244,57 @@ describe("loadSettings", () => {
 
   it.each([
     ["{ nope", /is not JSON/],
-    [{ teammateMode: "screen" }, /settings\.json: teammateMode: /],
-    [{ permissions: { deny: "all" } }, /settings\.json: permissions\.deny: /],
+    [{ teammateMode: "screen" }, /settings\.json:1: teammateMode: /],
+    [{ permissions: { deny: "all" } }, /settings\.json:1: permissions\.deny: /],
   ])("fails on the user's file %j and says where it is invalid", (user, message) => {
     expect(() => load({ user })).toThrow(message);
     expect(() => load({ user })).toThrow(TeamError);
+  });
+
+  it.each<[string, string, number]>([
+    ['"channel": "keys",\n"command": "./cat"', "teams.adapters.mine.command: must be a name on the PATH", 5],
+    ['"channel": "acp", "command": "x",\n"node": "new"', "teams.adapters.mine.node: must be a version", 5],
+    [
+      '"channel": "acp", "command": "x",\n"login": { "paths": ["key"] }',
+      "teams.adapters.mine.login.paths[0]: must begin with ~/",
+      5,
+    ],
+    ['"chanel": "acp", "command": "x"', "teams.adapters.mine.channel: Invalid option", 4],
+    ['"command": "x",\n"channel": "pigeon"', "teams.adapters.mine.channel: Invalid option", 5],
+    [
+      '"channel": "acp",\n"command": "x",\n\n"colour": 1',
+      'teams.adapters.mine: Unrecognized key: "colour"',
+      7,
+    ],
+    ['"channel": "acp",\n"command": "x",\n"args": ["a",\n7]', "teams.adapters.mine.args[1]: Invalid", 7],
+    ['"command": 1, "command": "x", "channel": "acp",\n"command": 2', "teams.adapters.mine.command: ", 5],
+  ])("names line and field of an invalid adapter: %s", (entry, field, line) => {
+    const user = `{\n"teams": {\n"adapters": { "other": { "channel": "acp", "command": "o" },\n"mine": { ${entry} } } } }`;
+    let thrown: unknown;
+    try {
+      load({ user });
+    } catch (error) {
+      thrown = error;
+    }
+    if (!(thrown instanceof TeamError)) throw new Error("The settings were accepted.");
+    expect(thrown.message).toContain(`settings.json:${line}: ${field}`);
+    expect(thrown.details).toMatchObject({ line, field: expect.stringMatching(/^teams\.adapters\.mine/) });
+  });
+
+  it("says which names an adapter may have", () => {
+    const user = '{\n"teams": { "adapters": {\n"My_CLI": { "channel": "acp", "command": "x" } } } }';
+    expect(() => load({ user })).toThrow(
+      "settings.json:3: teams.adapters.My_CLI: a name may have lower-case letters, digits and -",
+    );
+  });
+
+  it("names the line of the first character that is not JSON, and no line for a text that is nested too deeply", () => {
+    expect(() => load({ user: '{\n"teams": {\n"adapters": [} }' })).toThrow(
+      /settings\.json is not JSON \(line 3\)/,
+    );
+    expect(() => load({ user: `{"teams":${"[".repeat(100_000)}${"]".repeat(100_000)}}` })).toThrow(
+      /settings\.json: teams: Invalid input/,
+    );
   });
 
   it("accepts the settings in docs/permissions.md", () => {
@@ -337,7 +383,7 @@ describe("teams.sandbox", () => {
   });
 
   it.each<[object, RegExp]>([
-    [{ mode: "on" }, /settings\.json: teams\.sandbox\.mode: /],
+    [{ mode: "on" }, /settings\.json:1: teams\.sandbox\.mode: /],
     [{ network: ["https://a.example/x"] }, /teams\.sandbox\.network.*: /],
     [{ write: ["relative"] }, /teams\.sandbox\.write\[0\]: must be an absolute path, or begin with ~\//],
   ])("is refused with its place if it is invalid: %j", (invalid, message) => {

@@ -72,6 +72,21 @@ describe("teams settings", () => {
     });
   });
 
+  it("masks what looks like a secret in commands, and keeps the rest", async () => {
+    const cli = cliIn();
+    const notify =
+      "curl -H 'Authorization: Bearer s-1' https://u:s-2@ntfy.example.com/x --token s-3 -d \"$1\"";
+    const hooks = { Stop: [{ hooks: [{ type: "command", command: "MY_TOKEN=s-4 ./check 'a b'" }] }] };
+    write(cli, "home/settings.json", { hooks, teams: { notify } });
+    const { settings } = (await cli(["settings", "--json"])).json<{
+      settings: { hooks: typeof hooks; teams: { notify: string } };
+    }>();
+    expect(settings.teams.notify).toBe(
+      "curl -H 'Authorization: Bearer [secret]' https://[secret]@ntfy.example.com/x --token [secret] -d \"$1\"",
+    );
+    expect(JSON.stringify(settings.hooks)).toContain("MY_TOKEN=[secret] ./check 'a b'");
+  });
+
   it("prints the schema with a description of each teams key, and defaults as in the documentation", async () => {
     const { properties = {} } = (await cliIn()(["settings", "--schema", "--json"])).json<Schema>();
     const ours = properties.teams?.properties ?? {};
@@ -114,6 +129,7 @@ describe("teams settings", () => {
 /** The keys that protocol.md section 1 names. */
 const CONTRACT = [
   "worktreeDir",
+  "verify",
   "hooks",
   "prices",
   "models",

@@ -46,6 +46,17 @@ describe("teams trust (S70)", () => {
     expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
   });
 
+  it("shows what an agent file sets, not only its length", async () => {
+    const cli = cliIn();
+    const { repo } = repository(cli.directory);
+    mkdirSync(join(repo, ".claude/agents"));
+    const head = "name: reviewer\ndescription: Reviews\npermissionMode: bypassPermissions\ntools:\n  - Bash";
+    writeFileSync(join(repo, ".claude/agents/reviewer.md"), `---\n${head}\n---\nReview it.\n`);
+    expect((await cli(["trust", "repo", "--changes"])).out).toContain(
+      ".claude/agents/reviewer.md: agent, 8 lines, with permissionMode: bypassPermissions; tools:; - Bash\n",
+    );
+  });
+
   it("applies the local settings of the main worktree in linked worktrees", async () => {
     const cli = cliIn();
     const { repo, worktree } = repository(cli.directory);

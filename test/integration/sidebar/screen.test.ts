@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { setTimeout as pace } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
+import type { Content, DocumentKind } from "../../../src/sidebar/documents.ts";
 import { displayWidth } from "../../../src/text/cell-width.ts";
 import { gridText } from "../../../src/text/terminal-text.ts";
 import { bundleProgram } from "../../support/processes/bundle-program.ts";
+import { DIFF } from "../../support/sidebar/document-data.ts";
 import { AUDIT } from "../../support/sidebar/sidebar-data.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
@@ -20,17 +22,54 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+/** The team's data, and the documents that its sidebar can open. */
+interface HarnessData extends SidebarData {
+  readonly documents?: Partial<Record<DocumentKind, Content>>;
+}
+
+const plan = Array.from({ length: 60 }, (_, i) => `- step ${i + 1}`).join("\n");
+const WITH_DOCUMENTS: HarnessData = {
+  ...AUDIT,
+  documents: {
+    whole: {
+      kind: "whole",
+      request: {
+        id: "plan_approval-1@writer@audit",
+        kind: "plan",
+        from: "writer",
+        summary: "Write",
+        planContent: plan,
+      },
+    },
+    diff: { kind: "diff", diff: DIFF },
+    messages: { kind: "messages", messages: AUDIT.messages, own: "team-lead" },
+    log: { kind: "log", rows: Array.from({ length: 90 }, (_, i) => `row ${i + 1}`) },
+    teams: {
+      kind: "teams",
+      teams: ["audit", "docs"].map((team) => ({
+        ...{ team, displayName: team, members: 1, waiting: 0, isShown: team === "audit" },
+      })),
+    },
+  },
+};
+
 interface Open {
   readonly width?: number;
   readonly height?: number;
   readonly env?: Readonly<Record<string, string>>;
-  readonly data?: SidebarData;
+  readonly data?: HarnessData;
   /** Compiled description of xterm-256color in the user's home. */
   readonly terminfo?: Buffer;
 }
 
 /** Opens the sidebar in the only pane of a private server; a shell script reports when the sidebar ends. */
-async function openSidebar({ width = 34, height = 40, env = {}, data = AUDIT, terminfo }: Open = {}) {
+async function openSidebar({
+  width = 34,
+  height = 40,
+  env = {},
+  data = WITH_DOCUMENTS,
+  terminfo,
+}: Open = {}) {
   const box = privateTmux();
   const dataFile = join(box.home, "data.json");
   const logFile = join(box.home, "log");
@@ -78,7 +117,7 @@ async function openSidebar({ width = 34, height = 40, env = {}, data = AUDIT, te
     keys: (...keys: string[]) => box.tmux("send-keys", "-t", "=s:", ...keys),
     pane: (format: string) => box.tmux("display-message", "-p", "-t", "=s:", format),
     resize: (w: number, h: number) => box.tmux("resize-window", "-t", "=s:", "-x", `${w}`, "-y", `${h}`),
-    show(next: SidebarData | "gone" | "broken") {
+    show(next: HarnessData | "gone" | "broken") {
       writeFileSync(dataFile, typeof next === "string" ? next : JSON.stringify(next));
       process.kill(Number(readFileSync(pidFile, "utf8")), "SIGUSR1");
     },
@@ -103,21 +142,24 @@ describe("sidebar in a pane", () => {
     await eventually("the way to the pane", () => log().includes("focus inventory"));
   });
 
-  test("shows why a pane cannot be focused, until the next key", async () => {
-    const { keys, sees } = await openSidebar();
+  test("shows why a pane cannot be focused, until Esc", async () => {
+    const { keys, sees, rows } = await openSidebar();
     keys("j", "j", "Enter");
-    await sees("The pane of history is gone.");
+    await sees("✗ The pane of history is gone.");
     keys("j");
-    await sees("q close");
+    await sees("▌▲ writer");
+    await sees("Esc hide");
+    keys("Escape");
+    await eventually("the end of the failure", () => !rows().some((row) => row.includes("is gone")));
   });
 
   test("opens an input line for a note on a and r: Enter sends it, Esc cancels it (S61)", async () => {
     const { keys, sees, log } = await openSidebar();
     const answers = (): string[] => log().filter((entry) => entry.startsWith("answer"));
-    keys("a");
-    await sees(" approve writer: ▏");
+    keys("r");
+    await sees(" reject writer: ▏");
     keys("-l", "jq é檢");
-    await sees(" approve writer: jq é檢▏");
+    await sees(" reject writer: jq é檢▏");
     keys("Escape");
     await sees("q close");
     expect(answers()).toEqual([]);
@@ -126,8 +168,10 @@ describe("sidebar in a pane", () => {
     keys("-l", "too longg");
     keys("BSpace", "Enter");
     await sees("writer is notified");
-    const note = { id: "plan_approval-1@writer@audit", from: "writer", approve: false, note: "too long" };
-    expect(answers()).toEqual([`answer ${JSON.stringify(note)}`]);
+    expect(answers()).toHaveLength(1);
+    expect(JSON.parse(answers()[0]?.replace("answer ", "") ?? "")).toMatchObject({
+      ...{ id: "plan_approval-1@writer@audit", from: "writer", verdict: "no", note: "too long" },
+    });
   });
 
   test("shows the task list on t and the keys on ?", async () => {
@@ -135,8 +179,10 @@ describe("sidebar in a pane", () => {
     keys("t", "G");
     await sees("after #3 #4 #5");
     keys("?");
-    await sees("go to the pane");
+    await sees("approve what is shown");
     keys("Escape");
+    await sees("after #3 #4 #5");
+    keys("t");
     await sees("MEMBERS");
   });
 
@@ -198,7 +244,10 @@ describe("sidebar in a pane", () => {
   test("adapts its layout to a new size", async () => {
     const { resize, rows, sees } = await openSidebar();
     resize(20, 24);
-    await eventually("the narrow form", () => rows().includes(" ? help  q close") && rows().length === 24);
+    await eventually(
+      "the narrow form",
+      () => rows().includes(" a approve  r reject") && rows().length === 24,
+    );
     await sees("writer asks to a…");
     resize(100, 40);
     await eventually("two columns", () => rows().some((row) => /MEMBERS.*│ +TASKS/.test(row)));
@@ -225,6 +274,121 @@ describe("sidebar in a pane", () => {
   });
 });
 
+describe.each([
+  [200, 50],
+  [120, 40],
+  [80, 24],
+  [40, 10],
+])("sidebar of %i × %i cells", (width, height) => {
+  const entries = (log: readonly string[], kind: string): unknown[] =>
+    log
+      .filter((entry) => entry.startsWith(`${kind} `))
+      .map((entry) => JSON.parse(entry.slice(kind.length + 1)));
+
+  test("approves a long plan only when its end is on the screen, with a note", async () => {
+    const { keys, sees, rows, log } = await openSidebar({ width, height });
+    keys("v");
+    await sees("• step 1");
+    keys("y");
+    await sees(height < 60 ? "there is more below" : "just appeared");
+    keys("G");
+    await sees("• step 60");
+    // A key that comes with the end of the request is not its answer.
+    await eventually("the answer's line", () => {
+      if (rows().some((row) => row.includes("approve writer:"))) return true;
+      if (!rows().some((row) => row.includes("just appeared"))) keys("y");
+      else keys("G");
+      return false;
+    });
+    keys("-l", "go");
+    await sees("approve writer: go▏");
+    keys("Enter");
+    await eventually("the answer", () => entries(log(), "answer").length === 1);
+    expect(entries(log(), "answer")).toEqual([
+      { id: "plan_approval-1@writer@audit", from: "writer", verdict: "yes", note: "go" },
+    ]);
+  });
+
+  test("sends comments on lines of a diff as one", async () => {
+    const { keys, sees, log } = await openSidebar({ width, height });
+    keys("j", "d");
+    await sees("11 +   return clock.now();");
+    keys("j", "j", "j", "c");
+    await sees("line 11: ▏");
+    keys("-l", "inject it");
+    keys("Enter");
+    await sees("✎ inject it");
+    keys("q");
+    await sees("q close");
+    keys("q");
+    await sees("close without sending 1 comment?");
+    keys("n", "d");
+    await sees("✎ inject it");
+    keys("s");
+    await sees("sent 1");
+    expect(entries(log(), "comments")).toEqual([
+      {
+        member: "inventory",
+        comments: [
+          {
+            path: "src/clock.ts",
+            line: 11,
+            side: "after",
+            quote: "  return clock.now();",
+            text: "inject it",
+          },
+        ],
+      },
+    ]);
+  });
+
+  test("writes messages below the history, and kills only after y", async () => {
+    const { keys, sees, log } = await openSidebar({ width, height });
+    keys("j", "m");
+    await sees("to inventory: ▏");
+    await sees("completed");
+    keys("-l", "go on");
+    await sees("to inventory: go on▏");
+    keys("Enter");
+    await eventually("the message", () => entries(log(), "message").length === 1);
+    expect(entries(log(), "message")).toEqual([{ to: "inventory", text: "go on" }]);
+    keys("Escape");
+    await sees("m write");
+    keys("Escape");
+    await sees("q close");
+    keys("K");
+    await sees("kill inventory?");
+    keys("n");
+    await sees("q close");
+    keys("K");
+    await sees("kill inventory?");
+    keys("y");
+    await sees("kill of inventory is done");
+    expect(log().filter((entry) => entry.startsWith("kill"))).toEqual(["kill inventory"]);
+  });
+
+  test("follows a log, searches it, and goes to another team", async () => {
+    const { keys, sees, show, log } = await openSidebar({ width, height });
+    keys("j", "l");
+    await sees("following");
+    const rows = [...Array.from({ length: 90 }, (_, i) => `row ${i + 1}`), "the newest"];
+    show({ ...WITH_DOCUMENTS, documents: { ...WITH_DOCUMENTS.documents, log: { kind: "log", rows } } });
+    await sees("the newest");
+    keys("/");
+    await sees("search:");
+    keys("-l", "row 17");
+    keys("Enter");
+    await sees("row 17");
+    keys("q", "T");
+    await sees("▌audit");
+    keys("j");
+    await sees("▌docs");
+    keys("Enter");
+    await sees("back");
+    expect(log().at(-1)).toBe("end other-team");
+  });
+});
+
 describe("sidebar rendering", () => {
   test.each([
     ["locale C", { LANG: "C", LC_ALL: "C", LC_CTYPE: "C" }],
@@ -235,6 +399,29 @@ describe("sidebar rendering", () => {
     expect(rows()[7]).toBe("▌○ team-lead                  8.2k");
     expect(rows().find((row) => row.includes("━"))).toMatch(/^ ━+─+$/);
     expect(pane("#{alternate_on}")).toBe("1");
+  });
+
+  test("is ASCII without UTF-8, and what is asked can be read", async () => {
+    const member = AUDIT.status.members[0] as SidebarData["status"]["members"][number];
+    const asked = { id: "p", kind: "permission", from: member.name, summary: "Bash(rm é)" } as const;
+    const data: HarnessData = {
+      status: {
+        ...AUDIT.status,
+        members: [{ ...member, activity: "檢查 🇩🇪 ❤️ é|" }],
+        approvals: [{ ...asked, change: ["$ rm é"] }],
+      },
+      messages: [],
+      documents: {
+        whole: { kind: "whole", request: { ...asked, input: { command: "rm é" }, always: ["Bash(rm é)"] } },
+      },
+    };
+    const { rows, keys, sees } = await openSidebar({ env: { SIDEBAR_ASCII: "1" }, data });
+    await sees("Bash(rm \\u00e9)");
+    expect(rows().join("")).toMatch(/^[\x20-\x7e]*$/);
+    expect(rows().join("\n")).toContain("|o team-lead");
+    keys("v");
+    await sees("always: Bash(rm \\u00e9)");
+    expect(rows().join("")).toMatch(/^[\x20-\x7e]*$/);
   });
 
   test("is clean when the home's terminfo entry has no capabilities", async () => {

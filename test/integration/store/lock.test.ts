@@ -115,7 +115,7 @@ test("withLock respects a foreign lock until it is released", async () => {
   expect(await withLock(path, () => "now", SHORT)).toBe("now");
 });
 
-test("withLock takes a foreign lock without a sign of life for 10 s (S26)", async () => {
+test("withLock takes a foreign lock that was not updated for 10 s (S26)", async () => {
   const path = join(temporaryDirectory(), "f");
   mkdirSync(`${path}.lock`);
   const old = new Date(Date.now() - 10_500);
@@ -172,7 +172,7 @@ test("withLock runs the work again when the lock was lost before the change", as
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
-  // What a foreign peer does after 10 s without a sign of life.
+  // What a foreign peer does after 10 s without an update.
   rmdirSync(`${path}.lock`);
   mkdirSync(`${path}.lock`);
   holder.say("go on");

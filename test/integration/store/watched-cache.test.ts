@@ -21,7 +21,7 @@ function watched() {
   return { directory, cache, get, reports };
 }
 
-test("watched cache › looks at an unchanged file once, and at a missing one once", async () => {
+test("watched cache › reads an unchanged file once, and checks a missing one once", async () => {
   const { directory, cache, get } = watched();
   const [file, missing] = [join(directory, "f"), join(directory, "missing")];
   writeFileSync(file, "one");

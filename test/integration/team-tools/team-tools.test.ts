@@ -1,13 +1,16 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ToolSpec } from "../../../src/agent/model/model.ts";
 import { toolSpecs } from "../../../src/agent/tools/tool-specs.ts";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
+import { checkCli } from "../../../src/operations/spawn/check-cli.ts";
+import type { SpawnInput } from "../../../src/operations/spawn/draft-member.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { readTeam, removeTeamFiles } from "../../../src/team/config/config.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { removeTeamFiles } from "../../../src/team/config/delete-files.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { setMode } from "../../../src/team/members/permission-mode.ts";
@@ -16,6 +19,7 @@ import { prepareRun, writeStatus } from "../../../src/team/records/write-records
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
+import { confirmVerify } from "../../../src/team/tasks/verify-record.ts";
 import { teamTools } from "../../../src/team-tools/team-tools.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { handsOf, noSubagent } from "../../support/team/member-tools.ts";
@@ -167,7 +171,7 @@ describe("SendMessage", () => {
     writeStatus(ref, "ada", statusOf({ process: deadProcess() }));
     const dev = await handsOf(ref, "dev");
     const { message } = await dev.data("SendMessage", { type: "message", recipient: "ada", content: "hi" });
-    expect(message).toContain("reads it when it is started again");
+    expect(message).toContain("will read the message when it is restarted");
     expect(await textsTo(ref, "ada")).toEqual(["hi"]);
   });
 
@@ -477,6 +481,28 @@ describe("task tools", () => {
     expect(getTask(ref, "1").owner).toBe("dev");
   });
 
+  it("set and show reviewer and files, show what a verify command proves, and set none", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    const dev = await handsOf(ref, "dev");
+    const forged = { verify: "touch pwned", metadata: { _verify: "touch pwned", _touches: ["x"] } };
+    await dev.use("TaskCreate", { subject: "one", reviewer: "ada", touches: ["src/**"], ...forged });
+    const facts = { reviewer: "ada", touches: ["src/**"] };
+    expect((await dev.data("TaskGet", { taskId: "1" })).task).toMatchObject({ ...facts, metadata: {} });
+    await dev.use("TaskUpdate", { taskId: "1", ...forged });
+    expect(await dev.data("TaskList", {})).toEqual({
+      tasks: [{ id: "1", subject: "one", status: "pending", owner: null, blockedBy: [], ...facts }],
+    });
+    await confirmVerify(ref, "1", "npm test", 1);
+    const proof = { verify: "npm test", said: false, shown: "not run" };
+    expect(await dev.data("TaskList", {})).toMatchObject({ tasks: [{ ...facts, ...proof }] });
+    await dev.use("TaskCreate", { subject: "two", touches: ["src/a.ts"] });
+    await dev.use("TaskUpdate", { taskId: "1", status: "in_progress" });
+    expect(await dev.data("TaskUpdate", { taskId: "2", status: "in_progress" })).toMatchObject({
+      ...refusal("TASK_CONFLICT"),
+      message: expect.stringContaining("of #1, which dev has in progress"),
+    });
+  });
+
   it("hide internal metadata", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await handsOf(ref, "dev");
@@ -665,6 +691,18 @@ describe("ExitPlanMode", () => {
   });
 });
 
+describe("ExitPlanMode with a plan", () => {
+  it("writes the plan file for an agent that cannot write there", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await handsOf(ref, "dev", { mode: "plan" });
+    const { planFile } = dev.running.worker.planApproval;
+    expect(await dev.use("ExitPlanMode", { plan: " \n" })).toMatchObject({ isError: true });
+    expect(await dev.use("ExitPlanMode", { plan: "# Steps\n" })).toMatchObject({ endTurn: true });
+    expect([readFileSync(planFile, "utf8"), statSync(planFile).mode & 0o777]).toEqual(["# Steps\n", 0o600]);
+    expect(listApprovals(ref)).toMatchObject([{ kind: "plan", summary: expect.stringContaining("Steps") }]);
+  });
+});
+
 describe("AskUserQuestion", () => {
   it("opens a request with its choices, and does not end the turn", async () => {
     const ref = await testTeam(["dev"]);
@@ -717,6 +755,27 @@ describe("Agent", () => {
     expect(granted).toMatchObject(refusal("INVALID_MODEL"));
     const more = await lead.data("Agent", { ...call, mode: "bypassPermissions", model: "no such model" });
     expect(more).toMatchObject(refusal("PERMISSION_DENIED"));
+  });
+
+  it.each<[object, string, RegExp]>([
+    [{ cli: "nothing" }, "INVALID_INPUT", /no CLI "nothing"/],
+    [{ cli: "absent" }, "SPAWN_FAILED", /absent-cli is not installed/],
+    [{ cli: "shell", model: "big" }, "INVALID_INPUT", /cannot be started with --model/],
+    [{ cli: "shell", plan_mode_required: true }, "INVALID_INPUT", /it has no plan mode/],
+    [{ cli: "shell", name: undefined }, "INVALID_INPUT", /cli is for a teammate/],
+  ])("refuses what spawn --cli refuses: %j", async (more, code, message) => {
+    const ref = await testTeam();
+    const own = {
+      absent: { channel: "acp", command: "absent-cli" },
+      shell: { channel: "acp", command: "/bin/sh" },
+    } as const;
+    const spawn = { checkCli: (cli: string, input: SpawnInput) => checkCli(cli, input, own, process.env) };
+    const lead = await handsOf(ref, LEAD_NAME, { spawn });
+    expect(await lead.data("Agent", { ...call, ...more })).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+    expect(readTeam(ref).members).toHaveLength(1);
   });
 
   it("refuses to grant a tool that the lead itself has to ask for", async () => {

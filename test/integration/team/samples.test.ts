@@ -1,11 +1,11 @@
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { addMembers } from "../../../src/team/members/members.ts";
+import { addMembers, patchMember } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { changeTask, listTasks } from "../../../src/team/tasks/tasks.ts";
@@ -50,6 +50,29 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("team files of Claude Code %s", 
     expect(json(ref.paths.config)).toMatchObject(before.config);
     expect(json(ref.paths.inbox("team-lead")).slice(0, -1)).toEqual(before.lead);
     expect(json(ref.paths.task("1"))).toEqual({ ...before.task, description: "new" });
+  });
+
+  test("keep the order of their keys when we change them, with new ones at the end", async () => {
+    const ref = teamOf(version);
+    // A field that a peer left out makes the schema read the file.
+    const config = json(ref.paths.config);
+    const [lead, { cwd: _, ...first }, ...others] = config.members;
+    const changed = {
+      name: "my-team",
+      zFuture: { z: 1, a: 2 },
+      ...config,
+      members: [lead, first, ...others],
+    };
+    writeFileSync(ref.paths.config, JSON.stringify(changed));
+    await patchMember(ref, "team-lead", { mode: "plan" });
+    const after = json(ref.paths.config);
+    const keys = Object.keys(after);
+    expect(keys.filter((key) => key in changed)).toEqual(Object.keys(changed));
+    expect(keys.slice(0, 2)).toEqual(["name", "zFuture"]);
+    expect(Object.keys(after.zFuture)).toEqual(["z", "a"]);
+    expect(Object.keys(after.leadProcess ?? {})).toEqual(Object.keys(changed.leadProcess ?? {}));
+    expect(Object.keys(after.members[0])).toEqual([...Object.keys(lead), "mode"]);
+    expect(Object.keys(after.members[1])).toEqual([...Object.keys(first), "cwd"]);
   });
 
   test("contain protocol messages that we understand", async () => {

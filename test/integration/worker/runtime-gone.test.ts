@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Lifelines } from "../../../src/operations/supervision/lifelines.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
-import { removeTeamFiles } from "../../../src/team/config/config.ts";
+import { removeTeamFiles } from "../../../src/team/config/delete-files.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";

@@ -45,12 +45,13 @@ function list(rules = ""): string[] {
   return rules === "" ? [] : rules.split(", ");
 }
 
-/** Decides a line in a directory without links and without a repository. */
+/** Decides a line in a directory without a repository; by default, without links. */
 export function decideLine(
   line: string,
   rules: PermissionRules,
-  cwd = "/home/ada/work",
+  cwd = "/srv/ada/project",
   mode: PermissionMode = "default",
+  resolve = (path: string): string => path,
 ): PermissionDecision {
   return decidePermission({
     mode,
@@ -59,9 +60,9 @@ export function decideLine(
     line: readShellLine(line),
     rules,
     workingDirs: [cwd],
-    home: "/home/ada",
-    protectedDirs: ["/home/ada/.claude"],
-    resolve: (path) => path,
+    home: "/srv/ada",
+    protectedDirs: ["/srv/ada/.claude"],
+    resolve,
     exists: () => false,
     isPlain: () => true,
     gitDirs: () => [],

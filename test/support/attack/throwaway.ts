@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
-/** Milliseconds for one script of lines. */
+/** Time limit in milliseconds for one script of lines. */
 const TIMEOUT = 120_000;
 
 /** Returns whether a shell is installed. */
@@ -12,11 +12,17 @@ export function hasShell(shell: string): boolean {
 }
 
 /** Bubblewrap needs user namespaces, which some containers forbid. */
-const hasBubblewrap = spawnSync("bwrap", ["--ro-bind", "/", "/", "true"], { stdio: "ignore" }).status === 0;
+export const hasBubblewrap =
+  spawnSync("bwrap", ["--ro-bind", "/", "/", "true"], { stdio: "ignore" }).status === 0;
 
-/** A directory in which a shell may do anything: with bubblewrap, nothing else is writable and there is no network. */
+/**
+ * A home directory in which a shell may do anything: with bubblewrap, nothing else is writable and there is no network. The
+ * shell then sees its `tmp` as /tmp.
+ */
 export interface Throwaway {
-  /** Working directory of the lines. */
+  /** Holds everything. */
+  readonly home: string;
+  /** Working directory of the lines, in the home directory. */
   readonly work: string;
   /** A file next to the working directory; a line must not change it. */
   readonly outside: string;
@@ -28,20 +34,25 @@ export interface Throwaway {
 }
 
 export function throwaway(programs: Readonly<Record<string, string>> = {}): Throwaway {
-  const top = temporaryDirectory("tt-attack-");
-  const [work, bin, outside] = [join(top, "work"), join(top, "bin"), join(top, "outside")];
-  for (const directory of [work, bin]) mkdirSync(directory);
+  const home = temporaryDirectory("tt-attack-");
+  const [work, bin, outside] = [join(home, "work"), join(home, "bin"), join(home, "outside")];
+  const [tmp, xdg] = [join(home, "tmp"), join(home, "xdg")];
+  for (const directory of [work, bin, tmp, xdg]) mkdirSync(directory);
   writeFileSync(outside, "untouched");
   for (const [name, script] of Object.entries(programs)) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
   }
-  const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: work, TMPDIR: work, LC_ALL: "C" };
+  // fish writes files of its own when it starts.
+  const own = { XDG_CONFIG_HOME: xdg, XDG_DATA_HOME: xdg, XDG_CACHE_HOME: xdg, XDG_STATE_HOME: xdg };
+  const temporary = { TMPDIR: work, TMUX_TMPDIR: work };
+  const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, LC_ALL: "C", ...temporary, ...own };
   const run = (shell: string, script: string): boolean => {
     const wall = [
       "--ro-bind",
       "/",
       "/",
-      "--tmpfs",
+      "--bind",
+      tmp,
       "/tmp",
       "--dev",
       "/dev",
@@ -49,8 +60,8 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
       "/proc",
       // Last: it may be below /tmp or /dev.
       "--bind",
-      top,
-      top,
+      home,
+      home,
     ];
     const end = ["--unshare-all", "--die-with-parent", "--chdir", work];
     const words = hasBubblewrap ? ["bwrap", ...wall, ...end, shell, "-c", script] : [shell, "-c", script];
@@ -64,9 +75,16 @@ export function throwaway(programs: Readonly<Record<string, string>> = {}): Thro
     });
     return status !== null;
   };
-  return { work, bin, outside, run, exists: (name) => existsSync(join(work, name)) };
+  return { home, work, bin, outside, run, exists: (name) => existsSync(join(work, name)) };
 }
 
-export function isUntouched({ outside }: Throwaway): boolean {
-  return readFileSync(outside, "utf8") === "untouched";
+/** Returns what is new outside the working directory, and the file there if it changed. */
+export function changedOutside({ home, outside }: Throwaway): readonly string[] {
+  const mountPoint = relative("/tmp", home).split(sep)[0];
+  const written = readdirSync(join(home, "tmp")).filter((name) => name !== mountPoint);
+  const added = readdirSync(home).filter((name) => !OWN.includes(name));
+  const isChanged = !existsSync(outside) || readFileSync(outside, "utf8") !== "untouched";
+  return [...added, ...written.map((name) => `/tmp/${name}`), ...(isChanged ? ["outside"] : [])];
 }
+
+const OWN = ["bin", "outside", "tmp", "work", "xdg"];

@@ -5,7 +5,14 @@ import { setTimeout as delay } from "node:timers/promises";
 /** A block of an answer in the format of the Messages API; thinking blocks are passed on unchanged. */
 export type FakeBlock =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: "tool_use";
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+      /** Sent instead of the input. */
+      readonly json?: string;
+    }
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string };
 
@@ -158,7 +165,10 @@ async function answer(response: ServerResponse, reply: FakeReply): Promise<void>
       return;
     case "stream-error":
       response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const event of eventsOf({ blocks: [{ type: "text", text: reply.text ?? "Hello" }] }).slice(0, 3)) {
+      for (const event of messageEvents({ blocks: [{ type: "text", text: reply.text ?? "Hello" }] }).slice(
+        0,
+        3,
+      )) {
         send(response, event);
       }
       response.end(`event: error\ndata: ${errorBody(reply.type, reply.message)}\n\n`);
@@ -174,7 +184,7 @@ async function stream(
 ): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const { paceMs = 0, cutAfter = Number.POSITIVE_INFINITY, cutCleanly = false, dropDelta } = reply;
-  for (const [i, event] of eventsOf(reply).entries()) {
+  for (const [i, event] of messageEvents(reply).entries()) {
     if (i >= cutAfter) {
       if (cutCleanly) response.end();
       else response.socket?.destroySoon();
@@ -200,16 +210,20 @@ function errorBody(type: string, message: string): string {
   return JSON.stringify({ type: "error", error: { type, message } });
 }
 
-function eventsOf({
+/** Returns the events of a stream that carries these blocks. */
+export function messageEvents({
   blocks,
   stopReason,
   usage = {},
-}: Pick<Extract<FakeReply, { kind: "message" }>, "blocks" | "stopReason" | "usage">): WireEvent[] {
+  id = "msg_1",
+}: Pick<Extract<FakeReply, { kind: "message" }>, "blocks" | "stopReason" | "usage"> & {
+  readonly id?: string;
+}): WireEvent[] {
   const { output_tokens = 1, ...input } = usage;
   const stop_reason =
     stopReason ?? (blocks.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn");
   const message = {
-    id: "msg_1",
+    id,
     type: "message",
     role: "assistant",
     model: "fake",
@@ -247,7 +261,10 @@ function partsOf(block: FakeBlock): [object, object[]] {
     case "tool_use":
       return [
         { type: "tool_use", id: block.id, name: block.name, input: {} },
-        halves(JSON.stringify(block.input)).map((part) => ({ type: "input_json_delta", partial_json: part })),
+        halves(block.json ?? JSON.stringify(block.input)).map((part) => ({
+          type: "input_json_delta",
+          partial_json: part,
+        })),
       ];
     case "thinking":
       return [

@@ -19,9 +19,16 @@ export interface Asked {
   readonly at: number;
 }
 
+/** Without a line of its own, an agent agrees to shut down: else the end of a run waits for it. */
+const AGREES: Line = {
+  when: /^(?!.*tool_result).*?(shutdown-\d+@[\w-]+)/,
+  says: "Good bye.",
+  uses: [{ name: "SendMessage", input: { type: "shutdown_response", request_id: "$1", approve: true } }],
+};
+
 /**
  * Plays a whole team behind one Messages API. Each agent is recognized by the name in its system prompt, and
- * answers with its first unused line that matches; without a match it ends its turn.
+ * answers with its first unused line that matches; without a match it agrees to shut down if asked, or ends its turn.
  */
 export function played(cast: Readonly<Record<string, readonly Line[]>>): {
   readonly script: (request: FakeRequest) => FakeReply;
@@ -35,7 +42,10 @@ export function played(cast: Readonly<Record<string, readonly Line[]>>): {
     asked.push({ agent, newest, at: performance.now() });
     const lines = left.get(agent) ?? [];
     const line = lines.find(({ when }) => when?.test(newest) ?? true);
-    if (line === undefined) return messageOf({ says: "Nothing to do." });
+    if (line === undefined) {
+      const id = AGREES.when?.exec(newest)?.[1];
+      return id === undefined ? messageOf({ says: "Nothing to do." }) : messageOf(AGREES, id);
+    }
     const trouble = line.trouble.shift();
     if (trouble !== undefined) return trouble;
     lines.splice(lines.indexOf(line), 1);

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { Env } from "../../../src/os/env.ts";
+import { isLooking } from "../timing/eventually.ts";
 
 const DIST = fileURLToPath(new URL("../../../dist", import.meta.url));
 /** The built command line, as `bin.teams` names it. */
@@ -23,30 +24,58 @@ export interface BuiltOptions {
   /** Arguments for node, before the program. */
   readonly nodeArgs?: readonly string[];
   readonly program?: string;
+  /** Another user to run as; only root may set it. */
+  readonly uid?: number;
 }
 
-/** Runs the built program to its end, as another program would. */
+/** Commands that only read. */
+const READS: ReadonlySet<string | undefined> = new Set([
+  "approvals",
+  "inbox",
+  "logs",
+  "ls",
+  "peek",
+  "status",
+]);
+
+/**
+ * Runs the built program to its end, as another program would. A look of `eventually` at a team runs in this process instead: the
+ * starts of the program would take the processors from what the test waits for.
+ */
 export function teamsIn(env: Env, cwd: string) {
-  return (words: readonly string[], options: BuiltOptions = {}): Promise<Finished> =>
-    new Promise((resolve, reject) => {
-      const argv = [...(options.nodeArgs ?? []), options.program ?? TEAMS, ...words];
-      const settings = { env: { ...env, ...options.env }, cwd: options.cwd ?? cwd, timeout: 60_000 };
-      const child = execFile(process.execPath, argv, settings, (error, out, err) => {
-        if (error !== null && typeof error.code !== "number") return reject(error);
-        resolve({
-          code: typeof error?.code === "number" ? error.code : 0,
-          out,
-          err,
-          json: <T>() => {
-            if (out === "")
-              throw new Error(`${words.join(" ")} printed nothing on stdout, and on stderr: ${err}`);
-            return JSON.parse(out) as T;
-          },
-          error: () => (JSON.parse(err) as { error: ReturnType<Finished["error"]> }).error,
-        });
+  return async (words: readonly string[], options: BuiltOptions = {}): Promise<Finished> => {
+    if (!isLooking() || !READS.has(words[0]) || Object.keys(options).length > 0)
+      return await runBuilt(env, cwd, words, options);
+    const { inThisProcess } = await import("./in-process-cli.ts");
+    return await inThisProcess(env, cwd)(words);
+  };
+}
+
+function runBuilt(env: Env, cwd: string, words: readonly string[], options: BuiltOptions): Promise<Finished> {
+  return new Promise((resolve, reject) => {
+    const argv = [...(options.nodeArgs ?? []), options.program ?? TEAMS, ...words];
+    const { uid } = options;
+    const user = uid === undefined ? {} : { uid, gid: uid };
+    const settings = {
+      ...{ env: { ...env, ...options.env }, cwd: options.cwd ?? cwd, timeout: 60_000 },
+      ...user,
+    };
+    const child = execFile(process.execPath, argv, settings, (error, out, err) => {
+      if (error !== null && typeof error.code !== "number") return reject(error);
+      resolve({
+        code: typeof error?.code === "number" ? error.code : 0,
+        out,
+        err,
+        json: <T>() => {
+          if (out === "")
+            throw new Error(`${words.join(" ")} printed nothing on stdout, and on stderr: ${err}`);
+          return JSON.parse(out) as T;
+        },
+        error: () => (JSON.parse(err) as { error: ReturnType<Finished["error"]> }).error,
       });
-      child.stdin?.end(options.stdin ?? "");
     });
+    child.stdin?.end(options.stdin ?? "");
+  });
 }
 
 /** Runs the built program, and asserts success without a message on stderr. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { runProgram } from "../../../src/cli/program.ts";
+import type { Env } from "../../../src/os/env.ts";
 import type { Io } from "../../../src/terminal/io.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
@@ -23,6 +24,8 @@ export interface CliOptions {
   /** Whether a user is present: stdin, stdout and stderr are a terminal of 80 columns. */
   readonly terminal?: boolean;
   readonly signal?: AbortSignal;
+  /** Instead of {@link stdin} and the captured bytes. */
+  readonly streams?: Pick<Io, "bytesIn" | "bytesOut">;
   /** Called with each piece of stdout as it comes. */
   readonly onOut?: (text: string) => void;
 }
@@ -45,7 +48,18 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
     TEAMS_HOME: root,
     XDG_RUNTIME_DIR: join(directory, "runtime"),
   };
-  const cli = async (words: readonly string[], options: CliOptions = {}): Promise<Ended> => {
+  return Object.assign(inThisProcess(env, directory), { directory, root, env });
+}
+
+/**
+ * Runs command lines in this process. To look again and again, use it instead of the built program: each of its starts takes a
+ * processor from what the test waits for.
+ */
+export function inThisProcess(
+  env: Env,
+  directory: string,
+): (words: readonly string[], options?: CliOptions) => Promise<Ended> {
+  return async (words, options = {}) => {
     let out = "";
     let err = "";
     const chunks: Uint8Array[] = [];
@@ -68,10 +82,12 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
       },
       readStdin: () => Promise.resolve(stdin.toString("utf8")),
       readLine: () => Promise.resolve(/^(.*)\n/.exec(stdin.toString("utf8"))?.[1]),
+      dropTyped: () => Promise.resolve(),
       bytesIn: () => Readable.from([stdin]),
       bytesOut: async (bytes) => {
         for await (const chunk of bytes) chunks.push(chunk);
       },
+      ...options.streams,
       interruption: () => options.signal ?? new AbortController().signal,
     };
     const code = await runProgram(io);
@@ -84,5 +100,4 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
       error: () => (JSON.parse(err) as { error: ReturnType<Ended["error"]> }).error,
     };
   };
-  return Object.assign(cli, { directory, root, env });
 }

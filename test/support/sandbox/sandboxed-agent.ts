@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, onTestFinished } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
+import { fileDenial } from "../../../src/agent/permissions/denied-files.ts";
 import type { AgentSandbox } from "../../../src/agent/sandbox/agent-sandbox.ts";
 import { openSandbox } from "../../../src/agent/sandbox/open-sandbox.ts";
 import type { SandboxSetting } from "../../../src/agent/sandbox/settings.ts";
@@ -36,6 +37,8 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>;
   /** Working directories besides the project, by their names in the home directory; "" is the home directory. */
   readonly also?: readonly string[];
+  /** Deny rules; a test may add to them. */
+  readonly deny?: readonly string[];
   /** Prepares files before the sandbox is opened. */
   prepare?(home: string, project: string): void;
 }
@@ -55,6 +58,7 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     workingDirs: () => workingDirs,
     roots: [root],
     visible: [],
+    denial: (directories) => fileDenial(options.deny ?? [], { workingDirs: directories, home }),
     home,
     env,
     passSecrets: [],

@@ -3,11 +3,12 @@
  *
  *   node sidebar-harness.cjs DATA.json LOG
  *
- * LOAD_CPU_MS in its environment makes each read cost this much processor time.
+ * LOAD_CPU_MS in its environment makes each read cost this much processor time; SIDEBAR_ASCII=1 is a terminal without UTF-8.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { TeamError } from "../../../src/errors.ts";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
+import type { Content, DocumentKind } from "../../../src/sidebar/documents.ts";
 import { runSidebar } from "../../../src/sidebar/sidebar.ts";
 import type { Bell } from "../../../src/wakeup/bell.ts";
 
@@ -56,23 +57,61 @@ async function load(): Promise<SidebarData> {
   return JSON.parse(text) as SidebarData;
 }
 
+/** The team's data, and the documents that the sidebar can open. */
+interface HarnessData extends SidebarData {
+  readonly documents?: Partial<Record<DocumentKind, Content>>;
+}
+
+function done(what: string): (name: string) => Promise<string> {
+  return async (name) => {
+    log(`${what} ${name}`);
+    return `${what} of ${name} is done`;
+  };
+}
+
 void runSidebar({
   load,
   changed: signalBell(),
   color: !process.env.NO_COLOR,
+  ascii: process.env.SIDEBAR_ASCII === "1",
   act: {
-    async focus(name) {
-      log(`focus ${name}`);
-      if (name === "history") throw new Error("The pane of history is gone.");
-      return undefined;
-    },
-    async hide(name) {
-      log(`hide ${name}`);
-      return `${name} is hidden`;
+    member: {
+      async focus(name) {
+        log(`focus ${name}`);
+        if (name === "history") throw new Error("The pane of history is gone.");
+        return undefined;
+      },
+      zoom: done("zoom"),
+      hide: done("hide"),
+      interrupt: done("interrupt"),
+      shutdown: done("shutdown"),
+      kill: done("kill"),
     },
     async answer(answer) {
       log(`answer ${JSON.stringify(answer)}`);
       return `${answer.from} is notified`;
     },
+    async message(to, text) {
+      log(`message ${JSON.stringify({ to, text })}`);
+      return undefined;
+    },
+    async comments(member, comments) {
+      log(`comments ${JSON.stringify({ member, comments })}`);
+      return `sent ${comments.length}`;
+    },
+    async spawn(name, prompt) {
+      log(`spawn ${JSON.stringify({ name, prompt })}`);
+      return `${name} is ready`;
+    },
+    open(source) {
+      log(`open ${source.kind}`);
+      const read = (): Content => {
+        const { documents = {} } = JSON.parse(readFileSync(dataFile, "utf8")) as HarnessData;
+        const content = documents[source.kind];
+        if (content === undefined) throw new Error(`there is no ${source.kind}`);
+        return content;
+      };
+      return { read, renews: "with-data", close: () => log(`close ${source.kind}`) };
+    },
   },
-}).then((end) => log(`end ${end}`));
+}).then((end) => log(`end ${end.kind}`));

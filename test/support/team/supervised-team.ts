@@ -8,7 +8,7 @@ import { killAllTeammates } from "../../../src/operations/ending/kill.ts";
 import type { SpawnInput } from "../../../src/operations/spawn/draft-member.ts";
 import { type SpawnedTeammate, spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
-import { systemClock } from "../../../src/os/clock.ts";
+import { steadyNow, systemClock } from "../../../src/os/clock.ts";
 import { openBackends } from "../../../src/runtime/backends.ts";
 import { inProcessRunner } from "../../../src/runtime/teammate/run-in-process.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -113,7 +113,7 @@ export async function supervisedTeam(
         await inside
           .agents()
           .find((agent) => agent.name === name)
-          ?.typed(line);
+          ?.typed(line, steadyNow());
     },
     send: async (to, text) => void (await sendMessage(ref, { from: LEAD_NAME, to, text })),
     inbox: async (name = LEAD_NAME) => (await history(ref, name, { all: true })).map(({ text }) => text),

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createTeamFiles, type NewTeam } from "../../../src/team/config/config.ts";
+import { createTeamFiles, type NewTeam } from "../../../src/team/config/create-files.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import type { Home, TeamRef } from "../../../src/team/ref.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";

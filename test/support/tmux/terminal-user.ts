@@ -6,9 +6,8 @@ import { TEAMS } from "../processes/built-program.ts";
 import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux, sizing } from "./private-tmux.ts";
 
-/** A user who typed `teams …` in a terminal. */
-export interface Person {
-  /** The pane of the command: of the private server inside tmux, of another server outside. */
+/** A user at a pane of tmux. */
+export interface PaneUser {
   readonly pane: string;
   /** The text of the terminal, with its history. */
   screen(): string;
@@ -16,6 +15,10 @@ export interface Person {
   sees(text: string | RegExp, withinMs?: number): Promise<string>;
   /** Types key names or text. */
   type(...keys: string[]): void;
+}
+
+/** A user who typed `teams …` in a terminal: a pane of the private server inside tmux, of another server outside. */
+export interface Person extends PaneUser {
   /** Presses Ctrl-C twice to end the run: the first one only warns. */
   endsRun(): Promise<void>;
   /** Resolves with the exit status when the program has ended; the terminal stays open. */
@@ -62,17 +65,7 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
     ...[";", "set-option", "-t", `=${session}:`, "destroy-unattached", "off"],
     ...sizing(session, size),
   );
-  const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
-  const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
-  const sees = async (text: string | RegExp, withinMs = PATIENCE): Promise<string> => {
-    const find = (): string | false => {
-      const shown = screen();
-      return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
-    };
-    return eventually(`${text} on the screen`, find, withinMs).catch((cause: unknown) => {
-      throw new Error(`${text} did not appear. The screen:\n${screen().trimEnd()}`, { cause });
-    });
-  };
+  const { screen, sees, type } = userAt(t, pane);
   return {
     pane,
     screen,
@@ -88,4 +81,20 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
       return Number(readFileSync(codeFile, "utf8"));
     },
   };
+}
+
+/** A user at a pane that runs already, as that of a teammate. */
+export function userAt(t: Pick<PrivateTmux, "tmux">, pane: string): PaneUser {
+  const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
+  const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
+  const sees = async (text: string | RegExp, withinMs = PATIENCE): Promise<string> => {
+    const find = (): string | false => {
+      const shown = screen();
+      return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
+    };
+    return eventually(`${text} on the screen`, find, withinMs).catch((cause: unknown) => {
+      throw new Error(`${text} did not appear. The screen:\n${screen().trimEnd()}`, { cause });
+    });
+  };
+  return { pane, screen, sees, type };
 }

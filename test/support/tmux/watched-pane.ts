@@ -1,6 +1,6 @@
 import { ownIdentity, startTimeOf } from "../../../src/os/process/identity.ts";
 import type { PlaceRecord } from "../../../src/schema/status.ts";
-import { createTeamFiles } from "../../../src/team/config/config.ts";
+import { createTeamFiles } from "../../../src/team/config/create-files.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { writePlace } from "../../../src/team/records/read-records.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";

@@ -10,7 +10,9 @@ export const NO_VIEW: WorkerView = {
   typed: nothing,
   idle: nothing,
   waiting: nothing,
-  permission: nothing,
+  permission: () => true,
+  permissionClosed: () => undefined,
+  mode: () => undefined,
   note: nothing,
   error: nothing,
 };

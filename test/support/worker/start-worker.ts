@@ -12,6 +12,7 @@ import { systemClock } from "../../../src/os/clock.ts";
 import type { Env } from "../../../src/os/env.ts";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { assembleAgent } from "../../../src/runtime/agent/assemble-agent.ts";
+import { modelsOf } from "../../../src/runtime/agent/models.ts";
 import { openBackends } from "../../../src/runtime/backends.ts";
 import { openWorkerBell } from "../../../src/runtime/worker-bell.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -34,6 +35,8 @@ export interface WorkerInput {
   readonly subagents?: Readonly<Record<string, readonly PlaybookTurn[]>>;
   /** Replaces the scripted model. */
   readonly model?: Model;
+  /** The server of its model `m`, which then waits for the limits of its account; the key is `key-of-dev` by default. */
+  readonly api?: { readonly url: string; readonly key?: string };
   readonly role?: "teammate" | "lead";
   readonly mode?: PermissionMode;
   readonly modeAfterPlan?: PermissionMode;
@@ -111,7 +114,13 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
   } = input;
   const cwd = input.cwd ?? join(dirname(ref.home.root), `work-${name}`);
   mkdirSync(cwd, { recursive: true });
-  const ctx = contextOf(ref, name, { cwd, ...(input.env === undefined ? {} : { env: input.env }) });
+  const { api } = input;
+  const server = api && {
+    ANTHROPIC_BASE_URL: api.url,
+    ANTHROPIC_API_KEY: api.key ?? "key-of-dev",
+    ANTHROPIC_AUTH_TOKEN: "",
+  };
+  const ctx = contextOf(ref, name, { cwd, env: { ...input.env, ...server } });
   const problem = (error: unknown): void => show(`error: ${String(error)}`);
   const bell = await openWorkerBell(ref, name, { problem });
   const transcript = join(ref.home.root, "teams-sessions", `${sessionId}.jsonl`);
@@ -149,21 +158,26 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
       const agents = Object.fromEntries(lists.map(([list, turns]) => [list, [...turns]]));
       const playbook = { version: 1 as const, agents };
       const settings = { ...settingsSchema.parse(input.settings ?? {}), ignored: [], ignoredReason: "" };
-      const modelFor = async (played: string): Promise<Model> =>
-        input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 });
+      const live = input.liveSettings ?? (() => settings);
+      const note = (line: string): void => show(`note: ${line}`);
+      const modelFor =
+        api === undefined
+          ? async (played: string): Promise<Model> =>
+              input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 })
+          : modelsOf("m", ctx, live, { worker, note });
       const agentType = input.agentType ?? "general-purpose";
       const notes = openNotes(agentTypeOrGeneral(agentType, input.types), ref.home.root, cwd, () => false);
       agent = assembleAgent({
         ctx,
         worker,
         role,
-        model: await modelFor(name),
+        model: await modelFor(name, undefined),
         modelFor,
         agentType,
         ...(input.types === undefined ? {} : { types: input.types }),
         notes: notes !== undefined && "directory" in notes ? notes : undefined,
         sessionId,
-        settings: input.liveSettings ?? (() => settings),
+        settings: live,
         spawn: { mode: "process" },
         snapshot: async () => undefined,
         isUnattended: input.alone ?? true,
@@ -213,7 +227,10 @@ function viewOf(show: (line: string) => void): WorkerView {
       show(`permission ${id}: ${whose === undefined ? "" : `${whose}: `}${tool}(${summary})`);
       for (const line of change) show(`change: ${line}`);
       show(`always: ${rules.join(", ")}`);
+      return true;
     },
+    permissionClosed: () => undefined,
+    mode: () => undefined,
     note: (text) => show(`note: ${text}`),
     error: (text) => show(`error: ${text}`),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bind, type Command, defineCommand, parseQuickly } from "../../../src/cli/command.ts";
-import { parseWithCommander } from "../../../src/cli/help.ts";
+import { parseWithCommander } from "../../../src/cli/help/help.ts";
 import { COMMANDS } from "../../../src/cli/program.ts";
 import { TeamError } from "../../../src/errors.ts";
 
@@ -16,6 +16,7 @@ const sample = defineCommand({
     teammateMode: { value: "mode", summary: "a choice", choices: ["auto", "tmux"] },
     blockedBy: { value: "ids", summary: "a list", many: true },
     worktree: { value: "branch", valueOptional: true, summary: "a value that may be left out" },
+    rec: { value: "directory", valueOptional: true, inline: true, summary: "a value that follows =" },
     force: { short: "f", summary: "a switch" },
     noDescription: { summary: "a switch that begins with no, next to the option without it" },
     extraNames: { value: "names", summary: "a list with an alias", many: true, alias: "extraNames" },
@@ -54,6 +55,10 @@ const ACCEPTED: readonly (readonly string[])[] = [
   ["a", "--worktree", "b", "c"],
   ["--worktree=b", "a"],
   ["a", "--description", "one", "--description", "two"],
+  ["a", "--rec", "b"],
+  ["--rec", "a", "--force"],
+  ["a", "--rec=casts", "b"],
+  ["a", "--", "--rec"],
   ["--", "-a", "--force"],
   ["a", "--", "--", "b"],
   ["-", "b"],
@@ -109,6 +114,18 @@ describe("parseQuickly and explain", () => {
       expect(slowly(sample, words)).toMatchObject({ args: { first: "a" }, options: { worktree: true } });
     },
   );
+
+  it.each([
+    [["--rec", "a"], true],
+    [["--rec=b", "a"], "b"],
+    [["a"], undefined],
+  ] as const)("take no word after an option with an inline value: %j", (words, rec) => {
+    const quick = parseQuickly(sample, words);
+    expect(quick && bind(sample, quick)).toMatchObject({ args: { first: "a" }, options: { rec } });
+    expect(parseWithCommander(sample, ["--help"])).toEqual({
+      help: expect.stringContaining("--rec[=directory]"),
+    });
+  });
 
   it("leave --help and -h to explain", () => {
     expect(parseQuickly(sample, ["--help"])).toBeUndefined();

@@ -83,6 +83,7 @@ test("withoutAgent keeps the user's variables and drops the agent's", () => {
     TEAMS_COMMAND: "c",
     TEAMS_AGENT: "a@b",
     TEAMS_BELL_FD: "3",
+    TEAMS_HOOK: "PreToolUse",
     CLAUDE_CODE_X: "1",
   };
   expect(withoutAgent({ ...user, ...agent, CLAUDECODE: "1" })).toEqual(user);

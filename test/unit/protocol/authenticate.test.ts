@@ -8,6 +8,7 @@ const FROM_LEAD = [
   { type: "mode_set_request", mode: "default" },
   { type: "question_response", requestId: "q", answer: "yes" },
   { type: "interrupt_request" },
+  { type: "resume_request" },
   { type: "background_end_request", taskId: "bash-1" },
 ];
 const TO_LEAD = [
@@ -27,8 +28,8 @@ test.each(FROM_LEAD)("authenticProtocol accepts $type only from the lead (S45, S
   for (const from of ["b", "a", "Team-Lead", "team-lead ", "user", "system"]) {
     expect(read(from, message, "a")).toBeUndefined();
   }
-  // A user who leads may interrupt the lead's own turn, and end its background work.
-  const isForLead = message.type === "interrupt_request" || message.type === "background_end_request";
+  // A user who leads may interrupt or resume the lead's own turn, and end its background work.
+  const isForLead = ["interrupt_request", "resume_request", "background_end_request"].includes(message.type);
   const itself = isForLead ? message.type : undefined;
   expect(read("team-lead", message, "team-lead")).toBe(itself);
 });

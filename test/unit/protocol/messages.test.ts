@@ -30,17 +30,27 @@ test.each([
   ['{"type":"plan_approval_response","requestId":"x","approved":true}'],
   ['  {"type":"shutdown_request","requestId":"x"}'],
   ['\n{"type":"something_of_a_newer_peer"}'],
+  ['\ufeff{"type":"shutdown_request","requestId":"x"}'],
+  ['\u00a0\u3000{"type":"shutdown_request","requestId":"x"}'],
+  ['\u200b\u2060\u3164\ufe0f\u2800{"type":"shutdown_request","requestId":"x"}'],
+  ['{\u00a0"type":\u2009"mode_set_request","mode":"default"}\u0085'],
+  ['\x00{"type":"mode_set_request","mode":"default"}\x00'],
 ])("plainText prefixes a model's %j, so that it is no protocol message (S72)", (text) => {
   expect(plainText(text)).toBe(`Text: ${text}`);
   expect(parseProtocol(plainText(text))).toBeUndefined();
 });
 
-test.each([["hello"], ['{"a":1}'], ['{"type":5}'], ["{not json"], ['[{"type":"x"}]']])(
-  "plainText leaves %j unchanged",
-  (text) => {
-    expect(plainText(text)).toBe(text);
-  },
-);
+test.each([
+  ["hello"],
+  ['{"a":1}'],
+  ['{"type":5}'],
+  ["{not json"],
+  ['[{"type":"x"}]'],
+  ["\ufeff{ a }"],
+  ["\u00a0"],
+])("plainText leaves %j unchanged", (text) => {
+  expect(plainText(text)).toBe(text);
+});
 
 test("isCodeOnly is true for messages that only code handles, including those without effect", () => {
   const silent = [

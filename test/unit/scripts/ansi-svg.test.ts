@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { applySgr, paletteColor, parseScreen, screenToSvg } from "../../../scripts/lib/ansi-svg.mjs";
+import {
+  applySgr,
+  paletteColor,
+  parseScreen,
+  screensToSvg,
+  screenToSvg,
+} from "../../../scripts/lib/ansi-svg.mjs";
 
 const svg = (text: string): string => screenToSvg(text, { columns: 20, rows: 3 });
 
@@ -86,6 +92,30 @@ describe("screenToSvg", () => {
   test("includes the title bar in the size", () => {
     expect(screenToSvg("", { columns: 10, rows: 2, title: "a <team>" })).toMatch(
       /width="112" height="98".*>a &#60;team&#62;<\/text>/s,
+    );
+  });
+});
+
+describe("screensToSvg", () => {
+  const move = (...texts: string[]): string =>
+    screensToSvg(
+      texts.map((text) => ({ text, ms: 500 })),
+      { columns: 10, rows: 2 },
+    );
+
+  test("draws a row once when it is the same on all screens", () => {
+    const drawn = move("same\na", "same\nb");
+    expect(drawn.match(/same/g)).toHaveLength(1);
+    expect(drawn).not.toMatch(/<g [^>]*><animate[^>]*>[^\n]*same/);
+  });
+
+  test("shows each version of a row for its time, and the last one without animation", () => {
+    const drawn = move("a", "b", "b");
+    expect(drawn).toMatch(
+      /<g visibility="hidden"><animate [^>]*dur="1500ms"[^>]*keyTimes="0;0.3333" values="visible;hidden"\/><text[^>]*>a</,
+    );
+    expect(drawn).toMatch(
+      /<g visibility="visible"><animate [^>]*keyTimes="0;0.3333" values="hidden;visible"\/><text[^>]*>b</,
     );
   });
 });

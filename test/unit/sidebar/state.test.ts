@@ -1,21 +1,47 @@
 import { describe, expect, test } from "vitest";
+import type { SidebarApproval } from "../../../src/sidebar/data.ts";
+import type { Source } from "../../../src/sidebar/documents.ts";
 import { actionOf, KEYS } from "../../../src/sidebar/keys.ts";
-import { click, press, type SidebarState, START, selectedTarget, write } from "../../../src/sidebar/state.ts";
+import { IN_LISTS, settled } from "../../../src/sidebar/press.ts";
+import { write } from "../../../src/sidebar/prompts.ts";
+import {
+  currentRequest,
+  type SidebarState,
+  START,
+  selectedTarget,
+  targets,
+} from "../../../src/sidebar/state.ts";
+import { click, press, withContent } from "../../../src/sidebar/step.ts";
+import { IN_READERS } from "../../../src/sidebar/views/reading.ts";
 import { AUDIT } from "../../support/sidebar/sidebar-data.ts";
 
 /** The state after these keys. */
 function afterKeys(...keys: readonly string[]): SidebarState {
   return keys.reduce((state, key) => {
-    const action = actionOf(key);
+    const action = actionOf(key, state.view);
     if (action === undefined) throw new Error(`${key} is bound to nothing`);
     return press(state, action, AUDIT).state;
   }, START);
 }
 
+function onMember(action: string, member: string): object {
+  return { kind: "member", action, member };
+}
+
 describe("keys of the sidebar", () => {
-  test("no key is bound twice", () => {
-    const all = KEYS.flatMap(({ keys }) => keys);
+  test("no key is bound twice in a view", () => {
+    const all = KEYS.flatMap(({ keys, in: views }) =>
+      views.flatMap((view) => keys.map((key) => `${view} ${key}`)),
+    );
     expect(new Set(all).size).toBe(all.length);
+  });
+
+  test("each key of each view does something", () => {
+    for (const { action, in: views } of KEYS)
+      for (const view of views) {
+        const handlers = ["team", "tasks", "graph"].includes(view) ? IN_LISTS : IN_READERS;
+        expect(handlers[action], `${action} in ${view}`).toBeTypeOf("function");
+      }
   });
 
   test("j and k move the selection and stop at the ends", () => {
@@ -29,13 +55,13 @@ describe("keys of the sidebar", () => {
   });
 
   test("Enter focuses the pane of the selected member or of the selected task's owner", () => {
-    expect(press(afterKeys("j"), "go", AUDIT).effect).toEqual({ kind: "focus", member: "inventory" });
-    expect(press(afterKeys("t", "j"), "go", AUDIT).effect).toEqual({ kind: "focus", member: "history" });
+    expect(press(afterKeys("j"), "go", AUDIT).effect).toEqual(onMember("focus", "inventory"));
+    expect(press(afterKeys("t", "j"), "go", AUDIT).effect).toEqual(onMember("focus", "history"));
   });
 
   test("h hides the pane of the selected member or task owner, and does nothing in the help", () => {
-    expect(press(afterKeys("j"), "hide", AUDIT).effect).toEqual({ kind: "hide", member: "inventory" });
-    expect(press(afterKeys("t", "j"), "hide", AUDIT).effect).toEqual({ kind: "hide", member: "history" });
+    expect(press(afterKeys("j"), "hide", AUDIT).effect).toEqual(onMember("hide", "inventory"));
+    expect(press(afterKeys("t", "j"), "hide", AUDIT).effect).toEqual(onMember("hide", "history"));
     expect(press(afterKeys("?"), "hide", AUDIT)).toEqual({ state: afterKeys("?") });
     expect(actionOf("h")).toBe("hide");
   });
@@ -52,7 +78,9 @@ describe("keys of the sidebar", () => {
   test("t and ? open and close their view, and Esc closes it", () => {
     expect(afterKeys("t").view).toBe("tasks");
     expect(afterKeys("t", "t").view).toBe("team");
-    expect(afterKeys("?", "?").view).toBe("team");
+    expect(afterKeys("?", "escape").view).toBe("team");
+    expect(afterKeys("t", "?", "q").view).toBe("tasks");
+    expect(afterKeys("w", "w").view).toBe("team");
     expect(afterKeys("t", "escape").view).toBe("team");
   });
 
@@ -75,7 +103,7 @@ test("a click in the sidebar selects a member, and a click on the selected membe
   const first = click(START, target, AUDIT);
   expect(first.effect).toBeUndefined();
   expect(selectedTarget(first.state, AUDIT)).toEqual(target);
-  expect(click(first.state, target, AUDIT).effect).toEqual({ kind: "focus", member: "writer" });
+  expect(click(first.state, target, AUDIT).effect).toEqual(onMember("focus", "writer"));
 });
 
 test("keys of the sidebar are ignored in an empty team", () => {
@@ -85,7 +113,8 @@ test("keys of the sidebar are ignored in an empty team", () => {
 });
 
 describe("answering a request in the sidebar (S61)", () => {
-  const plan = { id: "plan_approval-1@writer@audit", from: "writer" };
+  const [{ id, from }] = AUDIT.status.approvals as unknown as [SidebarApproval];
+  const plan = { id, from };
   const approvals = [
     ...AUDIT.status.approvals,
     { id: "perm-2", kind: "permission" as const, from: "history", summary: "Bash(ls)" },
@@ -96,18 +125,45 @@ describe("answering a request in the sidebar (S61)", () => {
       state,
     } as ReturnType<typeof write>);
 
+  const seen = new Map(approvals.map(({ id }) => [id, 1_000]));
+
+  const promptOf = (state: SidebarState) =>
+    state.prompt as Extract<SidebarState["prompt"], { kind: "answer" }>;
+
+  test("opens a request that the screen shows in part, instead of approving it", () => {
+    const { state, effect } = press(START, "approve", two, new Map([["perm-2", 1_000]]));
+    expect([state.prompt, state.view]).toEqual([undefined, "whole"]);
+    expect(effect).toMatchObject({ kind: "open", source: { kind: "whole", id: plan.id } });
+    expect(press(START, "reject", two).state.prompt).toMatchObject({ id: plan.id, verdict: "no" });
+    const onHistory = press(afterKeys("j", "j"), "approve", two, new Map([["perm-2", 1_000]]));
+    expect(promptOf(onHistory.state).id).toBe("perm-2");
+  });
+
+  test("approves no request that has just appeared: the key was meant for another", () => {
+    const { state } = press(START, "approve", two, new Map([[plan.id, 100]]));
+    expect([state.prompt, state.notice]).toEqual([undefined, expect.stringContaining("just appeared")]);
+    expect(promptOf(press(START, "reject", two, new Map([[plan.id, 100]])).state).verdict).toBe("no");
+  });
+
   test("is for the selected member's request, else for the oldest one", () => {
-    expect(press(START, "approve", two).state.answer).toEqual({ ...plan, approve: true, note: "" });
+    expect(press(START, "approve", two, seen).state.prompt).toMatchObject({
+      ...plan,
+      verdict: "yes",
+      text: "",
+    });
     const { state } = press(START, "last", two);
-    expect(press(state, "reject", two).state.answer).toEqual({ ...plan, approve: false, note: "" });
+    expect(press(state, "reject", two).state.prompt).toMatchObject({ ...plan, verdict: "no", text: "" });
     const onHistory = afterKeys("j", "j");
-    expect(press(onHistory, "approve", two).state.answer).toMatchObject({ id: "perm-2", from: "history" });
+    expect(press(onHistory, "approve", two, seen).state.prompt).toMatchObject({
+      id: "perm-2",
+      from: "history",
+    });
   });
 
   test("shows a notice if no request waits", () => {
     const none = { ...AUDIT, status: { ...AUDIT.status, approvals: [] } };
     const { state } = press(START, "approve", none);
-    expect([state.answer, state.notice]).toEqual([undefined, "nothing waits for an answer"]);
+    expect([state.prompt, state.notice]).toEqual([undefined, "nothing waits for an answer"]);
   });
 
   test("reads a note, in which keys are characters, and sends it on Enter", () => {
@@ -115,16 +171,151 @@ describe("answering a request in the sidebar (S61)", () => {
     const step = typed(begun, ..."quit ja", "backspace", "é", "檢", "f1", "up", " ", "enter");
     expect(step.effect).toEqual({
       kind: "answer",
-      answer: { ...plan, approve: false, note: "quit jé檢" },
+      answer: { ...plan, verdict: "no", note: "quit jé檢" },
     });
-    expect(step.state.answer).toBeUndefined();
-    expect(typed(begun, "return").effect).toMatchObject({ answer: { note: "" } });
-    expect(typed(begun, "x", "C-u", "y").state.answer?.note).toBe("y");
-    expect(write(begun, "undefined", "\x1b").state.answer?.note).toBe("");
+    expect(step.state.prompt).toBeUndefined();
+    expect(typed(begun, "enter").effect).toMatchObject({ answer: { note: "" } });
+    expect(typed(begun, "x", "C-u", "y").state.prompt?.text).toBe("y");
+    expect(write(begun, "undefined", "\x1b").state.prompt?.text).toBe("");
   });
 
   test.each(["escape", "C-c"])("is cancelled by %s without an answer", (key) => {
-    const step = typed(press(START, "approve", two).state, "x", key);
+    const step = typed(press(START, "approve", two, seen).state, "x", key);
     expect(step).toEqual({ state: START });
   });
+});
+
+describe("requests in the sidebar", () => {
+  const approvals: SidebarApproval[] = [
+    { id: "a", kind: "permission", from: "writer", summary: "Bash(ls)" },
+    { id: "b", kind: "permission", from: "writer", summary: "Bash(pwd)" },
+    { id: "c", kind: "question", from: "history", summary: "Which one?" },
+  ];
+  const three = { ...AUDIT, status: { ...AUDIT.status, approvals } };
+
+  test("n selects one after the other, and its member", () => {
+    const requests: unknown[] = [];
+    let state = START;
+    for (let i = 0; i < 4; i += 1) {
+      ({ state } = press(state, "next", three));
+      requests.push([state.member, currentRequest(state, three)?.id]);
+    }
+    expect(requests).toEqual([
+      ["writer", "a"],
+      ["writer", "b"],
+      ["history", "c"],
+      ["writer", "a"],
+    ]);
+  });
+
+  test("a selected request that is answered is forgotten", () => {
+    const state = press(press(START, "next", three).state, "next", three).state;
+    const fewer = { ...three, status: { ...three.status, approvals: approvals.slice(0, 1) } };
+    expect(state.request).toBe("b");
+    expect(settled(state, fewer).request).toBeUndefined();
+  });
+
+  test("the view of a request closes when the request is answered elsewhere", () => {
+    const { state } = press(START, "view", three);
+    const none = { ...three, status: { ...three.status, approvals: [] } };
+    expect(state.view).toBe("whole");
+    expect(settled(state, three)).toBe(state);
+    expect(settled(state, none)).toMatchObject({ view: "team", notice: "writer already has an answer" });
+  });
+
+  const details = { id: "a", kind: "permission", from: "writer", summary: "Bash(ls)" } as const;
+  const whole = (always: readonly string[] = []): SidebarState => {
+    const { state } = press(START, "view", three);
+    return withContent(state, state.reader?.source as Source, {
+      kind: "whole",
+      request: { ...details, always },
+    });
+  };
+
+  test("y answers only when the end of the request is on the screen", () => {
+    expect(press(whole(), "yes", three).state.notice).toContain("more below");
+    expect(press(whole(), "yes", three, new Map([["a", 100]])).state.notice).toContain("just appeared");
+    const { state } = press(whole(), "yes", three, new Map([["a", 1_000]]));
+    expect(state.prompt).toMatchObject({ kind: "answer", id: "a", verdict: "yes" });
+    const { effect, state: after } = write(state, "enter", undefined);
+    expect(effect).toMatchObject({ kind: "answer", answer: { id: "a", verdict: "yes", note: "" } });
+    expect([after.view, after.reader]).toEqual(["team", undefined]);
+  });
+
+  test("n rejects a request that was not read to its end, and a needs a rule", () => {
+    expect(press(whole(), "no", three).state.prompt).toMatchObject({ verdict: "no" });
+    const seen = new Map([["a", 1_000]]);
+    expect(press(whole(), "always", three, seen).state.notice).toContain("no rule");
+    expect(press(whole(["Bash(ls:*)"]), "always", three, seen).state.prompt).toMatchObject({
+      verdict: "always",
+    });
+  });
+});
+
+describe("lines in the sidebar", () => {
+  const type = (state: SidebarState, text: string, ...keys: string[]) =>
+    [...text, ...keys].reduce((step, key) => write(step.state, key, key.length === 1 ? key : undefined), {
+      state,
+    } as ReturnType<typeof write>);
+
+  test("the filter shows at once what is left, Enter keeps it and Esc clears it", () => {
+    const { state } = press(START, "filter", AUDIT);
+    const typing = type(state, "TODO").state;
+    expect(targets(typing, AUDIT)).toEqual([{ kind: "member", name: "history" }]);
+    expect(targets({ ...typing, view: "tasks" }, AUDIT)).toEqual([{ kind: "task", id: "4" }]);
+    const kept = write(typing, "enter", undefined).state;
+    expect(kept).toMatchObject({ filter: "TODO" });
+    expect(kept.prompt).toBeUndefined();
+    expect(write(typing, "escape", undefined).state.filter).toBeUndefined();
+    expect(press(kept, "back", AUDIT).state.filter).toBeUndefined();
+  });
+
+  test("K asks, and only y kills", () => {
+    const asked = press(afterKeys("j"), "kill", AUDIT).state;
+    expect(write(asked, "y", "y").effect).toEqual(onMember("kill", "inventory"));
+    for (const key of ["n", "enter", "escape"])
+      expect(write(asked, key, undefined)).toEqual({ state: afterKeys("j") });
+  });
+
+  test("+ asks for a name and a task", () => {
+    const named = type(press(START, "spawn", AUDIT).state, "ada", "enter").state;
+    expect(named.prompt).toMatchObject({ kind: "spawn-prompt", name: "ada" });
+    expect(type(named, "paint", "enter").effect).toEqual({ kind: "spawn", name: "ada", prompt: "paint" });
+  });
+
+  test("i, s and z are for the selected member", () => {
+    const state = afterKeys("j");
+    for (const action of ["interrupt", "shutdown", "zoom"] as const)
+      expect(press(state, action, AUDIT).effect).toEqual(onMember(action, "inventory"));
+  });
+
+  test("a message is sent with Enter, and the line stays for the next one; Up recalls it", () => {
+    const opened = press(afterKeys("j"), "messages", AUDIT);
+    expect(opened.effect).toMatchObject({ kind: "open", source: { kind: "messages", member: "inventory" } });
+    const messages = [{ from: "team-lead", to: "inventory", text: "before", at: 1 }];
+    const source = opened.state.reader?.source as Source;
+    const ready = withContent(opened.state, source, { kind: "messages", messages, own: "team-lead" });
+    const sent = type(ready, "hi", "enter");
+    expect(sent.effect).toEqual({ kind: "message", to: "inventory", text: "hi" });
+    const recalled = ["up", "up", "up", "down"].map(
+      (_, i, keys) => type(sent.state, "", ...keys.slice(0, i + 1)).state.prompt?.text,
+    );
+    expect(recalled).toEqual(["hi", "before", "before", "hi"]);
+    expect(write(sent.state, "escape", undefined).state).toMatchObject({ view: "messages" });
+  });
+
+  test("comments that were not sent are asked about before the sidebar closes", () => {
+    const place = { path: "a", line: 1, side: "after", quote: "x" } as const;
+    const state: SidebarState = { view: "team", comments: { ada: [{ ...place, text: "why?" }] } };
+    const asked = press(state, "close", AUDIT);
+    expect(asked.effect).toBeUndefined();
+    expect(write(asked.state, "n", "n")).toEqual({ state });
+    expect(write(asked.state, "y", "y").effect).toEqual({ kind: "close" });
+  });
+});
+
+test("Esc hides failures before it clears the filter", () => {
+  const state: SidebarState = { view: "team", failures: ["no pane"], filter: "a" };
+  expect(press(state, "back", AUDIT).state).toEqual({ view: "team", filter: "a" });
+  expect(press({ view: "team", filter: "a" }, "back", AUDIT).state).toEqual({ view: "team" });
 });

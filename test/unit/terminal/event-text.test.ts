@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EVENT_TYPES } from "../../../src/schema/event.ts";
 import { eventText } from "../../../src/terminal/event-text.ts";
 import { safeStyler } from "../../../src/terminal/output.ts";
+import { localTime } from "../../../src/text/local-time.ts";
 
 const tokens = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0 };
 
@@ -51,6 +52,7 @@ describe("eventText", () => {
       "memory loaded: CLAUDE.md, 26 characters, 0 skills",
       { type: "memory_loaded", files: ["/w/CLAUDE.md"], size: 26, skills: 0 },
     ],
+    ["question defaulted: question-1", { type: "question", what: "defaulted", requestId: "question-1" }],
     ['of_tomorrow, agentId "ada@crew", x {"y":1}', { type: "of_tomorrow", x: { y: 1 } }],
   ];
 
@@ -63,7 +65,7 @@ describe("eventText", () => {
       ...facts,
     };
     const own = eventText(event, { styleText: safeStyler(false) });
-    expect(own).toBe(`2026-01-01 00:00:00.000 ada ${text}`);
+    expect(own).toBe(`${localTime(event.ts, "seconds")} ada ${text}`);
   });
 
   it("has a text for every event type", () => {

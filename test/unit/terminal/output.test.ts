@@ -4,8 +4,11 @@ import { TeamError } from "../../../src/errors.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import { line, safeStyler, visible } from "../../../src/terminal/output.ts";
 import { failureOf, report } from "../../../src/terminal/report-error.ts";
-import { compact, statusLine, statusText, taskTable } from "../../../src/terminal/status-text.ts";
+import { statusLine } from "../../../src/terminal/status-line.ts";
+import { statusText } from "../../../src/terminal/status-text.ts";
 import { table } from "../../../src/terminal/table.ts";
+import { taskTable } from "../../../src/terminal/task-text.ts";
+import { compact } from "../../../src/text/compact-number.ts";
 
 const plain = safeStyler(false);
 
@@ -32,6 +35,23 @@ describe("table", () => {
     expect(table(["A", "B"], [["x", "y".repeat(50)]], { columns: 20 }).split("\n")[1]).toBe(
       `x  ${"y".repeat(16)}…`,
     );
+  });
+
+  it("leaves out empty and then spare columns if the last one has no room", () => {
+    const rows = [["dev", "bypassPermissions", "", 5, "reads the parser"]];
+    const narrow = (columns: number) =>
+      table(["MEMBER", "MODE", "TASK", "N", "DOES"], rows, { columns, right: [3], spare: ["MODE", "N"] });
+    expect(narrow(60)).toBe(
+      [
+        "MEMBER  MODE               TASK  N  DOES",
+        "dev     bypassPermissions        5  reads the parser",
+      ].join("\n"),
+    );
+    expect(narrow(45)).toBe(
+      ["MEMBER  MODE               N  DOES", "dev     bypassPermissions  5  reads the pars…"].join("\n"),
+    );
+    expect(narrow(40)).toBe(["MEMBER  N  DOES", "dev     5  reads the parser"].join("\n"));
+    expect(narrow(22)).toBe(["MEMBER  DOES", "dev     reads the par…"].join("\n"));
   });
 
   it("handles 200,000 rows", () => {
@@ -144,6 +164,21 @@ describe("status texts", () => {
 
   it("statusLine fits a team into one line", () => {
     expect(statusLine(team)).toBe("a no teammates");
+  });
+
+  it("statusText names the command that shows a request, if the row shows only a part", () => {
+    const call = { kind: "permission", from: "dev", summary: "Bash(ls)", at: 1 } as const;
+    const approvals = [
+      { ...call, id: "perm-1" },
+      { ...call, id: "perm-2", change: ["$ ls", "$ rm x"] },
+      { ...call, id: "perm-3", partial: true as const },
+    ];
+    const rows = statusText({ ...team, approvals }, { styleText: plain, columns: undefined });
+    expect(rows.match(/\(teams .*\)$/gm)).toEqual([
+      "(teams approve perm-1)",
+      "(teams approvals perm-2)",
+      "(teams approvals perm-3)",
+    ]);
   });
 
   it("statusText explains a deadlock and how to solve it", () => {

@@ -1,9 +1,17 @@
-import { expect, test } from "vitest";
-import { memberColor, styled, styler } from "../../../src/text/style.ts";
+import { describe, expect, test } from "vitest";
+import { paletteColor } from "../../../scripts/lib/ansi-svg.mjs";
+import { SYNTAX } from "../../../src/text/markdown/highlight.ts";
+import { memberColor, styled, styler, TONE } from "../../../src/text/style.ts";
+
+/** Backgrounds of terminals: black, VS Code, One Dark, Solarized Dark and Light, white. */
+const BACKGROUNDS = ["#000000", "#1e1e1e", "#282c34", "#002b36", "#fdf6e3", "#ffffff"];
+const MEMBERS = ["blue", "green", "yellow", "purple", "orange", "pink", "cyan", "red"];
 
 test("styled sets all styles in one sequence and ends each of them", () => {
   expect(styled("a", ["bold", 33])).toBe("\x1b[1;38;5;33ma\x1b[22;39m");
   expect(styled("a", [undefined, 33])).toBe("\x1b[38;5;33ma\x1b[39m");
+  expect(styled("a", ["dim", "italic", "underline"])).toBe("\x1b[2;3;4ma\x1b[22;23;24m");
+  expect(styled("a", ["reverse", "strike"])).toBe("\x1b[7;9ma\x1b[27;29m");
   expect(styled("a", [undefined])).toBe("a");
 });
 
@@ -21,3 +29,36 @@ test("memberColor returns no index for the lead and for an unknown colour", () =
     undefined,
   ]);
 });
+
+describe("colours", () => {
+  const named = (colors: Readonly<Record<string, number>>): [string, number][] => Object.entries(colors);
+  const members = MEMBERS.map((name): [string, number] => [name, memberColor(name) ?? 0]);
+
+  test.each([...named(TONE), ...members, ...named(SYNTAX)])(
+    "%s is readable on dark and light backgrounds",
+    (_, index) => {
+      // No theme changes the colours from 16 up.
+      expect(index).toBeGreaterThanOrEqual(16);
+      const contrasts = BACKGROUNDS.map((background) => contrast(String(paletteColor(index)), background));
+      expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(3);
+    },
+  );
+
+  test("members have different colours", () => {
+    expect(new Set(members.map(([, index]) => index)).size).toBe(MEMBERS.length);
+  });
+});
+
+/** The contrast of two colours as WCAG 2 defines it: 1 to 21. */
+function contrast(a: string, b: string): number {
+  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((one, other) => one - other);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((from) => {
+    const part = Number.parseInt(color.slice(from, from + 2), 16) / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,57 +1,90 @@
 import { dirname, join, resolve } from "node:path";
+import { isSystemError } from "../../../errors.ts";
+import { type GitDirectories, gitDirectoriesOf } from "../../../git/repository.ts";
 import { entryOf, isDirectory, listDir, readFrom, readText } from "../../../os/files/fs.ts";
+import { realPathOf } from "../../../os/files/symlinks.ts";
+import { isShortFile } from "../../../os/files/user-files.ts";
 
 /**
- * Returns whether reading the repository of a directory runs no program that its files name. An unpacked archive can bring a
- * `.git` directory whose configuration or hooks run programs at `git status` or `git log`. True outside a repository.
+ * Returns whether reading the repository of a directory runs no program that its files name, and reads no other repository. An
+ * unpacked archive can bring a `.git` directory whose configuration or hooks run programs at `git status` or `git log`. True
+ * outside a repository.
  * @param what `worktree` for commands that compare the index with files: these update the index, and look into submodules
+ * @param home a repository of the home directory is not plain, because its objects and files are more than the project's
  */
-export function isPlainRepository(directory: string, what: "objects" | "worktree"): boolean {
+export function isPlainRepository(directory: string, what: "objects" | "worktree", home?: string): boolean {
   try {
-    return isPlainAbove(directory, what);
+    return isPlainAbove(directory, what, home);
   } catch {
     // A file that cannot be read: git may be able to.
     return false;
   }
 }
 
-function isPlainAbove(directory: string, what: "objects" | "worktree"): boolean {
-  for (let at = directory; ; at = dirname(at)) {
-    const link = join(at, ".git");
-    const admin = isDirectory(link)
-      ? link
-      : entryOf(link) === undefined
-        ? undefined
-        : linkedDirectory(at, link);
-    if (admin !== undefined) return isPlain(admin, what);
-    // Git takes such a directory for a bare repository.
-    if (["HEAD", "objects", "refs"].every((name) => entryOf(join(at, name)) !== undefined)) return false;
+function isPlainAbove(directory: string, what: "objects" | "worktree", home: string | undefined): boolean {
+  for (let at = realPathOf(directory); ; at = dirname(at)) {
+    if (entryOf(join(at, ".git")) !== undefined) return !isAtOrAbove(at, home) && isPlainAt(at, what, home);
+    if (isBareRepository((name) => entryOf(join(at, name)) !== undefined)) return false;
     if (at === dirname(at)) return true;
   }
 }
 
-/** Returns the directory that a `.git` file names; the file's own path if it names none, which is then not plain. */
-function linkedDirectory(at: string, link: string): string {
-  const named = /^gitdir: (.+?)\n?$/.exec(readText(link) ?? "")?.[1];
-  return named === undefined ? link : resolve(at, named);
+function isAtOrAbove(directory: string, home: string | undefined): boolean {
+  return home !== undefined && `${realPathOf(home)}/`.startsWith(directory === "/" ? "/" : `${directory}/`);
 }
 
-function isPlain(admin: string, what: "objects" | "worktree"): boolean {
-  const common = resolve(admin, readText(join(admin, "commondir"))?.trim() ?? ".");
-  const config = readText(join(common, "config"));
-  const own = readText(join(admin, "config.worktree"));
-  if (
-    config === undefined ||
-    !isPlainConfig(config, what) ||
-    (own !== undefined && !isPlainConfig(own, what))
-  ) {
-    return false;
+/**
+ * Returns whether entries of a directory make git take it for a repository, whose `config` it then reads. With `commondir`, the
+ * other entries are in the directory that this file names.
+ */
+export function isBareRepository(has: (name: string) => boolean): boolean {
+  return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
+}
+
+/** Git passes over a `.git` that is no repository, so only a whole one counts. */
+function isPlainAt(top: string, what: "objects" | "worktree", home: string | undefined): boolean {
+  const found = gitDirectoriesOf(top);
+  if (found?.top !== top) return false;
+  const { own, common } = found;
+  if (own === common && entryOf(join(common, "commondir")) !== undefined) return false;
+  if (entryOf(join(own, "HEAD")) === undefined || !hasOwnObjects(common)) return false;
+  return isPlain({ own, common }, what) && (what === "objects" || !runsUsersHook(top, home));
+}
+
+/** Links and alternates lead to objects of another repository. */
+function hasOwnObjects(common: string): boolean {
+  const isOwn = (name: string): boolean => entryOf(join(common, name))?.isDirectory() === true;
+  const isAbsent = (name: string): boolean => entryOf(join(common, name)) === undefined;
+  return (
+    isOwn("objects") &&
+    isOwn("refs") &&
+    ["objects/pack", "objects/info"].every((name) => isOwn(name) || isAbsent(name)) &&
+    isAbsent("objects/info/alternates")
+  );
+}
+
+/** A relative `core.hooksPath` of the user leads into each repository. */
+function runsUsersHook(top: string, home: string | undefined): boolean {
+  return usersHooks(top, home).some((hooks) => entryOf(join(hooks, INDEX_HOOK)) !== undefined);
+}
+
+/** The hook that `git status` runs. */
+const INDEX_HOOK = "post-index-change";
+
+function isPlain({ own, common }: GitDirs, what: "objects" | "worktree"): boolean {
+  const ofWorktree = join(own, "config.worktree");
+  const configs = [join(common, "config"), ...(entryOf(ofWorktree) === undefined ? [] : [ofWorktree])];
+  for (const path of configs) {
+    const config = shortText(path);
+    if (config === undefined || !isPlainConfig(config, what)) return false;
   }
   if (what === "objects") return true;
-  const hasHook = entryOf(join(common, "hooks", "post-index-change")) !== undefined;
-  const isSplit = listDir(admin).some((name) => name.startsWith("sharedindex."));
-  return !hasHook && !isSplit && !mayHaveSubmodules(join(admin, "index"));
+  const hasHook = entryOf(join(common, "hooks", INDEX_HOOK)) !== undefined;
+  const isSplit = listDir(own).some((name) => name.startsWith("sharedindex."));
+  return !hasHook && !isSplit && !mayHaveSubmodules(join(own, "index"));
 }
+
+type GitDirs = Pick<GitDirectories, "own" | "common">;
 
 /** Mode of a submodule in the index, as the four bytes of each entry. */
 const SUBMODULE_MODE = Buffer.from([0, 0, 0xe0, 0]);
@@ -96,9 +129,9 @@ export function isPlainConfig(text: string, what: "objects" | "worktree"): boole
 }
 
 /**
- * Returns the directories whose files git runs or obeys in a directory: the repository's own one, the one that its worktrees
- * share, and `core.hooksPath`. Empty outside a repository.
- * @param home its `.gitconfig` may set the hooks' path too
+ * Returns the directories and files that git runs or obeys in a directory: the repository's own directory, the common
+ * one of its worktrees, each `core.hooksPath`, and the files that its configuration includes.
+ * @param home the user's configuration there may name hooks and files too
  */
 export function gitDirectories(directory: string, home: string | undefined): readonly string[] {
   try {
@@ -110,21 +143,88 @@ export function gitDirectories(directory: string, home: string | undefined): rea
 }
 
 function directoriesAbove(directory: string, home: string | undefined): readonly string[] {
-  const user = home === undefined ? undefined : hooksPathIn(readText(join(home, ".gitconfig")), home, home);
   for (let at = directory; ; at = dirname(at)) {
     const link = join(at, ".git");
     if (entryOf(link) !== undefined) {
       const admin = isDirectory(link) ? link : linkedDirectory(at, link);
-      const common = resolve(admin, readText(join(admin, "commondir"))?.trim() ?? ".");
-      const hooks = hooksPathIn(readText(join(common, "config")), at, home) ?? user;
-      return [admin, common, ...(hooks === undefined || hooks === at ? [] : [hooks])];
+      const common = resolve(admin, shortText(join(admin, "commondir"))?.trim() ?? ".");
+      const configs = [join(common, "config"), join(admin, "config.worktree")];
+      return [admin, common, ...namedByConfigs(configs, at, home).map(({ path }) => path)];
     }
-    if (at === dirname(at)) return user === undefined ? [] : [user];
+    if (at === dirname(at)) return namedByConfigs([], directory, home).map(({ path }) => path);
   }
 }
 
-function hooksPathIn(config: string | undefined, top: string, home: string | undefined): string | undefined {
-  const path = /^\s*hooksPath\s*=\s*"?([^"\n;#]+?)"?\s*$/im.exec(config ?? "")?.[1];
-  if (path === undefined || path === "/dev/null") return undefined;
-  return path.startsWith("~/") ? join(home ?? "/", path.slice(2)) : resolve(top, path);
+/** Returns the directory that a `.git` file names; the file's own path if it names none. */
+function linkedDirectory(at: string, link: string): string {
+  const named = /^gitdir: (.+?)\n?$/.exec(shortText(link) ?? "")?.[1];
+  return named === undefined ? link : resolve(at, named);
+}
+
+/** Returns the places that the user's own configuration names for a worktree. */
+function usersHooks(top: string, home: string | undefined): readonly string[] {
+  return namedByConfigs([], top, home).map(({ path }) => path);
+}
+
+function userConfigs(home: string | undefined): readonly string[] {
+  return home === undefined ? [] : [".gitconfig", ".config/git/config"].map((name) => join(home, name));
+}
+
+/** A key of a configuration that names hooks, or a file that is included; also on the line of its section. */
+const NAMES_PLACE = /(?:^|\])[ \t]*(hooksPath|path)[ \t]*=[ \t]*(.*)$/gim;
+/** A directory of hooks, or an included file. */
+interface NamedPlace {
+  readonly path: string;
+  readonly isHooks: boolean;
+}
+
+/** Maximum number of configurations that are read, with those that they include. */
+const MAX_FILES = 20;
+
+/**
+ * Returns the directories of hooks and the included files that the user's configuration and others name. Every value counts,
+ * whatever section it is in.
+ * @param top relative paths of hooks start there
+ */
+export function namedByConfigs(
+  configs: readonly string[],
+  top: string,
+  home: string | undefined,
+): readonly NamedPlace[] {
+  const open = [...userConfigs(home), ...configs];
+  const named = new Map<string, NamedPlace>();
+  for (let i = 0; i < open.length && i < MAX_FILES; i += 1) {
+    const file = open[i] ?? "";
+    for (const [, key = "", value = ""] of textOf(file).matchAll(NAMES_PLACE)) {
+      const text = configValue(value).replace(/^~(?=\/)/, () => home ?? "~");
+      if (text === "" || text === "/dev/null") continue;
+      const isHooks = key.toLowerCase() === "hookspath";
+      const path = resolve(isHooks ? top : dirname(file), text);
+      named.set(path, { path, isHooks: isHooks || named.get(path)?.isHooks === true });
+      if (!isHooks) open.push(path);
+    }
+  }
+  named.delete(top);
+  return [...named.values()];
+}
+
+/** Reads a configuration. Git cannot read a directory or a file of another user either, and none is long. */
+function textOf(file: string): string {
+  try {
+    return isShortFile(file) ? (readText(file) ?? "") : "";
+  } catch (error) {
+    if (isSystemError(error)) return "";
+    throw error;
+  }
+}
+
+/** Returns a value without its comment, quotes and escapes. */
+function configValue(raw: string): string {
+  const value = /^(?:"(?:\\.|[^"\\])*"|\\.|[^"\\;#])*/.exec(raw)?.[0] ?? "";
+  return value.replace(/\\(.)|"/g, (_, escaped: string | undefined) => escaped ?? "").trim();
+}
+
+/** Reads a regular file; undefined for others: a link to a device would never end. */
+function shortText(path: string): string | undefined {
+  return isShortFile(path) ? readText(path) : undefined;
 }

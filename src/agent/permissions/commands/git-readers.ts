@@ -1,4 +1,4 @@
-import { type Options, options, type Reading, readOptions } from "./options.ts";
+import { type Options, options, type Reading, type ReadOptions, readOptions } from "./options.ts";
 
 /** Options of git before the subcommand that change neither the repository nor its configuration. */
 const GLOBAL: ReadonlySet<string> = new Set([
@@ -10,13 +10,13 @@ const GLOBAL: ReadonlySet<string> = new Set([
 ]);
 
 /** Options of git's log and diff commands that run nothing and write nothing. */
-const LOG = `#abBcEFgimMPpqrsuwWzCD|nSGULl
+const LOG = `#abBcEFgimMPpqrsuwWzCD|nSGL|Ul
   all patch no-patch stat[=] shortstat numstat dirstat[=] name-only name-status summary compact-summary oneline graph
   decorate[=] no-decorate format= pretty[=] abbrev[=] abbrev-commit no-abbrev no-abbrev-commit date= relative-date since=
   until= after= before= author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp fixed-strings
   perl-regexp max-count= skip= reverse first-parent merges no-merges min-parents= max-parents= follow topo-order date-order
   author-date-order cached staged color[=] no-color word-diff[=] word-diff-regex= color-words[=] color-moved[=]
-  ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol unified= inter-hunk-context=
+  ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol unified[=] inter-hunk-context=
   function-context diff-filter= find-renames[=] find-copies[=] find-copies-harder no-renames no-ext-diff no-textconv
   exit-code quiet raw merge-base left-right left-only right-only cherry cherry-pick cherry-mark branches[=] tags[=]
   remotes[=] glob= exclude= source full-history simplify-by-decoration simplify-merges ancestry-path[=] sparse dense
@@ -25,12 +25,16 @@ const LOG = `#abBcEFgimMPpqrsuwWzCD|nSGULl
   walk-reflogs no-walk[=] do-walk cc remerge-diff no-mailmap mailmap clear-decorations no-expand-tabs check check
   count timestamp no-commit-header not summary numbered email group=`;
 
+/** Keys of git's configuration whose value is no secret. `git remote -v` shows the URLs of remotes, too. */
+const SHOWN_KEY =
+  /^(?:user|core|branch|remote|init|pull|push|merge|rebase|fetch|diff|log|color|commit|tag|status|alias|gpg|submodule|extensions)\.[^\s]+$/i;
+
 interface Subcommand {
   readonly options: ReturnType<typeof options>;
   readonly git: "objects" | "worktree";
   readonly contents: boolean;
   /** Returns whether its operands keep it from writing. */
-  readonly accepts?: (operands: readonly string[], used: ReadonlySet<string>) => boolean;
+  readonly accepts?: (operands: readonly string[], used: ReadonlySet<string>, first: string) => boolean;
 }
 
 const reads = (
@@ -46,14 +50,15 @@ const isList =
   (...more: readonly string[]) =>
   (operands: readonly string[], used: ReadonlySet<string>): boolean =>
     operands.length === 0 || [...LISTS, ...more].some((option) => used.has(option));
+/** An option before its subcommand makes `git stash` save the changes of that path. */
 const isFirst =
-  (...names: readonly string[]) =>
-  (operands: readonly string[]): boolean =>
-    names.includes(operands[0] ?? "");
+  (...names: readonly string[]): Subcommand["accepts"] =>
+  (_operands, _used, first) =>
+    names.includes(first);
 
 /**
  * Subcommands of git that only read. Source: git's manual pages. `--ext-diff`, `--textconv`, `--show-signature`, `--output`,
- * `-O` and `--no-index` are not listed: they run programs, write, or leave the repository.
+ * `-O` and `--no-index` are not listed: they run programs, write, or leave the repository. So do files in the value of an option.
  */
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   log: reads(LOG),
@@ -61,25 +66,26 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   whatchanged: reads(LOG),
   shortlog: reads(`ens${LOG}`),
   diff: reads(LOG, "worktree"),
-  "diff-tree": reads(LOG),
+  "diff-tree": reads(`rt${LOG} no-commit-id root`),
   reflog: reads(
     LOG,
     "objects",
     true,
-    (operands) => !["expire", "delete", "drop", "write"].includes(operands[0] ?? ""),
+    // A pattern may match a file of that name.
+    ([first = ""]) => !/^(?:expire|delete|drop|write)$|[*?[]/.test(first),
   ),
   "rev-list": reads(LOG),
   status: reads(
-    "bsvz|u short branch show-stash porcelain[=] long verbose untracked-files[=] ignore-submodules[=] ignored[=] column[=] no-column ahead-behind no-ahead-behind renames no-renames find-renames[=]",
+    "bsvz||u short branch show-stash porcelain[=] long verbose untracked-files[=] ignore-submodules[=] ignored[=] column[=] no-column ahead-behind no-ahead-behind renames no-renames find-renames[=]",
     "worktree",
     false,
   ),
   blame: reads(
-    "bcefklnpstwMC|LS root show-stats reverse porcelain line-porcelain incremental date= minimal show-name show-number show-email abbrev= color-lines color-by-age ignore-rev=",
+    "bcefklnpstwMC|L root show-stats reverse porcelain line-porcelain incremental date= minimal show-name show-number show-email abbrev[=] color-lines color-by-age ignore-rev=",
     "worktree",
   ),
   "ls-files": reads(
-    "cdikmorstuvz|xX cached deleted modified others ignored stage unmerged killed exclude= exclude-standard full-name error-unmatch abbrev[=] eol deduplicate",
+    "cdikmorstuvz|x cached deleted modified others ignored stage unmerged killed exclude= exclude-standard full-name error-unmatch abbrev[=] eol deduplicate",
     "worktree",
     false,
   ),
@@ -93,7 +99,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   "merge-base": reads("a all is-ancestor fork-point octopus independent", "objects", false),
   "name-rev": reads("tags refs= exclude= all name-only always", "objects", false),
   describe: reads(
-    "all tags contains abbrev= candidates= exact-match long match= exclude= always first-parent",
+    "all tags contains abbrev[=] candidates= exact-match long match= exclude= always first-parent",
     "objects",
     false,
   ),
@@ -109,13 +115,13 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   ),
   "count-objects": reads("vH verbose human-readable", "objects", false),
   branch: reads(
-    "alrvq list all remotes verbose show-current contains[=] no-contains[=] merged[=] no-merged[=] sort= format= points-at= color[=] no-color column[=] no-column abbrev= no-abbrev ignore-case",
+    "alrvq list all remotes verbose show-current contains[=] no-contains[=] merged[=] no-merged[=] sort= format= points-at= color[=] no-color column[=] no-column abbrev[=] no-abbrev ignore-case",
     "objects",
     false,
     isList(),
   ),
   tag: reads(
-    "l|n list sort= format= contains[=] no-contains[=] merged[=] no-merged[=] points-at= column[=] no-column ignore-case color[=]",
+    "l||n list sort= format= contains[=] no-contains[=] merged[=] no-merged[=] points-at= column[=] no-column ignore-case color[=]",
     "objects",
     false,
     isList("-l"),
@@ -129,8 +135,40 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   stash: reads(LOG, "objects", true, isFirst("list", "show")),
   worktree: reads("vz verbose porcelain", "objects", false, isFirst("list")),
   "check-ignore": reads("vnz quiet verbose non-matching no-index", "objects", false),
+  grep: reads(
+    "#nlLciIvwEFGPhHozqpWar|ABCm||e line-number count files-with-matches name-only files-without-match ignore-case invert-match word-regexp extended-regexp fixed-strings perl-regexp basic-regexp cached untracked exclude-standard heading break show-function function-context after-context= before-context= context= all-match and or not color[=] no-color text max-depth= full-name null only-matching quiet column max-count= threads=",
+    "worktree",
+  ),
+  cherry: reads("v verbose abbrev[=]", "objects", false),
+  "symbolic-ref": reads("q quiet short", "objects", false, (operands) => operands.length === 1),
+  "show-branch": reads("ar all remotes current list topo-order date-order", "objects", false),
+  "range-diff": reads(LOG),
+  // Other keys may hold secrets, and a second operand sets a value.
+  config: reads(
+    "- get get-all local global null show-origin show-scope",
+    "objects",
+    false,
+    (operands) => operands.length === 1 && SHOWN_KEY.test(operands[0] ?? ""),
+  ),
   version: reads("- build-options", "objects", false),
 };
+
+/** Placeholders of formats that run gpg, or the program of `gpg.program`. */
+const CHECKS_SIGNATURE = /%[-+ ]?G|%\([^)]*signature/;
+/** A key to sort by that does. */
+const SORTS_BY_SIGNATURE = /^[-*]*signature/;
+/** Options whose value is a format or a key to sort by. */
+const FORMAT_OPTION = /^--(?:format|pretty|sort|group)(?:=(?<value>.*))?$/s;
+
+/** Returns the words of a git command's options that check signatures. @param args the words after the subcommand */
+export function signatureWords(args: readonly string[]): readonly string[] {
+  return args.filter((word, at) => {
+    const value = FORMAT_OPTION.exec(word)?.groups?.value;
+    const isValue = FORMAT_OPTION.test(args[at - 1] ?? "");
+    if (value === undefined && !isValue) return false;
+    return CHECKS_SIGNATURE.test(value ?? word) || SORTS_BY_SIGNATURE.test(value ?? word);
+  });
+}
 
 /** Returns what a git command reads if it does nothing else. @param args the words after `git` */
 export function readGit(args: readonly string[]): Reading | undefined {
@@ -139,17 +177,21 @@ export function readGit(args: readonly string[]): Reading | undefined {
   if (name === "--version") return { paths: [], contents: false };
   const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
   if (subcommand === undefined) return undefined;
-  const { operands, used, unknown } = readOptions(args.slice(at + 1), subcommand.options);
-  if (unknown.length > 0 || subcommand.accepts?.(operands, used) === false) return undefined;
+  const words = args.slice(at + 1);
+  const { operands, used, unknown, values } = readOptions(words, subcommand.options);
+  if (unknown.length > 0 || subcommand.accepts?.(operands, used, words[0] ?? "") === false) return undefined;
+  if (signatureWords(words).length > 0 || words.some((word) => CHECKS_SIGNATURE.test(word))) return undefined;
   const { git, contents } = subcommand;
   // A revision is no path, but a word that leads outside may be one: git then compares two files.
-  return { paths: operands, contents, tree: contents, git };
+  return { paths: [...operands, ...values.flatMap(fileOfLines)], contents, tree: contents, git };
 }
 
-/** Returns the options of a subcommand that only reads; undefined for every other subcommand. */
+/** `git log -L 1,5:a` shows lines of a file. */
+function fileOfLines({ option, value }: ReadOptions["values"][number]): string[] {
+  return option === "-L" && value.includes(":") ? [value.slice(value.lastIndexOf(":") + 1)] : [];
+}
+
+/** Returns the options with which a subcommand only reads; undefined for a subcommand that never only reads. */
 export function gitOptions(name: string): Options | undefined {
-  return Object.hasOwn(SUBCOMMANDS, name) && !WRITES_TOO.has(name) ? SUBCOMMANDS[name]?.options : undefined;
+  return Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name]?.options : undefined;
 }
-
-/** Subcommands that read only in some forms: their table does not list the options of the other forms. */
-const WRITES_TOO: ReadonlySet<string> = new Set(["branch", "tag", "remote", "stash", "worktree", "reflog"]);

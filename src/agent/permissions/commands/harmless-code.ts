@@ -9,7 +9,7 @@ const HARMLESS_NAMES: ReadonlySet<string> = new Set(
   `print import json sys math re len range sum min max sorted str int float list dict set tuple enumerate zip join split strip
   load loads dump dumps stdin stdout stderr read readline readlines write for in if else and or not is as from with lambda
   version version_info platform indent sort_keys get keys values items format round abs any all map filter True False None
-  console log error require JSON parse stringify process argv length forEach const let var function return Math Number
+  console log error require JSON parse stringify argv length forEach const let var function return Math Number
   String Object Array data name line lines key value result join map filter slice push typeof null undefined true false
   version versions random floor ceil sqrt pow pi e i j k n x y v d f s a b c datetime date now today isoformat time
   count lower upper replace startswith endswith append new Date toISOString`.split(/\s+/),
@@ -32,9 +32,13 @@ export function isHarmlessCode(language: Language, code: string): boolean {
     case "python":
     case "node": {
       // A string names no program as long as nothing can run one.
-      const bare = code
+      const shown = code
+        .replace(/\bprocess\.(?:argv|versions?|platform|stdout\.write)\b/g, "x")
         .replace(/\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g, "x")
-        .replace(/"(?:[^"\\{}]|\\.)*"|'(?:[^'\\{}]|\\.)*'/g, " ");
+        .replace(/\bopen\((["'])[\w./-]+\1\)/g, "x")
+        .replace(/"(?:[^"\\{}]|\\.)*"|'(?:[^'\\{}]|\\.)*'/g, '""');
+      if (language === "node" && HARMFUL_NODE.test(shown)) return false;
+      const bare = shown.replaceAll('""', " ");
       return (
         !/["'`]|\brequire\b/.test(bare) &&
         (bare.match(/[A-Za-z_$][\w$]*/g) ?? []).every((name) => HARMLESS_NAMES.has(name))
@@ -45,16 +49,32 @@ export function isHarmlessCode(language: Language, code: string): boolean {
   }
 }
 
+/**
+ * Code that runs others without a listed name: `import("data:…")`, and names that Node computes, as in `console.log["constructor"]("…")()`. Accepted
+ * are indexes, but no call of what they find, and no comment before a bracket.
+ */
+const HARMFUL_NODE =
+  /\bimport\b|\/[/*]|<!--|-->|[\w$)\]"'}]\s*(?:\?\.\s*)?\[(?!\s*\d+\s*\])|[{,]\s*\[[^\]]*\]\s*:|\]\s*(?:\?\.\s*)?\(/;
+
 /** One substitution, or `print` under one condition, without interpolated code. */
 const HARMLESS_PERL: readonly RegExp[] = [
   /^(?:s|tr|y)([/,|#!])(?:(?!\1)[^\\]|\\[^\n])*\1(?:(?!\1)[^\\$]|\\[^\n]|\$\d)*\1[gimsx]*;?$/,
   /^print(?: if| unless) \/(?:[^/\\$]|\\[^\n])*\/i?;?$/,
 ];
 
-/** A regular expression cannot be told from a division, so text between slashes counts as code. */
+/**
+ * Only `print` is redirected, so that a `>` or `|` before the first one compares. A regular expression looks like a
+ * division, so text between slashes counts as code.
+ */
 function isHarmlessAwk(code: string): boolean {
-  const bare = code.includes("/") ? code : code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
-  return !/system|getline|@|extension|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>/.test(bare);
+  // A comment may hold half of a string.
+  const isRaw = /[/#\n]/.test(code);
+  const bare = isRaw ? code : code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  if (/system|getline|@|extension|\\\n/.test(bare)) return false;
+  const first = bare.search(/print/);
+  const printing = first < 0 ? "" : bare.slice(first);
+  if (isRaw) return !/>|(?<!\|)\|(?!\|)/.test(printing);
+  return !/(?<!\|)\|(?!\|)|\bprintf?\b[^;}]*>/.test(printing);
 }
 
 /** Accepts the commands of sed that only edit text: no `e`, `w` or `r`, and no `s///e` or `s///w`. */
@@ -63,7 +83,8 @@ function isHarmlessSed(code: string): boolean {
     /^\s*(?:(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?)(?:\s*,\s*(?:[+~]?\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?))?\s*!?\s*)?/;
   let rest = code;
   while (rest.trim() !== "") {
-    rest = rest.replace(address, "");
+    const prefix = address.exec(rest)?.[0] ?? "";
+    rest = rest.slice(prefix.length);
     const command =
       /^s([^\w\s\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1(?:(?!\1)[^\\]|\\[\s\S])*\1[gpiIM\d]*\s*(?:[;}\n]|$)/.exec(
         rest,
@@ -73,7 +94,18 @@ function isHarmlessSed(code: string): boolean {
       /^[{}]\s*;?/.exec(rest) ??
       /^[aic](?:\\\n|\\?\s*)[^\n]*(?:\n|$)/.exec(rest);
     if (command === null || command[0] === "") return false;
+    const delimiter = /^[sy](.)/.exec(command[0])?.[1];
+    if (splitsSet(prefix, "/") || (delimiter !== undefined && splitsSet(command[0], delimiter))) return false;
     rest = rest.slice(command[0].length);
   }
   return true;
+}
+
+/** Returns whether a set in brackets may contain the delimiter: `s/[/]a/` has its end elsewhere in some versions of sed. */
+function splitsSet(command: string, delimiter: string): boolean {
+  const parts = command.replace(/\\[\s\S]/g, "x").split(delimiter);
+  return parts.some((part) => {
+    const plain = part.replace(/\[([:.=])\w+\1\]/g, "x");
+    return /\[[^\]]*\[[:.=]/.test(plain) || plain.replace(/\[\^?(?:\][^\]]*\]|[^\]]+\])/g, "").includes("[");
+  });
 }

@@ -6,6 +6,10 @@ export interface Reading {
   readonly contents: boolean;
   /** It reads files below a directory, or of a repository, that its words do not name. */
   readonly tree?: boolean;
+  /** It reads the entries of a directory that its words name, also through links. */
+  readonly follows?: boolean;
+  /** Names of files in its directory, or above, that could make it write. */
+  readonly obeys?: readonly string[];
   /** The part of a git repository that it reads: a configuration could make git run programs. */
   readonly git?: "objects" | "worktree";
 }
@@ -16,7 +20,17 @@ export interface Options {
   readonly flags: string;
   /** Letters of options with a value, which is the rest of the word or the next word. */
   readonly values: string;
-  /** Names of long options. A name that ends in `=` has a value, `[=]` an optional one after an equals sign. */
+  /** Letters of options whose value, if any, is the rest of the word: on one system at least, the next word is not the value. */
+  readonly glued: string;
+  /** Letters of options whose value may begin with `-`, such as a pattern. */
+  readonly texts: string;
+  /** Letters of options that are not harmless, with a value as in `values`, and as in `glued`. */
+  readonly asks: string;
+  readonly asksGlued: string;
+  /**
+   * Names of long options. A name that ends in `=` has a value, in `==` one that may begin with `-`, in `[=]` an optional one after
+   * an equals sign. A name that ends in `=!` is not harmless, and has a value.
+   */
   readonly long: ReadonlySet<string>;
   /** A number alone is an option: `head -5`. */
   readonly takesNumber: boolean;
@@ -29,66 +43,155 @@ export interface ReadOptions {
   readonly used: ReadonlySet<string>;
   /** Words with an option that the table does not list. */
   readonly unknown: readonly string[];
+  /** The same words with their options. */
+  readonly asking: readonly AskingWord[];
+  /** The values of options, by name and in order. */
+  readonly values: readonly OptionValue[];
 }
 
-/** Reads the row of a table: `flags`, or `flags|values`, then long names. `#` among the flags means that a number is an option. */
+/** A word with an option that is not harmless. */
+export interface AskingWord {
+  readonly word: string;
+  /** The option alone, if nothing else in the word can be an option. */
+  readonly option?: string | undefined;
+}
+
+interface OptionValue {
+  readonly option: string;
+  readonly value: string;
+  readonly word: string;
+}
+
+/** How a program reads its words. */
+export interface Habits {
+  /** Its options end after this number of operands. */
+  readonly operands?: number | undefined;
+  readonly operandsOf?: Readonly<Record<string, number>> | undefined;
+  readonly negates?: boolean | undefined;
+  /** Words that are no options although they begin with `-`. */
+  readonly words?: RegExp | undefined;
+}
+
+/**
+ * Reads the row of a table: `flags|values|glued|texts|asks|asksGlued` (the last may be missing), then long names. `#` among the
+ * flags means that a number is an option.
+ */
 export function options(row: string): Options {
   const [letters = "", ...long] = row.trim().split(/\s+/);
-  const [flags = "", values = ""] = letters.split("|");
-  return { flags, values, long: new Set(long), takesNumber: flags.includes("#") };
+  const [flags = "", values = "", glued = "", texts = "", asks = "", asksGlued = ""] = letters.split("|");
+  const takesNumber = flags.includes("#");
+  return { flags, values, glued, texts, asks, asksGlued, long: new Set(long), takesNumber };
 }
+
+/** A negative number or a list of them, as in `head -n -5`, `cut -c -80` and `date -d '-1 day'`. */
+const NUMBER = /^-\d+(?:[\d,.-]*|[bkKMGT]|\s*[a-z]+(?: ago)?)$/;
 
 /**
  * Reads the words after a program's name. Only full names of long options count: an abbreviation may stand for another option
  * in another version.
  */
-export function readOptions(words: readonly string[], known: Options): ReadOptions {
-  const operands: string[] = [];
-  const used = new Set<string>();
-  const unknown: string[] = [];
+export function readOptions(words: readonly string[], known: Options, habits: Habits = {}): ReadOptions {
+  const reader = new OptionReader(known, habits);
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
+    if (reader.isAtEnd) break;
     if (word === "--") {
-      operands.push(...words.slice(at + 1));
+      reader.operands.push(...words.slice(at + 1));
       break;
     }
-    if (!word.startsWith("-") || word === "-") {
-      operands.push(word);
-      continue;
-    }
-    const { names, next } = word.startsWith("--") ? longOption(word, known) : shortOptions(word, known);
-    for (const name of names) used.add(name);
-    if (next === "unknown") unknown.push(word);
-    if (next === "value") at += 1;
+    if (habits.words?.test(word)) continue;
+    if (!word.startsWith("-") || word === "-") reader.operands.push(word);
+    else if (reader.option(word, words[at + 1] ?? "")) at += 1;
   }
-  return { operands, used, unknown };
+  const { operands, used, asking, values } = reader;
+  return { operands, used, asking, values, unknown: asking.map(({ word }) => word) };
+}
+
+class OptionReader {
+  readonly operands: string[] = [];
+  readonly used = new Set<string>();
+  readonly asking: AskingWord[] = [];
+  readonly values: OptionValue[] = [];
+  readonly #known: Options;
+  readonly #habits: Habits;
+
+  constructor(known: Options, habits: Habits) {
+    this.#known = known;
+    this.#habits = habits;
+  }
+
+  get isAtEnd(): boolean {
+    const { operands, operandsOf } = this.#habits;
+    const last = operandsOf?.[this.operands[0] ?? ""] ?? operands;
+    return last !== undefined && this.operands.length >= last;
+  }
+
+  /** Returns whether the next word is the option's value. */
+  option(word: string, next: string): boolean {
+    const found = word.startsWith("--")
+      ? longOption(word, this.#known, this.#habits)
+      : shortOptions(word, this.#known);
+    for (const name of found.names) this.used.add(name);
+    if (found.asks) this.asking.push({ word, option: found.alone });
+    if (found.next === "value" && mayBeOption(next)) this.asking.push({ word: next });
+    const value = found.next === "word" ? found.value : next;
+    if (value !== undefined) this.values.push({ option: found.names.at(-1) ?? "", value, word });
+    return found.next !== "word";
+  }
+}
+
+/** If a program's version takes no value here, the word is an unchecked option. */
+function mayBeOption(value: string): boolean {
+  return /^-./.test(value) && !NUMBER.test(value);
 }
 
 interface OptionWord {
   readonly names: readonly string[];
-  /** `value`: the next word is the value of this option. */
-  readonly next: "value" | "word" | "unknown";
+  /** `value`: the next word is the value of this option; `text`: it may also begin with `-`. */
+  readonly next: "value" | "text" | "word";
+  /** The value in the word itself. */
+  readonly value?: string | undefined;
+  readonly asks?: boolean | undefined;
+  /** The option that asks, if nothing else in the word can be an option. */
+  readonly alone?: string | undefined;
 }
 
-function longOption(word: string, { long }: Options): OptionWord {
+function longOption(word: string, { long }: Options, { negates }: Habits): OptionWord {
   const at = word.indexOf("=");
-  const hasValue = at >= 0;
-  const name = word.slice(2, hasValue ? at : undefined);
+  const value = at < 0 ? undefined : word.slice(at + 1);
+  const name = word.slice(2, at < 0 ? undefined : at);
   const names = [`--${name}`];
-  if (long.has(`${name}=`)) return { names, next: hasValue ? "word" : "value" };
-  const isKnown = long.has(`${name}[=]`) || (!hasValue && long.has(name));
-  return { names, next: isKnown ? "word" : "unknown" };
+  const next = value === undefined ? "value" : "word";
+  if (long.has(`${name}=`)) return { names, value, next };
+  if (long.has(`${name}==`)) return { names, value, next: value === undefined ? "text" : "word" };
+  if (long.has(`${name}=!`)) return { names, value, next, asks: true, alone: names[0] };
+  const plain = negates && name.startsWith("no-") ? name.slice(3) : name;
+  const isFlag = value === undefined && (long.has(name) || long.has(plain));
+  const isKnown = long.has(`${name}[=]`) || (value === undefined && long.has(`${plain}[=]`)) || isFlag;
+  return { names, value, next: "word", asks: !isKnown, alone: names[0] };
 }
 
-function shortOptions(word: string, { flags, values, takesNumber }: Options): OptionWord {
-  if (takesNumber && /^-\d+$/.test(word)) return { names: [], next: "word" };
+function shortOptions(word: string, known: Options): OptionWord {
+  if (known.takesNumber && /^-\d+$/.test(word)) return { names: [], next: "word" };
   const names: string[] = [];
   for (let i = 1; i < word.length; i += 1) {
     const letter = word.charAt(i);
     names.push(`-${letter}`);
-    if (letter !== "#" && flags.includes(letter)) continue;
-    if (!values.includes(letter)) return { names, next: "unknown" };
-    return { names, next: i === word.length - 1 ? "value" : "word" };
+    if (letter === "#" || !known.flags.includes(letter)) return { names, ...lastOption(word, i, known) };
   }
   return { names, next: "word" };
+}
+
+/** Reads the letter after which no other option follows in a word. */
+function lastOption(word: string, at: number, known: Options): Omit<OptionWord, "names"> {
+  const letter = word.charAt(at);
+  const isLast = at === word.length - 1;
+  const value = isLast ? undefined : word.slice(at + 1);
+  if (known.glued.includes(letter)) return { value, next: "word" };
+  if (known.texts.includes(letter)) return { value, next: isLast ? "text" : "word" };
+  if (known.values.includes(letter)) return { value, next: isLast ? "value" : "word" };
+  const takesNext = known.asks.includes(letter);
+  // The rest of a word after an unlisted letter may be further options.
+  const alone = isLast || takesNext || known.asksGlued.includes(letter) ? `-${letter}` : undefined;
+  return { value, asks: true, alone, next: takesNext && isLast ? "value" : "word" };
 }

@@ -1,5 +1,6 @@
 import { readGit } from "./git-readers.ts";
 import { type Options, options, type Reading, readOptions } from "./options.ts";
+import { printsVersion, SPECIAL_READERS } from "./special-readers.ts";
 
 interface Reader {
   readonly options: Options;
@@ -26,8 +27,8 @@ const CONTENTS = table("paths", true, {
   join: "i|12aejotv ignore-case",
   cut: "nsz|bcdf bytes= characters= complement delimiter= fields= only-delimited output-delimiter=",
   cmp: "bls|n bytes= print-bytes quiet silent verbose",
-  diff: "abBcdeinNpqrstTuwWyZ|CUxI brief context[=] unified[=] recursive report-identical-files ignore-all-space ignore-blank-lines ignore-case ignore-space-change ignore-trailing-space new-file side-by-side text color[=] exclude= minimal strip-trailing-cr suppress-common-lines width= show-c-function",
-  od: "bcdefhilosvx|ANStwj address-radix= format= read-bytes= skip-bytes= width[=]",
+  diff: "abBcdeinNpqrstTuwyZ|CUxIW brief context[=] unified[=] recursive report-identical-files ignore-all-space ignore-blank-lines ignore-case ignore-space-change ignore-trailing-space new-file side-by-side text color[=] exclude= minimal strip-trailing-cr suppress-common-lines width= show-c-function no-dereference",
+  od: "bcdefhilosvx|ANStj|w address-radix= format= read-bytes= skip-bytes= width[=]",
   hexdump: "bcCdovx|nse",
   strings: "afo|nte all bytes= radix=",
   sort: "bcCdfghimMnrRsuVz|kt numeric-sort reverse key= field-separator= unique ignore-case ignore-leading-blanks general-numeric-sort human-numeric-sort version-sort month-sort dictionary-order random-sort stable check[=] merge zero-terminated",
@@ -36,13 +37,23 @@ const CONTENTS = table("paths", true, {
   sha256sum: "btz binary text zero tag",
   sha512sum: "btz binary text zero tag",
   cksum: "-",
+  shasum: "bt0U|a algorithm= binary text UNIVERSAL",
+  md5: "qr|s",
+  base64: "dD|wb decode wrap=",
+  who: "abdHlmpqrstTu all boot count heading users",
+  zcat: "-",
+  bzcat: "-",
+  xzcat: "-",
+  shuf: "ez|in echo input-range= head-count= zero-terminated",
+  fmt: "cstu|w crown-margin split-only tagged-paragraph uniform-spacing width=",
+  iconv: "cs|ft from-code= to-code=",
 });
 
 /** Programs that show names and properties of the files in their operands. */
 const NAMES = table("paths", false, {
-  ls: "1aAbBcCdfFghGiklLmnNopqQrRsStuUvxXZ|ITw all almost-all classify[=] color[=] directory dereference full-time group-directories-first hide= human-readable ignore= ignore-backups indicator-style= inode literal no-group numeric-uid-gid quote-name recursive reverse si size sort= time= time-style= width= zero",
+  ls: "1aAbBcCdfFghGiklmnNopqQrRsStuUvxXZ||ITw all almost-all classify[=] color[=] directory full-time group-directories-first hide= human-readable ignore= ignore-backups indicator-style= inode literal no-group numeric-uid-gid quote-name recursive reverse si size sort= time= time-style= width= zero",
   stat: "LtfxnF|c format= printf= terse dereference file-system",
-  du: "abchHkLmsSx0|dBt all apparent-size bytes block-size= exclude= human-readable max-depth= one-file-system summarize total si threshold=",
+  du: "abchHkmsSx0|dBt all apparent-size bytes block-size= exclude= human-readable max-depth= one-file-system summarize total si threshold=",
   df: "ahHiklPT|Btx all block-size= human-readable inodes local output[=] portability print-type si total type=",
   file: "bhiI brief mime mime-type mime-encoding no-dereference",
   tree: "adfghpsuDFirtvUcCnNqQAJX|LIP dirsfirst filesfirst noreport charset= filelimit= du si gitignore prune sort= matchdirs ignore-case inodes device timefmt=",
@@ -67,13 +78,33 @@ const TEXT = table("text", false, {
   nproc: "- all",
   arch: "-",
   uptime: "ps pretty since",
+  pgrep:
+    "acfilnovx|dgGPtuU list-name list-full full newest oldest exact ignore-case count inverse delimiter= parent= group= euid= uid= terminal=",
+  pstree: "aAcglnpstTuU arguments ascii compact-not show-pids show-parents uid-changes",
+  whereis: "bms",
+  free: "bkmghltwv bytes kibi mebi gibi human lohi total wide",
+  lscpu: "- all extended[=] json",
+  lsblk: "afJlmpPrst|o all fs json list output= paths",
+  vmstat: "adfnstw",
+  w: "fhiosu",
+  tty: "s silent quiet",
+  locale: "am all-locales charmaps",
+  getconf: "-",
+  expr: "-",
+  factor: "-",
+  numfmt: "z|d to= from= suffix= padding= format= field= delimiter= grouping header[=]",
+  yes: "-",
+  cal: "13jmsy|AB",
   tr: "cCdst complement delete squeeze-repeats truncate-set1",
 });
 
-/** Programs whose first operand is a pattern, and the others files. */
+/** Programs whose first operand is a pattern, and the others files. fd searches names only, but its rule is no looser. */
 const PATTERN_FIRST = table("after-first", true, {
-  grep: "#abcEFGHhiIlLnoPqrsTvwxyzZ|ABCem after-context= before-context= context= basic-regexp extended-regexp fixed-strings perl-regexp regexp= binary-files= byte-offset color[=] colour[=] count exclude= exclude-dir= files-with-matches files-without-match ignore-case include= initial-tab invert-match line-number line-regexp max-count= no-filename with-filename no-messages null null-data only-matching quiet silent recursive text word-regexp line-buffered",
-  rg: "0FHIPNUachilnopqsSuvwx.|ABCEegtTmMrd after-context= before-context= context= case-sensitive color= column count count-matches crlf encoding= files files-with-matches files-without-match fixed-strings glob= iglob= glob-case-insensitive heading no-heading hidden ignore-case invert-match json line-number no-line-number line-regexp max-columns= max-count= max-depth= max-filesize= multiline multiline-dotall no-config no-filename with-filename no-ignore no-ignore-vcs no-messages null only-matching passthru pcre2 quiet regexp= replace= smart-case sort= sortr= stats text threads= trim type= type-list type-not= unrestricted vimgrep word-regexp",
+  grep: "#abcEFGHhiIlLnoPqrsTvwxyzZ|ABCm||e after-context= before-context= context[=] basic-regexp extended-regexp fixed-strings perl-regexp regexp== binary-files= byte-offset color[=] colour[=] count exclude= exclude-dir= files-with-matches files-without-match ignore-case include= initial-tab invert-match line-number line-regexp max-count= no-filename with-filename no-messages null null-data only-matching quiet silent recursive text word-regexp line-buffered",
+  rg: "0FHIPNUachilnopqsSuvwx.|ABCEgtTmMrd||e after-context= before-context= context= case-sensitive color= column count count-matches crlf encoding= files files-with-matches files-without-match fixed-strings glob= iglob= glob-case-insensitive heading no-heading hidden ignore-case invert-match json line-number no-line-number line-regexp max-columns= max-count= max-depth= max-filesize= multiline multiline-dotall no-config no-filename with-filename no-ignore no-ignore-vcs no-messages null only-matching passthru pcre2 quiet regexp== replace= smart-case sort= sortr= stats text threads= trim type= type-list type-not= unrestricted vimgrep word-regexp",
+  fd: "HIuspgaFi01|tedEcSmjo hidden no-ignore type= extension= max-depth= min-depth= exact-depth= exclude= glob regex case-sensitive ignore-case absolute-path full-path fixed-strings size= changed-within= changed-before= color= print0 max-results= threads= no-ignore-vcs",
+  fdfind:
+    "HIuspgaFi01|tedEcSmj hidden no-ignore type= extension= max-depth= exclude= glob ignore-case absolute-path full-path fixed-strings",
   jq: "acCejMnrRsSV0| arg ascii-output color-output monochrome-output compact-output exit-status join-output null-input raw-input raw-output raw-output0 slurp sort-keys tab indent= seq stream",
 });
 
@@ -95,6 +126,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
       contents: true,
     },
   ],
+  // So is a second operand of xxd.
+  ["xxd", { options: options("abeEiup|cglos"), operands: "at-most-one", contents: true }],
 ]);
 
 /**
@@ -114,8 +147,7 @@ function table(
 
 const NOTHING: Reading = { paths: [], contents: false };
 
-/** Commands that print their words, test files, or do nothing, with any words. */
-const ALWAYS_HARMLESS: ReadonlySet<string> = new Set(["echo", "true", "false", ":"]);
+const readNothing = (): Reading => NOTHING;
 
 /**
  * Returns what a command reads if it does nothing else; undefined if it may write, run a program, or is unknown.
@@ -123,31 +155,43 @@ const ALWAYS_HARMLESS: ReadonlySet<string> = new Set(["echo", "true", "false", "
  */
 export function readingOf(words: readonly string[]): Reading | undefined {
   const [name = "", ...args] = words;
-  if (ALWAYS_HARMLESS.has(name)) return NOTHING;
+  if (printsVersion(words)) return NOTHING;
+  if (READERS.has(name) && args.length === 1 && /^--(?:version|help)$/.test(args[0] ?? "")) return NOTHING;
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return special(args);
   const reader = READERS.get(name);
-  if (reader === undefined) return undefined;
+  return reader === undefined ? undefined : readFiles(name, args, reader);
+}
+
+function readFiles(name: string, args: readonly string[], reader: Reader): Reading | undefined {
   const { operands, used, unknown } = readOptions(args, reader.options);
   if (unknown.length > 0) return undefined;
   if (reader.operands === "text") return NOTHING;
   if (reader.operands === "at-most-one" && operands.length > 1) return undefined;
   const { contents } = reader;
+  // A file of options.
+  if (name === "strings" && operands.some((word) => word.startsWith("@"))) return undefined;
   if (reader.operands !== "after-first") {
-    const tree = name === "diff" && (used.has("-r") || used.has("--recursive"));
-    return { paths: operands, contents, tree };
+    const isTree = name === "diff" && (used.has("-r") || used.has("--recursive"));
+    const follows = name === "diff" && !used.has("--no-dereference");
+    return { paths: operands, contents, tree: isTree, follows };
   }
   const hasPattern = ["-e", "--regexp", "--files"].some((option) => used.has(option));
   const paths = hasPattern ? operands : operands.slice(1);
   // jq's filters can print the environment, which may hold secrets, and load modules.
   if (name === "jq" && READS_ENVIRONMENT.test(args.join(" "))) return undefined;
-  const tree = name === "rg" || used.has("-r") || used.has("--recursive");
+  const tree = name === "rg" || name.startsWith("fd") || used.has("-r") || used.has("--recursive");
   return { paths, contents, tree: name !== "jq" && tree };
 }
 
-const READS_ENVIRONMENT = /\benv\b|\$ENV|\b(?:import|include|input_filename)\b|\$__/;
+const READS_ENVIRONMENT = /\benv\b|\bENV\b|\b(?:import|include|modulemeta|input_filename)\b|\$\s*__/;
 
 const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Reading | undefined>> = {
+  ...SPECIAL_READERS,
+  // Commands that print their words, or do nothing, with any words.
+  ...{ echo: readNothing, true: readNothing, false: readNothing, ":": readNothing },
+  timeout: ([time = "", ...words]) =>
+    /^\d+[smhd]?$/.test(time) && words[0] !== "timeout" ? readingOf(words) : undefined,
   git: readGit,
   find: readFind,
   // `-v x` sets a variable.
@@ -162,7 +206,7 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Reading | un
   "[": readTest,
 };
 
-const DATE = options("Ru|dI date= iso-8601[=] rfc-email rfc-3339= utc universal");
+const DATE = options("Ru|d|I date= iso-8601[=] rfc-email rfc-3339= utc universal");
 
 /** `test` shows whether files exist; its other words are text. */
 function readTest(args: readonly string[]): Reading | undefined {
@@ -178,7 +222,7 @@ const FIND_WITHOUT_VALUE = new Set(
   ),
 );
 const FIND_WITH_VALUE = new Set(
-  "-amin -atime -cmin -ctime -mmin -mtime -fstype -gid -group -inum -iname -name -ipath -path -iwholename -wholename -iregex -regex -regextype -links -maxdepth -mindepth -perm -printf -size -type -xtype -uid -used -user".split(
+  "-amin -atime -cmin -ctime -mmin -mtime -fstype -gid -group -inum -iname -name -ipath -path -iwholename -wholename -iregex -regex -regextype -links -maxdepth -mindepth -newermt -newerat -newerct -perm -printf -size -type -xtype -uid -used -user".split(
     " ",
   ),
 );
@@ -186,14 +230,57 @@ const FIND_WITH_VALUE = new Set(
 function readFind(args: readonly string[]): Reading | undefined {
   const paths: string[] = [];
   let isExpression = false;
+  let isTree = false;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? "";
     isExpression ||= word.startsWith("-") ? !/^-[HP]$/.test(word) : /^[!(),]$/.test(word);
     if (!isExpression && !word.startsWith("-")) paths.push(word);
-    else if (FIND_WITH_VALUE.has(word)) at += 1;
+    else if (/^-[ac]?newer$/.test(word)) {
+      at += 1;
+      paths.push(args[at] ?? "");
+    } else if (word === "-exec") {
+      const found = readExecuted(args, at);
+      if (found === undefined) return undefined;
+      at = found;
+      isTree = true;
+    } else if (FIND_WITH_VALUE.has(word)) at += 1;
     else if (!FIND_WITHOUT_VALUE.has(word)) return undefined;
   }
-  return { paths, contents: false };
+  return { paths, contents: isTree, tree: isTree };
+}
+
+/** Returns the words of find that may run a program, or write or remove a file: unlisted tests and actions. */
+export function riskyInFind(args: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? "";
+    if (FIND_WITH_VALUE.has(word) || /^-[ac]?newer$/.test(word)) at += 1;
+    else if (!word.startsWith("-") || FIND_WITHOUT_VALUE.has(word) || /^-(?:L|follow)$/.test(word)) continue;
+    else found.push(word);
+    // The words of the program that it runs.
+    const end = RUNS_PROGRAM.test(word) ? args.findIndex((one, i) => i > at && /^[;+]$/.test(one)) : -1;
+    if (end > at) at = end;
+  }
+  return found;
+}
+
+const RUNS_PROGRAM = /^-(?:exec|ok)(?:dir)?$/;
+
+/**
+ * Returns the last word of an `-exec` that only reads the files that find found; undefined for every other one. `-type f` leaves
+ * out links, and every path begins with a directory of find, so that no name is an option.
+ */
+function readExecuted(args: readonly string[], at: number): number | undefined {
+  const end = args.findIndex((word, i) => i > at && (word === ";" || (word === "+" && args[i - 1] === "{}")));
+  const words = args.slice(at + 1, end);
+  const before = args.slice(0, at).join(" ");
+  const isOfFiles =
+    / -type f(?: |$)/.test(before) && !/ (?:-L|-follow|-o|-or|-not|,|!|\() /.test(`${before} `);
+  const isPlain =
+    READERS.has(words[0] ?? "") && words.slice(1).every((word) => word === "{}" || !word.includes("{}"));
+  // First, because a line may nest thousands of them.
+  if (end <= at || !isOfFiles || !isPlain) return undefined;
+  return readingOf(words)?.paths.every((path) => path === "{}") === true ? end : undefined;
 }
 
 /** Returns the harmless options of a program that only reads with them; undefined for every other program. */

@@ -1,115 +1,222 @@
-import { gitOptions } from "./git-readers.ts";
-import { type Options, readOptions } from "./options.ts";
-import { optionsOfReader } from "./readers.ts";
-import { harmfulCode } from "./runners.ts";
+import { gitOptions, signatureWords } from "./git-readers.ts";
+import { isHarmlessCode } from "./harmless-code.ts";
+import { type AskingWord, type Options, options, type ReadOptions, readOptions } from "./options.ts";
+import { optionsOfReader, riskyInFind } from "./readers.ts";
+import { baseName, harmfulCode } from "./runners.ts";
+import { BUILD_TABLES } from "./tables/build-tables.ts";
+import { FILE_TABLES } from "./tables/file-tables.ts";
+import { GIT } from "./tables/git-tables.ts";
+import { NET_TABLES } from "./tables/net-tables.ts";
+import { PACKAGE_TABLES } from "./tables/package-tables.ts";
+import type { Table } from "./tables/table.ts";
+import { TEXT_TABLES } from "./tables/text-tables.ts";
+import { TOOL_TABLES } from "./tables/tool-tables.ts";
+
+const TABLES: ReadonlyMap<string, Table> = new Map([
+  ...[FILE_TABLES, TEXT_TABLES, NET_TABLES, BUILD_TABLES, PACKAGE_TABLES, TOOL_TABLES].flatMap((tables) =>
+    Object.entries(tables),
+  ),
+  ["git", GIT],
+]);
+
+/** Other names of programs in the tables. */
+const SAME_AS: readonly (readonly [name: RegExp, table: string])[] = [
+  [/^[gmn]awk$/, "awk"],
+  [/^g(?=(?:sed|tar|cp|mv|ln|install|make)$)/, ""],
+  [/^bsdtar$/, "tar"],
+  [/^(?:n?vim?|view|ex|vimdiff)$/, "vim"],
+  [/^(?:[\w-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(?:-[\d.]+)?$/, "gcc"],
+  [/^batcat$/, "bat"],
+  [/^nodejs$/, "node"],
+  [/^python[\d.]*$/, "python"],
+  [/^pip[\d.]*$/, "pip"],
+  [/^py\.test$/, "pytest"],
+  [/^pnpx$/, "npx"],
+  [/^yarnpkg$/, "yarn"],
+  [/^(?:podman|nerdctl)$/, "docker"],
+  [/^podman-compose$/, "docker-compose"],
+];
+
+function tableName(name: string): string {
+  if (TABLES.has(name)) return name;
+  const same = SAME_AS.find(([known]) => known.test(name));
+  return same === undefined ? name : same[1] === "" ? name.slice(1) : same[1];
+}
 
 /**
- * Words that make a program run another program, or write a file that it would not write otherwise. Source: the programs'
- * manuals. They complete the tables of options that only read.
+ * Returns the words of a command that an allow rule must name itself, because they may run a program or write a file that the
+ * rule's author did not think of: each option that no table lists as harmless, harmful code, and some operands. Empty for programs
+ * without a table.
+ * @param named number of words that the rule names
  */
-const RISKY: Readonly<Record<string, RegExp>> = {
-  sed: /^(?:-[a-zA-Z]*[if]|--in-place|--file)/,
-  awk: /^(?:-[filE]|--(?:file|include|load|exec|inplace))/,
-  tar: /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script|rmt-command|absolute-names|one-top-level)|^-[A-Za-z]*[IFP]/,
-  man: /^(?:-[A-Za-z]*[PHC]|--(?:pager|html|config-file|preprocessor))/,
-  ssh: /^-[A-Za-z]*[oFE]|^-w$/,
-  scp: /^-[A-Za-z]*[oFSD]/,
-  sftp: /^-[A-Za-z]*[oFSDb]/,
-  rsync:
-    /^(?:-[a-zA-Z]*[eM]|--(?:rsh|rsync-path|remote-option|daemon|config|log-file|write-batch|only-write-batch))/,
-  vim: /^(?:-[cSsuUwWi]|--cmd|\+)/,
-  curl: /^(?:-[a-zA-Z#]*[oOKcDT]|--(?:output|output-dir|remote-name|remote-name-all|config|cookie-jar|dump-header|trace|trace-ascii|stderr|upload-file|libcurl|etag-save|hsts|alt-svc|engine|unix-socket))/,
-  wget: /^(?:-[a-zA-Z]*[OPaoie]|--(?:output-document|output-file|append-output|directory-prefix|execute|use-askpass|config|post-file|input-file|save-cookies|warc-file))/,
-  less: /^(?:-[a-zA-Z]*[koO]|\+|--(?:log-file|LOG-FILE|lesskey))/,
-  xargs: /^--process-slot-var/,
-  zip: /^(?:-[a-zA-Z]*T+T|--unzip-command|-TT)/,
-  cp: /^(?:-[a-zA-Z]*S|--suffix)/,
-  install: /^(?:-[a-zA-Z]*S|--(?:suffix|strip-program))/,
-  make: /^(?:-[a-zA-Z]*[fCIE]|--(?:file|makefile|directory|eval|include-dir))|^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)[:+?]?=/,
-  pytest:
-    /^(?:-[a-zA-Z]*[pc]|--(?:rootdir|confcutdir|config-file|import-mode|basetemp|junitxml|junit-xml|log-file|resultlog|debug))/,
-};
-
-const SAME_AS: Readonly<Record<string, string>> = {
-  gawk: "awk",
-  mawk: "awk",
-  nawk: "awk",
-  gsed: "sed",
-  gtar: "tar",
-  bsdtar: "tar",
-  vi: "vim",
-  nvim: "vim",
-  view: "vim",
-  ex: "vim",
-  gmake: "make",
-  mv: "cp",
-  ln: "cp",
-};
-
-/** Options of git's subcommands that run a program, or write where they are told. Source: git's manual pages. */
-const RISKY_GIT =
-  /^(?:--(?:output|ext-diff|open-files-in-pager|exec|upload-pack|receive-pack|exec-path|config|config-env|template|separate-git-dir|git-dir|work-tree|namespace|textconv|filters|paginate|hooks-path|strategy|smtp-server|sendmail-cmd|to-cmd|cc-cmd|gpg-sign|show-signature|bare|edit-description|extcmd|tool)(?:=|$)|-O|-c$)/;
-const RISKY_BEFORE_SUBCOMMAND =
-  /^(?:-c|-C|-p|--exec-path|--git-dir|--work-tree|--namespace|--config-env|--paginate|--super-prefix|--bare|--attr-source)/;
-/** Subcommands that set what git runs, or run their words. */
-const RISKY_SUBCOMMAND =
-  /^(?:config|bisect|filter-branch|filter-repo|for-each-repo|difftool|mergetool|daemon|instaweb|send-email|hook|maintenance|credential)$/;
-
-/**
- * Returns the words of a command that an allow rule must name itself: they run a program or write a file that the rule's author
- * may not have thought of. A word that is an unknown option of a program in the tables counts too.
- */
-export function riskyWords(words: readonly string[]): readonly string[] {
-  const [name = "", ...args] = words;
-  if (name === "git") return riskyInGit(args);
-  const regular = RISKY[SAME_AS[name] ?? name];
-  if (regular !== undefined && Object.hasOwn(RISKY, SAME_AS[name] ?? name))
-    return [...args.filter((word) => regular.test(word)), ...harmfulCode(words)];
-  if (name === "find") return args.filter((word) => /^-(?:exec|ok|delete|fprint|fls|files0-from)/.test(word));
-  if (name === "date") return args.filter((word) => /^(?:-[a-zA-Z]*[sf]|--(?:set|file)|\d)/.test(word));
-  if (name === "fd" || name === "fdfind")
-    return args.filter((word) => /^(?:-[a-zA-Z]*[xX]|--exec)/.test(word));
-  if (name === "uniq") {
-    const known = optionsOfReader(name);
-    return known === undefined
-      ? []
-      : [...readOptions(args, known).unknown, ...readOptions(args, known).operands.slice(1)];
+export function riskyWords(written: readonly string[], named = 1): readonly AskingWord[] {
+  const words = withoutWrapper(written, named);
+  const [program = "", ...args] = words;
+  // Only a system's own directories hold the programs of the tables.
+  const name = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(program) ? baseName(program) : program;
+  const known = tableName(name);
+  const table = TABLES.get(known);
+  if (table !== undefined) {
+    const isWhole = table.runsCode === true && named - (written.length - words.length) <= 1;
+    return isWhole ? [] : askingWords(known, args, table);
   }
-  const known = optionsOfReader(name);
-  return known === undefined ? [] : unknownOptions(args, known);
+  if (name === "find") return plain(riskyInFind(args));
+  if (name === "date")
+    return plain(args.filter((word) => /^(?:-[a-zA-Z]*[sf]|--(?:set|file)|\d)/.test(word)));
+  if (name === "xargs") return plain(args.filter((word) => word.startsWith("--process-slot-var")));
+  const ofReader = optionsOfReader(name);
+  if (ofReader === undefined) return [];
+  const { asking, operands } = readOptions(args, ofReader);
+  // Their second operand is a file that they write.
+  return name === "uniq" || name === "xxd" ? [...asking, ...plain(operands.slice(1))] : asking;
 }
 
-function unknownOptions(args: readonly string[], known: Options): readonly string[] {
-  return readOptions(args, known).unknown;
+const plain = (words: readonly string[]): AskingWord[] => words.map((word) => ({ word, option: word }));
+
+const parsed = new Map<string, Options>();
+
+function optionsOf({ options: row }: Table): Options {
+  const known = parsed.get(row) ?? options(row);
+  parsed.set(row, known);
+  return known;
 }
 
-function riskyInGit(args: readonly string[]): readonly string[] {
-  const at = args.findIndex(
-    (word, i) =>
-      !word.startsWith("-") &&
-      !/^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|config-env))$/.test(args[i - 1] ?? ""),
-  );
-  const global = args.slice(0, at < 0 ? args.length : at);
-  const before = global.filter((word) => RISKY_BEFORE_SUBCOMMAND.test(word));
-  if (at < 0) return before;
-  const name = args[at] ?? "";
-  const after = args.slice(at + 1);
-  const known = gitOptions(name);
-  const isOption = (word: string): boolean => RISKY_GIT.test(word) && !(word === "-c" && name !== "clone");
-  const risky = known === undefined ? after.filter(isOption) : readOptions(after, known).unknown;
-  // An abbreviation of a long option: `--outp=x`.
-  const short = after.filter(
-    (word) => /^--(?:out|ext|open|exe|upl|rece|textc|fil)/.test(word) && RISKY_ABBREVIATION.test(word),
-  );
-  return [...before, ...(RISKY_SUBCOMMAND.test(name) ? [name] : []), ...new Set([...risky, ...short])];
+function askingWords(name: string, written: readonly string[], table: Table): readonly AskingWord[] {
+  if (/^--(?:version|help)$/.test(written.join(" "))) return [];
+  const args = ownWords(name, written);
+  const read = table.oneDash ? readOneDash(args, table) : readOptions(args, optionsOf(table), table);
+  const { operands } = read;
+  const [first = ""] = operands;
+  const found = [...asking(read, table)];
+  const isSub = table.subcommands !== undefined && operands.length > 0;
+  if (operands.length > 0 && (table.first?.test(first) === false || table.notFirst?.test(first)))
+    found.push({ word: first, option: first });
+  for (const word of operands)
+    if (table.others?.test(word) === false || table.never?.test(word)) found.push({ word, option: word });
+  if (isSub) found.push(...askingInSubcommand(first, args.slice(args.indexOf(first) + 1), table));
+  if (table === GIT) found.push(...signatureWords(args).map((word) => ({ word })));
+  const end = args.indexOf("--");
+  const rest = table.rest?.[first];
+  if (rest !== undefined && end >= 0)
+    found.push(...plain(args.slice(end + 1).filter((word) => !rest.test(word))));
+  if (name === "awk" || name === "sed") found.push(...plain(harmfulScripts(name, args, read)));
+  if (name === "python") found.push(...askingInModule(written, read));
+  return name === "tar" ? found.map((one) => asWritten(one, written)) : found;
 }
 
-const RISKY_ABBREVIATION =
-  /^--(?:outp?u?t?|ext(?:-d?i?f?f?|c?m?d?)?|open[\w-]*|exec?|upl[\w-]*|rece[\w-]*|textc[\w]*)(?:=|$)/;
+/** Returns the options that ask: unlisted ones, and those whose value is not harmless. */
+function asking(read: ReadOptions, { only = {} }: Table): readonly AskingWord[] {
+  const judged = read.values.filter(({ option }) => Object.hasOwn(only, option));
+  const isHarmless = ({ option, value }: (typeof judged)[number]): boolean =>
+    only[option]?.test(value) === true;
+  const accepted = new Set(judged.filter(isHarmless).map(({ word }) => word));
+  const refused = judged.filter((one) => !isHarmless(one));
+  return [
+    ...read.asking.filter(({ word }) => !accepted.has(word)),
+    ...refused.map(({ word, option }) => ({ word, option })),
+  ];
+}
 
-/** Returns whether the words of a rule name a risky word: the same word, or the option before its value. */
-export function namesWord(named: readonly string[], word: string): boolean {
-  const option = /^(--[\w-]+)=/.exec(word)?.[1] ?? word;
-  const short = /^-\w./.test(word) ? word.slice(0, 2) : word;
-  return named.some((one) => one === word || one === short || one.split("=")[0] === option);
+function askingInSubcommand(
+  name: string,
+  args: readonly string[],
+  { subcommands = {} }: Table,
+): readonly AskingWord[] {
+  const found = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
+  if (found !== undefined) {
+    const table = typeof found === "string" ? { options: found, negates: true } : found;
+    return askingWords(name, args, table);
+  }
+  const known = subcommands === GIT.subcommands ? gitOptions(name) : undefined;
+  if (known !== undefined) return readOptions(args, known).asking;
+  return plain([name, ...args.filter((word) => word.startsWith("-"))]);
+}
+
+/** Reads the words of a program whose long options have one dash, as Go's and gcc's. */
+function readOneDash(args: readonly string[], table: Table): ReadOptions {
+  const { long } = optionsOf(table);
+  const operands: string[] = [];
+  const asking: AskingWord[] = [];
+  const values: ReadOptions["values"][number][] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? "";
+    const { name, value } = ONE_DASH.exec(word)?.groups ?? {};
+    // Later words belong to the tests, or to the program that `go run` builds.
+    if (name === "args" || operands.length === table.operandsOf?.[operands[0] ?? ""]) break;
+    if (!word.startsWith("-") || word === "-") operands.push(word);
+    else if (long.has(`${name}=`)) {
+      values.push({ option: `-${name}`, value: value ?? args[at + 1] ?? "", word });
+      at += value === undefined ? 1 : 0;
+    } else if (!table.words?.test(word) && !long.has(name ?? "") && !long.has(`${name}[=]`))
+      asking.push({ word, option: `-${name}` });
+  }
+  return { operands, asking, values, used: new Set(), unknown: [] };
+}
+
+const ONE_DASH = /^--?(?<name>[A-Za-z][\w-]*)(?:=(?<value>.*))?$/s;
+
+/** Returns the words that are the program's own, in the form of its table. */
+function ownWords(name: string, written: readonly string[]): readonly string[] {
+  if (name === "tar") return withDashes(written);
+  if (name !== "python") return written;
+  const at = written.findIndex((word) => CODE_OR_MODULE.test(word));
+  return at < 0 ? written : written.slice(0, at + (/[cm]$/.test(written[at] ?? "") ? 2 : 1));
+}
+
+/** The words after the code or the module are no options of Python. */
+const CODE_OR_MODULE = /^-[bBdEiIOPqRsSuv]*[cm]/;
+
+/** Returns the words of tar with a dash before each letter of its first word: `xzf a.tgz` is `-x -z -f a.tgz`. */
+function withDashes([letters = "", ...words]: readonly string[]): readonly string[] {
+  if (letters === "" || letters.startsWith("-")) return letters === "" ? [] : [letters, ...words];
+  const { values, asks } = optionsOf(TABLES.get("tar") ?? { options: "" });
+  let at = 0;
+  const found = [...letters].flatMap((letter) => {
+    if (!values.includes(letter) && !asks.includes(letter)) return [`-${letter}`];
+    at += 1;
+    return [`-${letter}${words[at - 1] ?? ""}`];
+  });
+  return [...found, ...words.slice(at)];
+}
+
+/** An option of tar's first word is named by the whole word. */
+function asWritten(one: AskingWord, written: readonly string[]): AskingWord {
+  const [letters = ""] = written;
+  return written.includes(one.word) || letters.startsWith("-") ? one : { word: letters };
+}
+
+/** Returns the scripts of awk or sed that may run a program or write a file, as this reader and as another one find them. */
+function harmfulScripts(name: "awk" | "sed", args: readonly string[], read: ReadOptions): readonly string[] {
+  const given = read.values.filter(({ option }) => /^(?:-e|--(?:expression|source))$/.test(option));
+  const hasFile = read.used.has("-f");
+  const scripts = given.length > 0 || hasFile ? given.map(({ value }) => value) : read.operands.slice(0, 1);
+  const harmful = scripts.filter((script) => !isHarmlessCode(name, script));
+  return [...new Set([...harmful, ...harmfulCode([name, ...args])])];
+}
+
+/** `python3 -m pytest` is pytest. */
+function askingInModule(args: readonly string[], { values }: ReadOptions): readonly AskingWord[] {
+  const module = values.find(({ option }) => option === "-m")?.value;
+  if (module === undefined || !/^(?:pytest|pip)$/.test(module)) return [];
+  return riskyWords([module, ...args.slice(args.indexOf(module) + 1)], 2);
+}
+
+/** Programs that run the words after their own options. A rule for such a program alone covers every program. */
+const WRAPS =
+  /^(?:sudo|doas|env|command|exec|nohup|nice|ionice|chrt|time|timeout|stdbuf|setsid|flock|xargs|watch|strace|unshare)$/;
+
+/** Returns the command that a wrapper runs, if the rule names its program. */
+function withoutWrapper(words: readonly string[], named: number): readonly string[] {
+  if (!WRAPS.test(baseName(words[0] ?? ""))) return words;
+  const at = words.findIndex((word, i) => i > 0 && i < named && isKnown(baseName(word)));
+  return at < 0 ? words : words.slice(at);
+}
+
+function isKnown(name: string): boolean {
+  return TABLES.has(tableName(name)) || name === "find" || optionsOfReader(name) !== undefined;
+}
+
+/** Returns whether the words of a rule name a risky word: the same word, or its option before any value. */
+export function namesWord(named: readonly string[], { word, option }: AskingWord): boolean {
+  return named.includes(word) || (option !== undefined && named.includes(option));
 }

@@ -11,7 +11,7 @@ interface Runner {
 }
 
 /**
- * Programs that run code. Source: their manuals. A cluster of short options may end in the one that takes code: `bash -lc`,
+ * Programs that run code. Source: their manuals. A cluster of short options may end in the option that takes code: `bash -lc`,
  * `perl -pe`.
  */
 const RUNNERS: readonly (readonly [name: RegExp, runner: Runner])[] = [
@@ -42,7 +42,7 @@ const RUNNERS: readonly (readonly [name: RegExp, runner: Runner])[] = [
     { language: "other", code: /^(?:-c|-S|--cmd|--eval|-eval)$/ },
   ],
   [/^deno$/, { language: "other", code: /^eval$/ }],
-  [/^(?:ed|at|batch|parallel)$/, { language: "other", code: /^$/, runsInput: true }],
+  [/^(?:ed|at|batch|parallel|crontab)$/, { language: "other", code: /^$/, runsInput: true }],
 ];
 
 /** Options that make a program only describe itself. */
@@ -53,8 +53,10 @@ export function runnerOf(name: string): Runner | undefined {
   return RUNNERS.find(([known]) => known.test(base))?.[1];
 }
 
-interface Code {
+export interface Code {
   readonly language: Language;
+  /** The interpreter, without its directory. */
+  readonly program: string;
   readonly code: string;
   /** Index of the word. */
   readonly at: number;
@@ -64,13 +66,14 @@ interface Code {
 export function codesIn(words: readonly string[]): Code[] {
   return words.slice(0, MAX_WRAPPED).flatMap((name, start) => {
     const runner = runnerOf(name);
-    return runner === undefined ? [] : codesOf(runner, words, start + 1);
+    const program = baseName(name);
+    return runner === undefined ? [] : codesOf(runner, words, start + 1).map((one) => ({ ...one, program }));
   });
 }
 
-function codesOf(runner: Runner, words: readonly string[], from: number): Code[] {
+function codesOf(runner: Runner, words: readonly string[], from: number): Omit<Code, "program">[] {
   const { language } = runner;
-  const found: Code[] = [];
+  const found: Omit<Code, "program">[] = [];
   let operand: number | undefined;
   for (let at = from; at < words.length; at += 1) {
     const word = words[at] ?? "";
@@ -92,8 +95,11 @@ function gluedCode({ code, language }: Runner, word: string): string | undefined
   const equals = word.indexOf("=");
   if (word.startsWith("--"))
     return equals > 0 && code.test(word.slice(0, equals)) ? word.slice(equals + 1) : undefined;
+  const cluster = /^(?:sed|perl)$/.test(language) ? /^-[nplaswErsuz]+e(.+)$/s.exec(word)?.[1] : undefined;
+  if (cluster !== undefined) return cluster;
   if (/^-[ecrpE]./.test(word) && code.test(word.slice(0, 2))) return word.slice(2);
-  return word.startsWith("+") && language === "other" ? word.slice(1) : undefined;
+  // `vim +12` is a line.
+  return /^\+(?!\d*$)/.test(word) && language === "other" ? word.slice(1) : undefined;
 }
 
 /** awk's `-F` and `-v`, and sed's `-l`, take the next word. */
@@ -135,12 +141,12 @@ function hiddenByFinder(
   expanded: readonly boolean[],
 ): string | undefined {
   if (words.some((word, i) => i > 0 && word === "{}" && RUNS_NEXT.test(words[i - 1] ?? ""))) {
-    return `${base} runs each thing that it finds`;
+    return `${base} runs every file that it finds`;
   }
   if (/^(?:xargs|parallel)$/.test(base) && expanded.some(Boolean))
     return `${base} runs words that only the shell knows`;
   return base === "xargs" && ENDS_WITHOUT_PROGRAM.test(baseName(words.at(-1) ?? ""))
-    ? "xargs runs words of its input"
+    ? "xargs runs words from its input"
     : undefined;
 }
 
@@ -184,24 +190,41 @@ export function harmfulCode(words: readonly string[]): readonly string[] {
     .map(({ code }) => code);
 }
 
+function namesFile(operand: string | undefined, rest: readonly string[]): boolean {
+  return operand !== undefined && !isDescriptor(operand) && !rest.includes("-s") && operand !== "\ufffc";
+}
+
+/** Programs that run their input later, and whether they do with these words. The words of at are a time. */
+const SCHEDULERS: Readonly<Record<string, (rest: readonly string[]) => boolean>> = {
+  at: (rest) => !rest.some((word) => /^-[flcdr]/.test(word)),
+  crontab: (rest) => rest.includes("-"),
+};
+
 /** Returns the language that a command runs from its input, because it names no file and no code. */
 export function runsInput(words: readonly string[]): Language | undefined {
-  const at = words.findIndex((word, i) => i < MAX_WRAPPED && runnerOf(word)?.runsInput === true);
-  // Other commands than wrappers name a shell as an operand.
-  if (at < 0 || (at > 0 && !WRAPS.test(baseName(words[0] ?? "")) && baseName(words[0] ?? "") !== "ssh"))
-    return undefined;
-  if (baseName(words[0] ?? "") === "command" && /^-[vV]$/.test(words[1] ?? "")) return undefined;
+  const at = inputRunnerIn(words);
+  if (at === undefined) return undefined;
   const runner = runnerOf(words[at] ?? "");
   const rest = words.slice(at + 1);
   if (runner === undefined || rest.some((word) => DESCRIBES.test(word))) return undefined;
   if (codesIn(words).length > 0) return undefined;
+  const scheduled = SCHEDULERS[baseName(words[at] ?? "")];
+  if (scheduled !== undefined) return scheduled(rest) ? runner.language : undefined;
   const operand = rest.find(
     (word, i) => !word.startsWith("-") && !/^(?:-o|-m|-W|-r|-I|-x)$/.test(rest[i - 1] ?? ""),
   );
   const isModule = rest.includes("-m") && runner.language === "python";
-  const named =
-    operand !== undefined && !isDescriptor(operand) && !rest.includes("-s") && operand !== "\ufffc";
-  return named || isModule ? undefined : runner.language;
+  return namesFile(operand, rest) || isModule ? undefined : runner.language;
+}
+
+/** Returns where a command names an interpreter that it starts. */
+function inputRunnerIn(words: readonly string[]): number | undefined {
+  const [first = "", second = ""] = words;
+  const name = baseName(first);
+  if (name === "command" && /^-[vV]$/.test(second)) return undefined;
+  const at = words.findIndex((word, i) => i < MAX_WRAPPED && runnerOf(word)?.runsInput === true);
+  // Other commands than wrappers name a shell as an operand.
+  return at === 0 || (at > 0 && (WRAPS.test(name) || name === "ssh")) ? at : undefined;
 }
 
 /** Commands whose words may name a file that they create. */

@@ -3,14 +3,22 @@ import { baseName, codesIn, runnerOf } from "./runners.ts";
 
 /** Commands whose quoted words are scripts of a shell. */
 const TAKES_SCRIPTS =
-  /^(?:eval|trap|alias|su|sg|runuser|env|watch|entr|script|flock|ssh|mosh|autossh|tmux|screen|parallel|xargs|find|fd|docker|podman|nerdctl|kubectl|oc|npx|npm|pnpm|yarn|bunx|concurrently|nodemon|watchexec|nix-shell|nix|hyperfine|perf|sshpass|systemd-run|start-stop-daemon|man|tar|gtar|bsdtar|rsync|scp|sftp|zip|make|gmake|crontab|at|sudo|doas|dbus-run-session|xterm|gnome-terminal|konsole|direnv|mise|complete|bind|fc|coproc|time|nohup|setsid|timeout|nice|busybox|toybox|git|sort|split|gdb|strace|ltrace|vagrant|ansible|psql|mysql|sqlite3|less|more|readarray|mapfile|export|declare|typeset|local|readonly)$/;
+  /^(?:eval|trap|alias|su|sg|runuser|env|watch|entr|script|flock|ssh|mosh|autossh|tmux|screen|parallel|xargs|find|fd|docker|podman|nerdctl|kubectl|oc|npx|npm|pnpm|yarn|bunx|concurrently|nodemon|watchexec|nix-shell|nix|hyperfine|perf|sshpass|systemd-run|start-stop-daemon|man|tar|gtar|bsdtar|rsync|scp|sftp|zip|make|gmake|crontab|at|sudo|doas|dbus-run-session|xterm|gnome-terminal|konsole|direnv|mise|complete|bind|fc|coproc|time|nohup|setsid|timeout|nice|busybox|toybox|git|sort|split|gdb|strace|ltrace|vagrant|ansible|psql|mysql|sqlite3|less|more|socat|ncat|nc|netcat|java|ip|batch|bind|readarray|mapfile|export|declare|typeset|local|readonly)$/;
+
+/** Returns whether the quoted words of a command are searched as scripts of a shell. */
+export function runsScripts(words: readonly string[]): boolean {
+  return TAKES_SCRIPTS.test(baseName(words[0] ?? ""));
+}
 
 /** Options of git and similar programs whose value is text for people. */
 const MESSAGE =
   /^(?:-\w*m|--message|--body|--title|--notes|--subject|--author|--grep|--date|--format|--pretty)(?:=|$)/;
 
 /** Options whose value names files to leave out, so that the program does not touch them. */
-const EXCLUDES = /^--?(?:exclude|ignore|skip)[\w-]*(?:=|$)/;
+const EXCLUDES = /^--?(?:exclude|ignore|skip)(?![\w-]*-(?:file|from)\b)[\w-]*(?:=|$)/;
+
+/** `--exclude=*.log`: names of files, no command. */
+const EXCLUDES_NAME = /^--(?:exclude|ignore)[\w-]*=[^\s;|&$`]*$/;
 
 /** Returns whether a word is an option whose value is text or an exclusion; `with-next` if the next word is the value. */
 export function isTextOption(words: readonly string[], at: number): "alone" | "with-next" | undefined {
@@ -19,6 +27,12 @@ export function isTextOption(words: readonly string[], at: number): "alone" | "w
   if (!EXCLUDES.test(word) && !(hasMessage && MESSAGE.test(word))) return undefined;
   return word.includes("=") ? "alone" : "with-next";
 }
+
+const SQL_CLIENT = /^(?:psql|mysql|mariadb|sqlite3)$/;
+
+/** A statement without a client's own commands (`\\!`, `.shell`), and without words that start programs or load code. */
+const PLAIN_QUERY =
+  /^\s*(?:select|insert|update|delete|create|drop|alter|explain|pragma|with|show|describe)\b(?!.*\b(?:program|edit|shell|system|load_extension)\b)[^\\!\n`$]*$/i;
 
 /**
  * Returns the texts among a command's words that a shell may run: `sh -c`, `eval`, `ssh host '…'`, `find -exec sh -c`,
@@ -32,8 +46,12 @@ export function embeddedScripts(words: readonly string[]): string[] {
   const rest = words.slice(at + 1);
   const joined = /^(?:eval|trap|ssh|mosh|autossh)$/.test(baseName(words[at] ?? "")) ? [rest.join(" ")] : [];
   const isGit = words[at] === "git";
+  const isQuery = SQL_CLIENT.test(baseName(words[at] ?? ""));
   const shown = rest.filter(
-    (word, i) => !isGit || !(MESSAGE.test(word) || isMessageOption(rest[i - 1] ?? "")),
+    (word, i) =>
+      !EXCLUDES_NAME.test(word) &&
+      !(isQuery && PLAIN_QUERY.test(word)) &&
+      (!isGit || !(MESSAGE.test(word) || isMessageOption(rest[i - 1] ?? ""))),
   );
   return [...new Set([...joined, ...shown.flatMap(scriptsInWord), ...codeStrings(words)])].filter(
     (text) => text !== "",
@@ -51,8 +69,11 @@ function scriptsInWord(word: string): string[] {
   const parts = word.split("=");
   const found = parts.map((_, from) => parts.slice(from).join("=").replace(/^!/, ""));
   if (!hasBlank || isOption) found.shift();
-  return hasBlank ? [...found, word.replace(/^(?:--[\w-]+[= ]|-\w|!|\\!)\s*/, "")] : found;
+  return hasBlank ? [...found, word.replace(PREFIX, "")] : found;
 }
+
+/** `-e`, `!`, `\!`, `+!`, `~!`, `.shell `, `EXEC:` and `ext::` before the text that a program gives to a shell. */
+const PREFIX = /^(?:--[\w-]+[= ]|-\w|[\\+~]?!|\.\w+\s|[A-Za-z]+::?)\s*/;
 
 /** Returns the quoted texts in the code that an interpreter takes: `awk 'BEGIN { system("rm x") }'`. */
 function codeStrings(words: readonly string[]): string[] {

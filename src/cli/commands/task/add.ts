@@ -1,11 +1,13 @@
 import { systemClock } from "../../../os/clock.ts";
 import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
+import { withProof } from "../../../team/tasks/task-proof.ts";
 import { addTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
 import { METADATA_OPTION, metadataOption } from "../../metadata-option.ts";
 import { listOption, textArgument, textOption } from "../../option-values.ts";
+import { confirmsVerify, FIELD_OPTIONS, noteProposal, taskFields } from "./field-options.ts";
 
 export const command = defineCommand({
   name: "task add",
@@ -16,11 +18,12 @@ export const command = defineCommand({
     owner: { value: "member", summary: "assign it to this member, and notify the member" },
     metadata: METADATA_OPTION,
     blockedBy: { value: "ids", summary: "tasks that must be completed first: 1,2", many: true },
+    ...FIELD_OPTIONS,
   },
   examples: [
-    'teams task add "Find every TODO"',
     'teams task add "Write the report" --blocked-by 1,2 --owner writer',
     "teams task add 'Fix the parser' -d - < issue.md",
+    "teams task add 'Speed up the lexer' --verify 'npm test' --touches 'src/lexer/**' --reviewer rev",
   ],
   async run(call) {
     const { args, options, io, out } = call;
@@ -33,14 +36,12 @@ export const command = defineCommand({
     const blockedBy = listOption(options.blockedBy).map((id) => id.replace(/^#/, ""));
     const metadata = metadataOption(options.metadata);
     const facts = metadata === undefined ? {} : { metadata };
-    const gate = await taskHooks(call, open);
-    const task = await addTask(
-      ref,
-      actor,
-      { subject, description, blockedBy, ...owner, ...facts },
-      systemClock,
-      gate,
-    );
-    out.done({ task }, () => line`Added task #${task.id}.`);
+    const fields = taskFields(options, (address) => memberByAddress(ref, config, address).name);
+    const confirms = confirmsVerify(ref, io.env, { verify: fields.verify });
+    const gate = { ...(await taskHooks(call, open)), confirms };
+    const input = { subject, description, blockedBy, ...owner, ...facts, ...fields };
+    const task = await addTask(ref, actor, input, systemClock, gate);
+    if (!confirms) noteProposal({ id: task.id, verify: fields.verify }, out);
+    out.done({ task: withProof(ref, task) }, () => line`Added task #${task.id}.`);
   },
 });

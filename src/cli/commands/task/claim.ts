@@ -10,7 +10,8 @@ export const command = defineCommand({
   args: [{ name: "id", summary: "the task's number", optional: true }],
   options: { exclusive: { summary: "only if the member has no other unfinished task" } },
   examples: ["teams task claim 3 --as writer", "teams task claim --exclusive --json"],
-  notes: "The claim fails (exit 4) if the task is assigned, blocked or completed.",
+  notes:
+    "The claim fails (exit 4) if the task is assigned, blocked or completed, or if a running task touches the same files.",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
     const id = args.id === undefined ? undefined : parseTaskId(args.id);

@@ -1,8 +1,10 @@
 import { systemClock } from "../../../os/clock.ts";
 import { openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
+import { runText, withProof } from "../../../team/tasks/task-proof.ts";
 import { readableTask } from "../../../team/tasks/tasks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
+import { readVerify } from "../../../team/tasks/verify-record.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
@@ -13,7 +15,8 @@ export const command = defineCommand({
   args: [{ name: "id", summary: "the task's number" }],
   options: {},
   examples: ["teams task done 3", "teams task done 3 --as writer --json"],
-  notes: "The owners of tasks that waited for it are notified.",
+  notes:
+    "Runs the task's verify command first, in the directory of its owner; if it fails, the task stays in progress (exit 1). The owners of tasks that waited for it are notified.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
@@ -27,9 +30,12 @@ export const command = defineCommand({
       out.note(
         line`These tasks waited for it, but cannot be read, so no owner was notified: ${broken.map((id) => `#${id}`).join(", ")}. Run teams doctor.`,
       );
-    out.done(
-      { task, ...(broken.length === 0 ? {} : { broken }) },
-      () => line`Completed task #${args.id.replace(/^#/, "")}.`,
-    );
+    out.done({ task: task && withProof(ref, task), ...(broken.length === 0 ? {} : { broken }) }, () => {
+      const id = args.id.replace(/^#/, "");
+      const run = readVerify(ref, id)?.run;
+      return run === undefined
+        ? line`Completed task #${id}.`
+        : line`Completed task #${id}; its verify command passed (${runText(run)}).`;
+    });
   },
 });

@@ -2,7 +2,8 @@ import { openTeam } from "../../../runtime/select-team.ts";
 import type { Task } from "../../../schema/task.ts";
 import { listTasks } from "../../../team/tasks/tasks.ts";
 import { line, type Output, TASK_STYLES, visible } from "../../../terminal/output.ts";
-import { brokenTasksNote } from "../../../terminal/status-text.ts";
+import { brokenTasksNote } from "../../../terminal/status-line.ts";
+import { taskState } from "../../../terminal/task-text.ts";
 import { defineCommand } from "../../command.ts";
 
 export const command = defineCommand({
@@ -30,7 +31,7 @@ export const command = defineCommand({
 function treeOf(tasks: readonly Task[], { styleText }: Pick<Output, "styleText">): string {
   const unfolded = new Set<string>();
   const row = (task: Task, depth: number): string[] => {
-    const state = styleText(task.status.replace("_", " "), ...TASK_STYLES[task.status]);
+    const state = styleText(taskState(task, tasks), ...TASK_STYLES[task.status]);
     const after = tasks.filter(({ blockedBy }) => blockedBy.includes(task.id));
     const known = unfolded.has(task.id) && after.length > 0;
     const text = line`${"  ".repeat(depth)}#${task.id} ${task.subject} [${state}]${known ? " (above)" : ""}`;
@@ -47,9 +48,14 @@ function treeOf(tasks: readonly Task[], { styleText }: Pick<Output, "styleText">
 }
 
 function dotOf(tasks: readonly Task[]): string {
-  const nodes = tasks.map(
-    ({ id, subject }) => `  ${id} [label=${JSON.stringify(visible(`#${id} ${subject}`))}];`,
+  const nodes = tasks.map(({ id, subject }) => `  ${quoted(id)} [label=${quoted(`#${id} ${subject}`)}];`);
+  const edges = tasks.flatMap(({ id, blockedBy }) =>
+    blockedBy.map((blocker) => `  ${quoted(blocker)} -> ${quoted(id)};`),
   );
-  const edges = tasks.flatMap(({ id, blockedBy }) => blockedBy.map((blocker) => `  ${blocker} -> ${id};`));
   return ["digraph tasks {", ...nodes, ...edges, "}"].join("\n");
+}
+
+/** Quotes a text for Graphviz: another program's task may name a blocker with any characters. */
+function quoted(text: string): string {
+  return JSON.stringify(visible(text));
 }

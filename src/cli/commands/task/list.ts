@@ -1,8 +1,10 @@
 import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskStatus } from "../../../schema/task.ts";
 import { withLapsedUnassigned } from "../../../team/tasks/lease.ts";
+import { withProofs } from "../../../team/tasks/task-proof.ts";
 import { listTasks, ownerName } from "../../../team/tasks/tasks.ts";
-import { brokenTasksNote, taskTable } from "../../../terminal/status-text.ts";
+import { brokenTasksNote } from "../../../terminal/status-line.ts";
+import { taskTable } from "../../../terminal/task-text.ts";
 import { defineCommand } from "../../command.ts";
 
 export const command = defineCommand({
@@ -18,7 +20,7 @@ export const command = defineCommand({
     const { ref, config } = openTeam(io.env, options);
     const owner = options.owner === undefined ? undefined : memberByAddress(ref, config, options.owner).name;
     const broken: string[] = [];
-    const all = withLapsedUnassigned(listTasks(ref, (_, id) => broken.push(id)));
+    const all = withProofs(ref, withLapsedUnassigned(listTasks(ref, (_, id) => broken.push(id))));
     if (broken.length > 0) out.note(brokenTasksNote(broken));
     const tasks = all.filter(
       (task) =>

@@ -1,6 +1,8 @@
 import { openTeam } from "../../../runtime/select-team.ts";
+import { withProof } from "../../../team/tasks/task-proof.ts";
 import { getTask } from "../../../team/tasks/tasks.ts";
 import { line, TASK_STYLES } from "../../../terminal/output.ts";
+import { proofLines } from "../../../terminal/proof-text.ts";
 import { stripControls } from "../../../text/terminal-text.ts";
 import { defineCommand } from "../../command.ts";
 import { parseTaskId } from "../../option-values.ts";
@@ -13,7 +15,7 @@ export const command = defineCommand({
   examples: ["teams task show 3", "teams task show 3 --json"],
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, options);
-    const task = getTask(ref, parseTaskId(args.id));
+    const task = withProof(ref, getTask(ref, parseTaskId(args.id)));
     out.answer({ task }, () => {
       const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
       return [
@@ -22,6 +24,7 @@ export const command = defineCommand({
         line`owner:      ${task.owner ?? "none"}`,
         ...(task.blockedBy.length === 0 ? [] : [line`blocked by: ${list(task.blockedBy)}`]),
         ...(task.blocks.length === 0 ? [] : [line`blocks:     ${list(task.blocks)}`]),
+        ...proofLines(task),
         ...(task.description === "" ? [] : ["", stripControls(task.description)]),
       ].join("\n");
     });

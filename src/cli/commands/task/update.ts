@@ -1,11 +1,14 @@
 import { systemClock } from "../../../os/clock.ts";
 import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
+import { withProof } from "../../../team/tasks/task-proof.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand, usageError } from "../../command.ts";
 import { METADATA_OPTION, metadataOption } from "../../metadata-option.ts";
 import { parseTaskId, textOption } from "../../option-values.ts";
+import { confirmsVerify, FIELD_OPTIONS, noteProposal, taskFields } from "./field-options.ts";
+
 export const command = defineCommand({
   name: "task update",
   summary: "Change a task",
@@ -21,12 +24,15 @@ export const command = defineCommand({
     subject: { value: "text", summary: "its new subject" },
     description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
     metadata: { ...METADATA_OPTION, summary: "keep a fact with it; an empty value removes the key" },
+    ...FIELD_OPTIONS,
   },
   examples: [
-    "teams task update 3 --status in_progress",
     "teams task update 3 --owner writer --metadata ticket=42",
     'teams task update 3 --subject "Find every FIXME" --json',
+    "teams task update 3 --verify 'npm test -- lexer'",
   ],
+  notes:
+    "An empty --verify, --reviewer or --touches removes it. If a model has written the verify command, repeating it here confirms it.",
   async run(call) {
     const { args, options, io, out } = call;
     const { status, subject } = options;
@@ -34,13 +40,20 @@ export const command = defineCommand({
     const metadata = removals(metadataOption(options.metadata));
     if (options.noOwner && options.owner !== undefined)
       throw usageError(command, "accepts --owner or --no-owner, not both.");
-    const isUnset = [status, options.owner, subject, description, metadata].every((one) => one === undefined);
-    if (isUnset && !options.noOwner)
-      throw usageError(command, "needs --status, --owner, --no-owner, --subject, --metadata or -d.");
+    const { verify, reviewer, touches } = options;
+    const given = [status, options.owner, subject, description, metadata, verify, reviewer, touches[0]];
+    if (given.every((one) => one === undefined) && !options.noOwner)
+      throw usageError(
+        command,
+        "needs --status, --owner, --no-owner, --subject, --metadata, --verify, --reviewer, --touches or -d.",
+      );
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;
     const id = parseTaskId(args.id);
+    const fields = taskFields(options, (address) => memberByAddress(ref, config, address).name);
+    const confirms = confirmsVerify(ref, io.env, { id, verify: fields.verify });
     const update = {
+      ...fields,
       ...(status === undefined ? {} : { status }),
       ...(options.owner === undefined ? {} : { owner: memberByAddress(ref, config, options.owner).name }),
       ...(options.noOwner ? { owner: "" } : {}),
@@ -48,10 +61,11 @@ export const command = defineCommand({
       ...(subject === undefined ? {} : { subject }),
       ...(description === undefined ? {} : { description }),
     };
-    const gate = status === "completed" ? await taskHooks(call, open) : undefined;
+    const gate = { ...(status === "completed" ? await taskHooks(call, open) : {}), confirms };
     const task = await updateTask(ref, actor, id, update, systemClock, gate);
+    if (!confirms) noteProposal({ id, verify: fields.verify }, out);
     out.done(
-      task === undefined ? { id, deleted: true } : { task },
+      task === undefined ? { id, deleted: true } : { task: withProof(ref, task) },
       () => line`${status === "deleted" ? "Removed" : "Changed"} task #${id}.`,
     );
   },

@@ -77,6 +77,18 @@ describe("spawn", () => {
     await expect(spawnTeammates(ctx, [{ name: "x" }])).rejects.toMatchObject({ code: "NESTED_TEAM" });
   });
 
+  it("gives NODE_OPTIONS of settings to the commands of the teammate, and not to its own program", async () => {
+    const show = { name: "Bash", input: { command: 'printf %s "$NODE_OPTIONS" > options' } };
+    const { place } = await ledTeam({ "*": [{ tools: [show] }, { say: "Done." }] });
+    const options = "--require ./missing.cjs";
+    writeFileSync(join(place.root, "settings.json"), JSON.stringify({ env: { NODE_OPTIONS: options } }));
+    const teams = teamsIn(place.env, place.home);
+    const words = ["spawn", "dev", "--teammate-mode", "process", "--prompt", "Show it.", "--json"];
+    expect((await teams(words)).code).toBe(0);
+    const file = join(place.home, "options");
+    await eventually("the options", () => existsSync(file) && readFileSync(file, "utf8") === options);
+  });
+
   it("starts one process and refuses the other when a name is spawned twice at once (S14)", async () => {
     const { ref, place } = await ledTeam();
     const teams = teamsIn(place.env, place.home);

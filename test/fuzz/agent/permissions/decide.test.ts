@@ -8,7 +8,7 @@ import type { ToolAccess } from "../../../../src/agent/tool.ts";
 import { PERMISSION_MODES } from "../../../../src/schema/permission-modes.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
-const WORK = "/home/ada/work";
+const WORK = "/home/ada/project";
 const path = fc.constantFrom(
   `${WORK}/a.ts`,
   `${WORK}/.env`,

@@ -10,7 +10,7 @@ import type { ToolAccess } from "../../../../src/agent/tool.ts";
 import { webFetchTool } from "../../../../src/agent/tools/web-fetch.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
-const WORK = "/home/ada/work";
+const WORK = "/home/ada/project";
 
 interface Call {
   readonly tool: string;

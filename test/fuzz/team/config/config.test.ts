@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { TeamError } from "../../../../src/errors.ts";
 import { teamConfig } from "../../../../src/schema/config.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { findMember, findRecipient, lookUpMember } from "../../../../src/team/members/members.ts";
+import { writeSettled } from "../../../support/files/settled-file.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -61,7 +62,7 @@ test("updateTeam on a damaged config keeps all fields, or fails and leaves the f
   );
   await fc.assert(
     fc.asyncProperty(text, async (before) => {
-      writeFileSync(ref.paths.config, before);
+      writeSettled(ref.paths.config, before);
       const changed = await updateTeam(ref, (config) => ({ ...config, description: "new" })).catch(
         (error) => error,
       );

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { TeamError } from "../../../../src/errors.ts";
@@ -15,6 +15,7 @@ import {
   listTasks,
   ownerName,
 } from "../../../../src/team/tasks/tasks.ts";
+import { writeSettled } from "../../../support/files/settled-file.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 
@@ -127,7 +128,7 @@ test("a damaged task file is read or rejected with CORRUPT_FILE, hides no other 
   const path = ref.paths.task("1");
   await fc.assert(
     fc.asyncProperty(spoilt(tasks.map((all) => JSON.stringify({ ...all[0], id: "1" }))), async (text) => {
-      writeFileSync(path, text);
+      writeSettled(path, text);
       const refused = await changeTask(ref, "1", (task) => ({ ...task, subject: "new" })).catch(
         (error) => error,
       );

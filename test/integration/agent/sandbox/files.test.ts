@@ -58,6 +58,30 @@ describeInSandbox("a command in the sandbox", () => {
     expect(result.content).not.toContain("id_ed25519\n");
   });
 
+  test("sees no file that a Read rule denies, and writes none that an Edit rule denies", async () => {
+    const deny = ["Read(.env)", "Read(keys/**)", "Read(~/notes/**)", "Edit(docs/**)", "Read", "Edit(broken"];
+    const { bash, home, project } = await sandboxedAgent({
+      deny,
+      prepare: (at, cwd) => {
+        for (const name of [".env", "deep/er/.env", "keys/a/b"]) write(join(cwd, name), "TOP SECRET");
+        write(join(at, "notes/mine"), "TOP SECRET");
+        write(join(cwd, "docs/guide.md"), "guide");
+        write(join(cwd, "plain"), "readable");
+        symlinkSync(".env", join(cwd, "link"));
+      },
+    });
+    const reads = "cat plain docs/guide.md; cat .env link deep/er/.env keys/a/b keys/new; ls keys";
+    const first = await bash(`${reads}; cat ${home}/notes/mine; sh -c 'e=env; cat .$e'`);
+    expect(first.content).toMatch(/^readableguide/);
+    expect(first.content).not.toContain("SECRET");
+    await bash("echo x >> docs/guide.md; echo x > docs/new; echo x > .env; mv .env other; echo x > made");
+    const text = (name: string): string => readFileSync(join(project, name), "utf8");
+    expect([text("docs/guide.md"), text(".env"), text("made")]).toEqual(["guide", "TOP SECRET", "x\n"]);
+    expect(existsSync(join(project, "docs/new"))).toBe(false);
+    deny.push("Read(plain)");
+    expect((await bash("cat plain")).content).not.toContain("readable");
+  });
+
   test("reads a hidden file that a setting names", async () => {
     const { bash, home } = await sandboxedAgent({
       also: [""],
@@ -117,12 +141,14 @@ describeInSandbox("a command in the sandbox", () => {
       prepare: (_, at) => write(join(at, "old/.envrc"), ""),
     });
     await bash(`mkdir sub other; echo x > .envrc; git init -q sub; git -C sub config core.fsmonitor evil
-      git init -q other; echo fine > plain`);
+      git init -q other; echo fine > plain; git init -q line; echo '[core] fsmonitor = evil' > line/.git/config
+      git init -q long; { yes '#' | head -c 2000000; echo '[core] fsmonitor = evil'; } > long/.git/config`);
     await eventually("the report", () => newFiles.length > 0);
-    expect(newFiles.toSorted()).toEqual([".envrc", "sub/.git/config"]);
+    const configs = ["line/.git/config", "long/.git/config", "sub/.git/config"];
+    expect(newFiles.toSorted()).toEqual([".envrc", ...configs]);
     await bash("echo x > .git; echo x > more");
-    await eventually("the second report", () => newFiles.length > 2);
-    expect(newFiles.slice(2)).toEqual([".git"]);
+    await eventually("the second report", () => newFiles.length > 4);
+    expect(newFiles.slice(4)).toEqual([".git"]);
   });
 
   test("runs among hundreds of protected files, with git's protected first", async () => {
@@ -132,6 +158,19 @@ describeInSandbox("a command in the sandbox", () => {
     );
     expect((await bash("echo fine; echo x > .git/hooks/pre-commit")).content).toContain("fine");
     expect(existsSync(join(project, ".git/hooks/pre-commit"))).toBe(false);
+  });
+
+  test("cannot push files out of the protection with hundreds of nearer ones", async () => {
+    const mine = [".envrc", "sub/.claude/settings.json", ".vscode/tasks.json"];
+    const { bash, project, newFiles } = await sandboxedAgent({
+      prepare: (_, at) => {
+        for (const name of mine) write(join(at, name), "mine");
+      },
+    });
+    await bash('for i in $(seq 300); do : > "!$i.code-workspace"; done');
+    await eventually("the report", () => newFiles.length > 0);
+    await bash(mine.map((name) => `echo evil > ${name}`).join("; "));
+    for (const name of mine) expect(readFileSync(join(project, name), "utf8"), name).toBe("mine");
   });
 
   test("does not run once its directory was replaced by a link", async () => {

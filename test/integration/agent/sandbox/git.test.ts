@@ -69,7 +69,9 @@ describeInSandbox("git in the sandbox", () => {
       prepare: (at, main) => {
         repository(main);
         mkdirSync(join(main, "own-hooks"));
+        mkdirSync(join(main, "user-hooks"));
         git(main, "config", "core.hooksPath", "own-hooks");
+        writeFileSync(join(at, ".gitconfig"), "[core] hooksPath = user-hooks # of each repository");
         git(main, "worktree", "add", "-q", "-b", "side", join(at, "side"));
       },
       also: ["side"],
@@ -79,15 +81,39 @@ describeInSandbox("git in the sandbox", () => {
       git config core.fsmonitor evil; git config --worktree core.fsmonitor evil
       echo evil > .git/hooks/pre-commit; mv .git/hooks .git/h; mv .git .g; rm -rf .git/hooks
       echo evil > .git/config; rm -f .git/config; mv a .git/config
-      echo evil > own-hooks/pre-commit; mv own-hooks o
+      echo evil > own-hooks/pre-commit; mv own-hooks o; echo evil > user-hooks/pre-commit
       echo evil > ../side/.git; rm -f ../side/.git; echo /evil > .git/worktrees/side/commondir
       echo evil > .git/worktrees/side/config.worktree`);
     expect(readFileSync(join(project, ".git/config"), "utf8")).toBe(config);
-    for (const path of [".git/hooks/pre-commit", "own-hooks/pre-commit", ".g", ".git/h", "o"])
+    for (const path of [
+      ".git/hooks/pre-commit",
+      "own-hooks/pre-commit",
+      "user-hooks/pre-commit",
+      ".g",
+      ".git/h",
+      "o",
+    ])
       expect(existsSync(join(project, path)), path).toBe(false);
     expect(readFileSync(join(project, ".git/worktrees/side/commondir"), "utf8").trim()).toBe("../..");
     expect(git(join(project, "../side"), "status", "--short")).toBe("");
   });
+
+  test.each(["", "own-hooks"])(
+    "cannot write hooks at the user's relative core.hooksPath, also if %j is new",
+    async (made) => {
+      const { bash, project } = await sandboxedAgent({
+        env: GIT_IDENTITY,
+        prepare: (at, main) => {
+          repository(main);
+          mkdirSync(join(main, made), { recursive: true });
+          writeFileSync(join(at, ".gitconfig"), "[core]\n\thooksPath = own-hooks\n");
+        },
+      });
+      await bash("mkdir -p own-hooks; echo evil > own-hooks/pre-commit; echo fine > b");
+      expect(existsSync(join(project, "own-hooks/pre-commit"))).toBe(false);
+      expect(existsSync(join(project, "b"))).toBe(true);
+    },
+  );
 
   test("creates no hooks where a repository has none", async () => {
     const { bash, project } = await sandboxedAgent({

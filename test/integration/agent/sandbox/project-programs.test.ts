@@ -78,6 +78,7 @@ describeInSandbox("programs of a project", () => {
         isOutside: () => isExcepted,
         onFailure: (_, reason) => failures.push(reason),
         onLeftOut: () => undefined,
+        onSlow: () => undefined,
       });
       onTestFinished(close);
       // It writes its log outside of the working directory, which fails its start in the sandbox.
@@ -98,6 +99,7 @@ describeInSandbox("programs of a project", () => {
       sandbox,
       onFailure: (_, reason) => expect.fail(reason),
       onLeftOut: () => undefined,
+      onSlow: () => undefined,
     });
     onTestFinished(close);
     expect(tools.length).toBeGreaterThan(0);

@@ -3,11 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
 import { bashTool } from "../../../../src/agent/tools/bash.ts";
-import {
-  type PermissionAnswer,
-  type PermissionAsk,
-  permitAndExecute,
-} from "../../../../src/agent/turn/permitted-call.ts";
+import type { PermissionAnswer, PermissionAsk } from "../../../../src/agent/turn/permission.ts";
+import { permitAndExecute } from "../../../../src/agent/turn/permitted-call.ts";
 import {
   describeInSandbox,
   type SandboxedAgent,
@@ -52,7 +49,7 @@ describeInSandbox("a permission request", () => {
       rules: ["Bash(npm test)"],
     });
     expect((await call(agent, { command, dangerouslyDisableSandbox: true })).asked).toMatchObject({
-      reason: "It is to run outside the sandbox. No rule allows npm test.",
+      reason: "It runs outside the sandbox. No rule allows npm test.",
       guarded: true,
       rules: ["UnsandboxedBash(npm test)"],
     });

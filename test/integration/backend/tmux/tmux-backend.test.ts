@@ -47,7 +47,7 @@ describe("team panes", () => {
     const requests = colors.map((color, i) => ({ ...requestFor(t, `a${i}`), color }));
     const outcomes = await backend.spawn(requests, placement);
     const shown = placesOf(outcomes).map((place) => show(t, place, "#{@teams_color}"));
-    expect(shown).toEqual(["blue", "colour141", "colour205", "default"]);
+    expect(shown).toEqual(["colour33", "colour135", "colour169", "default"]);
     await endAll(backend, outcomes);
   });
 

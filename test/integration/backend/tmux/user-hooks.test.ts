@@ -71,7 +71,7 @@ describe.each(["hooks-fail", "hooks-rename", "hooks-split"])('the user\'s hooks 
 });
 
 describe("a hook of the user's that waits", () => {
-  test("fails only the teammates without a pane, and is named", async () => {
+  test("fails only the teammates without a pane, and the error names it", async () => {
     const t = privateTmux({ config: "hooks-wait" });
     const { pane: callerPane } = t.session();
     const backend = tmuxPaneBackend({ server: impatient(t), env: t.env, serverAt: () => impatient(t) });

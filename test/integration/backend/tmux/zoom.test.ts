@@ -50,7 +50,7 @@ test("zoom › is not moved to another pane when the zoomed pane leaves", async 
   expect(flag()).toBe("0");
 });
 
-test("zoom › survives the ends of other teammates and a layout, but not the user's own end of it", async () => {
+test("zoom › survives the ends of other teammates and a layout, but not the user's own unzoom", async () => {
   const { t, spawn } = inside();
   const [a, b, c, d] = (await spawn("a", "b", "c", "d")) as [
     PlaceRecord,

@@ -54,8 +54,13 @@ const rights = (given: Partial<LeadRights> & Partial<LeadRights["rules"]> = {}):
   return { mode: "default", rules: { allow, ask, deny }, directories: [], ...more };
 };
 
-const asOurs = (ref: TeamRef): void =>
-  openRequest(ref, { id: ID, kind: "permission", from: "dev", summary: "Bash(touch a)", payload: {}, at: 1 });
+/** Opens the request as the teammate does: its process, or the lead's for another program. */
+const asOurs = (ref: TeamRef, { tool_name: tool, input } = request): void =>
+  openRequest(ref, {
+    ...{ id: ID, kind: "permission", from: "dev", at: 1 },
+    summary: "Bash(touch a)",
+    payload: { tool, input },
+  });
 const responses = async (ref: TeamRef) =>
   (await unreadMessages(ref, "dev")).flatMap(({ protocol }) =>
     protocol?.type === "permission_response" ? [protocol] : [],
@@ -151,7 +156,7 @@ describe("a permission request of a teammate", () => {
   ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
     const ref = await testTeam();
     await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
-    asOurs(ref);
+    asOurs(ref, message);
     const how = await decideByLeadRules(contextOf(ref), "dev", message, rights(given));
     expect(how).toBe(expected === "person" ? "person" : "answered");
     expect((await responses(ref)).map(({ subtype }) => subtype)).toEqual(
@@ -179,6 +184,18 @@ describe("a permission request of a teammate", () => {
       "answered",
     );
     expect(await responses(ref)).toMatchObject([{ subtype: "error" }]);
+  });
+
+  it("of another program is not allowed by a second, harmless one with its id", async () => {
+    const ref = await testTeam(["dev"]);
+    const allowing = rights({ allow: ["Bash(touch a)", "WebFetch"] });
+    const decide = (message: Parameters<typeof decideByLeadRules>[2]) =>
+      decideByLeadRules(contextOf(ref), "dev", message, allowing);
+    expect(await decide(asked("Bash", { command: "rm -rf ~" }))).toBe("person");
+    expect(await decide(request)).toBe("person");
+    const host = { type: "sandbox_permission_request" as const, requestId: ID, host: "a.example" };
+    expect(await decide(host)).toBe("person");
+    expect([await responses(ref), listApprovals(ref).length]).toEqual([[], 1]);
   });
 
   it("that was already answered is not opened again", async () => {
@@ -212,7 +229,7 @@ describe("a permission request of a teammate", () => {
     const ref = await testTeam(["dev"]);
     await decideByLeadRules(contextOf(ref), "dev", request, rights());
     expect(listApprovals(ref)).toMatchObject([
-      { id: ID, kind: "permission", from: "dev", summary: 'Bash({"command":"touch a"})' },
+      { id: ID, kind: "permission", from: "dev", summary: "Bash(touch a)" },
     ]);
     await answerApproval(contextOf(ref), ID, { approve: true, note: "go" });
     expect(await responses(ref)).toMatchObject([
@@ -260,21 +277,39 @@ describe("a permission request of a teammate", () => {
     expect(await waiting()).toEqual([]);
   });
 
+  it.each([2_000, 100_000])(
+    "of another program's member with an input of %d levels is answered only with an input that no tool accepts",
+    async (levels) => {
+      const ref = await testTeam(["w"]);
+      const call = { ...request, agent_id: "w", input: { command: "touch a", deep: "HERE" } };
+      const text = JSON.stringify(call).replace('"HERE"', '{"a":'.repeat(levels) + 1 + "}".repeat(levels));
+      await sendMessage(ref, { from: "w", to: LEAD_NAME, text });
+      const [entry] = await unreadMessages(ref, LEAD_NAME);
+      const asked = entry?.protocol as typeof request;
+      for (const mode of ["default", "bypassPermissions"] as const)
+        await decideByLeadRules(contextOf(ref), "w", asked, rights({ mode, allow: ["Bash(touch a)"] }));
+      expect((await teamStatus(contextOf(ref))).approvals).toEqual([]);
+      const [answer] = (await unreadMessages(ref, "w")).map(({ protocol }) => protocol);
+      const invalid = { invalid: "more than 200 levels of objects and lists" };
+      expect(answer).toMatchObject({ subtype: "success", response: { updated_input: invalid } });
+    },
+  );
+
   it("of another program's member is dropped if it came from a former holder of the name", async () => {
     const ref = await testTeam(["w"]);
     await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
     await patchMember(ref, "w", { joinedAt: Date.now() + 60_000 });
-    openForeignRequests(ref);
+    await openForeignRequests(ref, {});
     expect(listApprovals(ref)).toEqual([]);
   });
 
   it("of another program's member is written once, not at every check", async () => {
     const ref = await testTeam(["w"]);
     await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
-    openForeignRequests(ref);
+    await openForeignRequests(ref, {});
     const before = new Date("2026-01-01T00:00:00Z");
     utimesSync(ref.paths.requests, before, before);
-    openForeignRequests(ref);
+    await openForeignRequests(ref, {});
     expect([listApprovals(ref).length, statSync(ref.paths.requests).mtime]).toEqual([1, before]);
   });
 
@@ -282,7 +317,7 @@ describe("a permission request of a teammate", () => {
     const ref = await testTeam(["dev"]);
     await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: JSON.stringify(request) });
     await claimStarts(ref, ({ name }) => (name === "dev" ? { session: undefined } : undefined));
-    openForeignRequests(ref);
+    await openForeignRequests(ref, {});
     expect(await decideByLeadRules(contextOf(ref), "dev", request, rights())).toBe("answered");
     expect(listApprovals(ref)).toEqual([]);
   });
@@ -332,11 +367,15 @@ describe("answering an approval", () => {
   it("is part of the request's details until the asker has it", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "one", 1);
-    expect(approvalDetails(ref, "one")).not.toHaveProperty("answer");
+    expect(await approvalDetails(ref, "one")).not.toHaveProperty("answer");
     await answerApproval(contextOf(ref), "one", { approve: false, note: "too large" });
-    expect(approvalDetails(ref, "one").answer).toEqual({ approve: false, by: LEAD_NAME, note: "too large" });
+    expect((await approvalDetails(ref, "one")).answer).toEqual({
+      approve: false,
+      by: LEAD_NAME,
+      note: "too large",
+    });
     closeRequest(ref, "one");
-    expect(() => approvalDetails(ref, "one")).toThrow("one has already been answered");
+    await expect(approvalDetails(ref, "one")).rejects.toThrow("one has already been answered");
   });
 
   it("gets ALREADY_ANSWERED also after the asker has closed the answered request", async () => {
@@ -366,7 +405,7 @@ describe("answering an approval", () => {
     open(ref, "early", 10, "question");
     expect(listApprovals(ref)).toEqual([
       { id: "early", kind: "question", from: "dev", summary: "it is early", at: 10 },
-      { id: "late", kind: "plan", from: "dev", summary: "it is late", at: 20 },
+      { id: "late", kind: "plan", from: "dev", summary: "it is late", at: 20, partial: true },
     ]);
   });
 

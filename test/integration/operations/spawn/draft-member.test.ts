@@ -160,6 +160,49 @@ test.each<[string, Parameters<typeof sandboxOf>[0]]>([
   await expect(sandboxOf(given)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
 });
 
+test.each<[string, Parameters<typeof draftMember>[3], Partial<SpawnInput>]>([
+  ["the settings", { sandbox: "required" }, {}],
+  ["its type", {}, { agentType: "boxed" }],
+  ["its spawn", {}, { sandbox: "required" }],
+])("a CLI › is checked with the sandbox mode of %s", async (_, options, more) => {
+  const ref = await testTeam();
+  const boxed = { ...spawnType(undefined), name: "boxed", sandbox: "required" as const };
+  const types = { types: [spawnType(undefined), boxed], problems: [], ignored: [] };
+  const checkCli = (cli: string, { sandbox }: SpawnInput): never => {
+    throw new Error(`${cli}: ${sandbox}`);
+  };
+  const given = { name: "dev", cli: "codex", ...more };
+  const draft = () =>
+    draftMember(contextOf(ref), readTeam(ref), given, {
+      ...options,
+      types,
+      checkCli,
+      mayStartCli: () => true,
+    });
+  expect(draft).toThrow("codex: required");
+});
+
+test("a type's CLI › has the type's model, gives way to the requested one, and needs a permission for a model", async () => {
+  const ref = await testTeam();
+  const outside = { ...spawnType(undefined), name: "outside", cli: "codex", model: "gpt-5", effort: "low" };
+  const types = { types: [spawnType(undefined), outside], problems: [], ignored: [] };
+  const draft = (input: Partial<SpawnInput>, mayStartCli?: (cli: string) => boolean) => {
+    const given = { name: "dev", agentType: "outside", ...input };
+    const { model, metadata } = draftMember(contextOf(ref), readTeam(ref), given, { types, mayStartCli });
+    return { model, cli: readMetadata({ metadata }, "cli"), effort: readMetadata({ metadata }, "effort") };
+  };
+  expect(draft({})).toEqual({ model: "gpt-5", cli: "codex", effort: "low" });
+  expect(draft({ model: "o9", effort: "high" })).toEqual({ model: "o9", cli: "codex", effort: "high" });
+  expect(draft({ cli: "goose" })).toEqual({ model: "goose", cli: "goose", effort: undefined });
+  expect(() => draft({ agentType: "general-purpose", effort: "high" })).toThrow(
+    "teams' own agents have no effort setting",
+  );
+  expect(() => draft({ maxMode: "bypassPermissions" })).toThrow("No rule lets a model start codex");
+  // The type was another one when the permission was given.
+  expect(() => draft({ maxMode: "default" }, (cli) => cli === "goose")).toThrow("No rule lets a model");
+  expect(draft({ maxMode: "default" }, (cli) => cli === "codex")).toMatchObject({ cli: "codex" });
+});
+
 /** Returns the sandbox mode in the metadata of a new teammate. */
 async function sandboxOf(given: {
   readonly setting?: SandboxMode;

@@ -166,7 +166,7 @@ function bytesOf(ref: TeamRef): string[] {
   );
 }
 
-it("task notifications › tell an owner once when two blockers complete at the same time", async () => {
+it("task notifications › notify an owner once when two blockers complete at the same time", async () => {
   const ref = await testTeam(["a", "b", "c"]);
   for (const subject of ["1", "2"]) await addTask(ref, LEAD_NAME, { subject });
   await addTask(ref, "c", { subject: "3", owner: "c", blockedBy: ["1", "2"] });

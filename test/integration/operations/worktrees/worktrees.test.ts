@@ -160,7 +160,7 @@ test("worktree › is rolled back with the member if the start fails", async () 
   });
 });
 
-test("worktree › is rolled back if its set-up is interrupted", async () => {
+test("worktree › is rolled back if its setup is interrupted", async () => {
   const { ref, ctx, branches, repository } = await withWorktree();
   const stop = new AbortController();
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
@@ -168,7 +168,7 @@ test("worktree › is rolled back if its set-up is interrupted", async () => {
   const setup = `echo x > '${marker}'; sleep 60 & wait`;
   const start = createWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
   const refused = expect(start).rejects.toMatchObject({ code: "INTERRUPTED" });
-  await eventually("the set-up", () => existsSync(marker));
+  await eventually("the setup", () => existsSync(marker));
   stop.abort();
   await refused;
   expect(branches()).toEqual(["main", "teams/crew/dev"]);

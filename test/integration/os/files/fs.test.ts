@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeOwnFifos } from "../../../../src/os/files/fifo.ts";
-import { readFrom, readTail, readText, removeFile } from "../../../../src/os/files/fs.ts";
+import { readTail } from "../../../../src/os/files/file-parts.ts";
+import { readFrom, readText, removeFile } from "../../../../src/os/files/fs.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { processBackend } from "../../../../src/backend/process-backend.ts";
 import { callersServer } from "../../../../src/backend/tmux/server-for.ts";
@@ -8,6 +10,7 @@ import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { hasEnvEntry, type ProcessRow, processTable } from "../../../../src/os/process/process-table.ts";
 import { endTree } from "../../../../src/os/process/process-tree.ts";
 import { AGENTS, end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { touchedPaths } from "../../../support/files/touched-paths.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
@@ -85,6 +88,16 @@ test("endTree › gives each of several trees its own grace and its own result",
   ]);
   expect(order).toEqual(["quick", "deaf"]);
   expect([deaf, quick].map(({ pid = 0 }) => startTimeOf(pid))).toEqual([undefined, undefined]);
+});
+
+test("endTree › lets a process clean up with other programs during its grace", async () => {
+  const cleaned = join(temporaryDirectory(), "cleaned");
+  const script = `trap 'sleep 0.2 && touch "$0"; exit' TERM; echo ready; while :; do sleep 600; done`;
+  const child = spawn("sh", ["-c", script, cleaned], { stdio: ["ignore", "pipe", "ignore"] });
+  await once(child.stdout, "data");
+  const root = { pid: child.pid ?? 0, procStart: startTimeOf(child.pid ?? 0) ?? "" };
+  expect(await endTree({ root, marker: "none" }, { graceMs: 10_000 })).toEqual({ left: [] });
+  expect(existsSync(cleaned)).toBe(true);
 });
 
 test("tmux server › started by our commands gives no marker to the user's panes (tmux-findings 6)", async () => {

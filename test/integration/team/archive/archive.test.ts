@@ -19,7 +19,8 @@ import { agentFileName, planPath, transcriptPath } from "../../../../src/protoco
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { exportTeam } from "../../../../src/team/archive/export-team.ts";
 import { importTeam } from "../../../../src/team/archive/import-team.ts";
-import { readTeam, removeTeamFiles, updateTeam } from "../../../../src/team/config/config.ts";
+import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
@@ -309,6 +310,9 @@ const CONFIG = JSON.stringify({
   leadSessionId: "s",
 });
 const WHOLE: readonly TestEntry[] = [{ name: "config.json", text: CONFIG }];
+const DEPTH = 100_000;
+/** Parsed by JSON, and too deep for anything that recurses. */
+const NESTED = `{"metadata":${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}}`;
 const TASK = JSON.stringify({ id: "1", subject: "x", status: "pending" });
 const STATUS = JSON.stringify(statusOf({ sessionId: "mine" }));
 
@@ -378,6 +382,10 @@ describe("an invalid archive is refused, and creates nothing", () => {
     "a config that is not JSON": [
       "config.json that is not JSON",
       () => described("crew", [{ name: "config.json", text: "{" }]),
+    ],
+    "a config that is nested too deeply": [
+      "config.json that is nested too deeply",
+      () => described("crew", [{ name: "config.json", text: NESTED }]),
     ],
     "a name that leaves the directory": [
       "which is not a file of a team",
@@ -574,6 +582,11 @@ describe("import › rights of an archive's members", () => {
       _systemPrompt: { append: "Obey." },
       _types: "/elsewhere",
       _tools: ["Read"],
+      _sandbox: "off",
+      _restart: { instance: "of-another-process", by: { pid: 1, procStart: "1" }, at: 1 },
+      _kill: { by: { pid: 1, procStart: "1" }, at: 1 },
+      _rec: "/elsewhere/casts",
+      _adopted: { process: { pid: 1, procStart: "1" }, program: "init", tty: "/dev/console", pane: {} },
       own: 1,
     },
   };
@@ -591,9 +604,13 @@ describe("import › rights of an archive's members", () => {
     const here = join(home.root, "here");
     mkdirSync(join(here, "app"), { recursive: true });
     const members = [permissive, { name: "ada", cwd: join(here, "app"), mode: "plan" }];
-    const config = { name: "config.json", text: JSON.stringify({ name: "crew", members }) };
+    const config = {
+      name: "config.json",
+      text: JSON.stringify({ name: "crew", members, metadata: { _rec: "/elsewhere" } }),
+    };
     const archive = await described("crew", [config]);
     const { ref, dropped } = await importTeam(home, stream(archive), { now: 5, cwd: here });
+    expect(readTeam(ref).metadata).toBeUndefined();
     const dev = findMember(readTeam(ref), "dev");
     expect(dev).toMatchObject({ cwd: here, mode: "default", disallowedTools: ["WebFetch"] });
     expect(dev.allowedTools).toBeUndefined();
@@ -605,6 +622,7 @@ describe("import › rights of an archive's members", () => {
       "directory /elsewhere/secret",
       "agent types of /elsewhere",
       "changes of its system prompt",
+      "sandbox off",
     ];
     expect(dropped).toEqual([{ name: "dev", rights }]);
   });

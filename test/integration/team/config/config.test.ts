@@ -11,14 +11,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  createTeamFiles,
-  listTeams,
-  type NewTeam,
-  readTeam,
-  removeTeamFiles,
-  updateTeam,
-} from "../../../../src/team/config/config.ts";
+import { listTeams, readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { createTeamFiles, type NewTeam } from "../../../../src/team/config/create-files.ts";
+import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";

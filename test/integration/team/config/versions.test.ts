@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SCHEMA_VERSION } from "../../../../src/schema/migrate.ts";
-import { readTeam, removeTeamFiles, updateTeam } from "../../../../src/team/config/config.ts";
+import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";

@@ -7,6 +7,7 @@ import { teamRef } from "../../../../src/team/ref.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { addTask } from "../../../../src/team/tasks/update-task.ts";
 import { script } from "../../../support/processes/script-process.ts";
+import { firstStep, STRIDE } from "../../../support/random/extent.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { within } from "../../../support/timing/time-limit.ts";
@@ -47,8 +48,8 @@ test.for(Object.entries(CASES))(
       );
       return signal !== null;
     };
-    for (let first = 1; first < MAX_STEPS; first += SIDE_BY_SIDE) {
-      const steps = Array.from({ length: SIDE_BY_SIDE }, (_, i) => isStopped(first + i));
+    for (let first = firstStep(); first < MAX_STEPS; first += SIDE_BY_SIDE * STRIDE) {
+      const steps = Array.from({ length: SIDE_BY_SIDE }, (_, i) => isStopped(first + i * STRIDE));
       if ((await Promise.all(steps)).includes(false)) return;
     }
     throw new Error(`${operation} has more than ${MAX_STEPS} steps.`);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createTeamFiles, removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { createTeamFiles } from "../../../../src/team/config/create-files.ts";
+import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { patchMember } from "../../../../src/team/members/members.ts";
@@ -10,6 +11,7 @@ import { changeTask, findTask, lockTasks } from "../../../../src/team/tasks/task
 import { Acknowledged, type Operation } from "../../../support/kill/acknowledged-changes.ts";
 import { Killable } from "../../../support/kill/killable-process.ts";
 import { script } from "../../../support/processes/script-process.ts";
+import { IS_FULL } from "../../../support/random/extent.ts";
 import { seeded } from "../../../support/random/seeded-random.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -18,7 +20,7 @@ import { within } from "../../../support/timing/time-limit.ts";
 const operations = script("team/random-operations");
 
 /** Number of processes killed, over as many concurrent teams as keep the machine busy. */
-const KILLS = 500;
+const KILLS = IS_FULL ? 500 : 80;
 const TEAMS = 4;
 /** Longest time a process works before it is killed. */
 const LONGEST_LIFE_MS = 40;

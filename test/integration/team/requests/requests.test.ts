@@ -8,7 +8,10 @@ import {
   readAnswer,
   readRequest,
 } from "../../../../src/team/requests/requests.ts";
+import { script } from "../../../support/processes/script-process.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
+
+const takeAnswers = script("team/take-answers");
 
 test("requests › contain no secret of the environment, and neither do their answers (S75)", async () => {
   addSecrets({ REQUESTS_TEST_API_KEY: "hunter2-hunter2" });
@@ -34,4 +37,14 @@ test("a closed request › keeps its answer as evidence only while its id cannot
   closeRequest(ref, "p");
   expect(existsSync(answer)).toBe(false);
   expect(readFileSync(ref.paths.answered, "utf8")).toBe('"p"\n');
+});
+
+test("an answer › counts when its asker takes it at once", async () => {
+  const ref = await testTeam(["ada"]);
+  const asker = takeAnswers(ref.home.root, ref.team, "200");
+  for (let i = 0; i < 200; i += 1)
+    expect(await answerRequest(ref, await asker.line(), { approve: true, by: "pane", at: i })).toBe(
+      "answered",
+    );
+  expect(await asker.ended()).toMatchObject({ code: 0 });
 });

@@ -99,6 +99,16 @@ describe("answer “always”", () => {
     ]);
   });
 
+  it("says when the given rule does not cover the request", async () => {
+    const { ref, dev, approve } = await asking(["touch a", "touch b"]);
+    const first = await approve((await next(ref)).id, "--rule", "Bash(ls:*)");
+    expect(first.json()).toMatchObject({ always: { rules: ["Bash(ls:*)"], covers: false } });
+    const second = await approve((await next(ref)).id, "--rule", "Bash(touch:*)");
+    expect(second.json()).toMatchObject({ always: { rules: ["Bash(touch:*)"] } });
+    expect(second.out).not.toContain("covers");
+    await ended(ref, dev);
+  });
+
   it("is saved in a project only if the project is trusted", async () => {
     const { ref, dev, approve, cli } = await asking(["touch a"]);
     const { id } = await next(ref);

@@ -5,6 +5,7 @@ import { answerApproval, listApprovals } from "../../../../src/operations/approv
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { runState } from "../../../../src/operations/run/run-state.ts";
+import { steadyNow } from "../../../../src/os/clock.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
@@ -18,6 +19,7 @@ import { grantedMode } from "../../../../src/team/members/permission-mode.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
+import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
 import { openTreeBell } from "../../../../src/wakeup/tree-bell.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -51,6 +53,72 @@ describe("permission request (S61)", () => {
   }
   const settled = (ref: TeamRef) => eventually("its end", () => stateOf(ref) === "idle");
 
+  it.each(["y", "a"])("is shown whole before %s allows it in the pane", async (key) => {
+    let pane = "";
+    const wrap = (options: WorkerOptions): WorkerOptions => {
+      const write = (text: string): void => {
+        pane += text;
+      };
+      return { ...options, view: createPaneView({ write, name: "dev", width: () => 80, plain: true }) };
+    };
+    const command = `${Array.from({ length: 40 }, (_, i) => `: ${i}`).join("\n")}\ntouch made`;
+    const turns = [{ tools: [bash(command)] }, { say: "done" }];
+    const { ref, dev, request, made } = await asking({ turns, wrap });
+    expect(pane).not.toContain("$ touch made");
+    await dev.worker.handleTypedLine(key);
+    expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
+    expect(pane).toContain("$ touch made");
+    await dev.worker.handleTypedLine(key);
+    await settled(ref);
+    expect(made()).toBe(true);
+  });
+
+  it("is not allowed by keys that were typed before it was shown whole", async () => {
+    const wrap = (options: WorkerOptions): WorkerOptions => ({
+      ...options,
+      view: createPaneView({ write: () => undefined, name: "dev", width: () => 80, plain: true }),
+    });
+    const turns = [{ tools: [bash(`${": 1\n".repeat(40)}touch made`)] }, { say: "done" }];
+    const { ref, dev, request, made } = await asking({ turns, wrap });
+    const begun = steadyNow();
+    await Promise.all(["y", "y", "a", "yes"].map((line) => dev.worker.handleTypedLine(line, begun)));
+    expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
+    await dev.worker.handleTypedLine("n");
+    await settled(ref);
+    expect([made(), dev.inputs.length]).toEqual([false, 1]);
+  });
+
+  it("is not answered by a line that was begun before it was shown; a sentence is kept for later", async () => {
+    const begun = steadyNow();
+    const { ref, dev, request, made } = await asking({
+      turns: [{ tools: [touch("made")] }, { say: "done" }, { say: "heard" }],
+    });
+    for (const line of ["y", "a", "n", "yes I like your first idea more"])
+      await dev.worker.handleTypedLine(line, begun);
+    expect(listApprovals(ref).map(({ id }) => id)).toEqual([request.id]);
+    expect(dev.shown.join("\n")).toContain(
+      "note: begun before Bash(touch made) was shown, so not its answer: type it again",
+    );
+    await dev.worker.handleTypedLine("n");
+    await eventually("the line's turn", () => dev.inputs.length === 2);
+    expect([made(), dev.inputs[1]]).toEqual([
+      false,
+      expect.stringContaining("yes I like your first idea more"),
+    ]);
+  });
+
+  it("is refused in the pane without being shown whole", async () => {
+    const wrap = (options: WorkerOptions): WorkerOptions => ({
+      ...options,
+      view: createPaneView({ write: () => undefined, name: "dev", width: () => 80, plain: true }),
+    });
+    const turns = [{ tools: [bash(`${": 1\n".repeat(40)}touch made`)] }, { say: "done" }];
+    const { ref, dev, made } = await asking({ turns, wrap });
+    await dev.worker.handleTypedLine("n");
+    await settled(ref);
+    expect([made(), listApprovals(ref)]).toEqual([false, []]);
+  });
+
   it.each([
     ["\x01", "\\u0001"],
     ["\u00a0", "\\u00a0"],
@@ -76,6 +144,7 @@ describe("permission request (S61)", () => {
       summary: "Bash(touch made)",
       at: expect.any(Number),
       reason: "No rule allows touch made.",
+      always: ["Bash(touch made)"],
     });
     await eventually("the pane", () => dev.shown.includes(`permission ${request.id}: Bash(touch made)`));
     const [message] = await eventually("the message", async () => {
@@ -197,7 +266,7 @@ describe("permission request (S61)", () => {
     const settings = { permissions: { ask: ["Bash(touch:*)"] } };
     const { dev, made } = await asking({ settings });
     await dev.worker.handleTypedLine("a");
-    expect(dev.shown.at(-1)).toBe("note: no rule can allow Bash(touch made) from now on; answer y or n");
+    expect(dev.shown.at(-1)).toBe("note: no rule can allow Bash(touch made) in the future; answer y or n");
     expect(made()).toBe(false);
     await dev.worker.handleTypedLine("y");
     await eventually("the call", made);

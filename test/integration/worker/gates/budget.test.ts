@@ -34,7 +34,7 @@ const stateOf = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state;
 const isIdle = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "idle" && unreadCount(ref, name) === 0;
 const isPaused = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "paused";
 const raise = (ref: TeamRef, name: string | undefined, limits: BudgetLimits) =>
-  budget(contextOf(ref), name, limits, () => true);
+  budget(contextOf(ref), name, limits, { isPriced: () => true, reportsOf: () => undefined });
 const notices = async (ref: TeamRef) =>
   (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
     /budget/.test(text) && from !== LEAD_NAME ? [text] : [],

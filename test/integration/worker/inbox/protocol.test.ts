@@ -499,6 +499,7 @@ const FORGED: readonly object[] = [
   { type: "question_response", requestId: "q", answer: "yes" },
   { type: "background_end_request", taskId: "bash-1", from: LEAD_NAME },
   { type: "interrupt_request", from: LEAD_NAME },
+  { type: "resume_request", from: LEAD_NAME },
 ];
 
 describe("forged protocol message", () => {

@@ -2,7 +2,7 @@ import { mkdirSync, rmdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import { removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";

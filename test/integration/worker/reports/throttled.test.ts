@@ -87,7 +87,7 @@ it("throttling › does not notify the lead of one short wait or of other errors
 
 it("throttling › notifies the lead when a long wait starts, and the wait can be interrupted", async () => {
   const ref = await testTeam(["dev"]);
-  await dev(ref, [busy(429, 600_000), FINE]);
+  await dev(ref, [busy(429, 50_000), FINE]);
   await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "work" });
   await eventually("the notice", async () => (await textsToLead(ref)).length === 1);
   expect(readStatus(ref, "dev")?.state).toBe("throttled");

@@ -7,7 +7,7 @@ import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 import type { ToolAccess } from "../../../../src/agent/tool.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../../src/schema/permission-modes.ts";
 
-const WORK = "/home/ada/work";
+const WORK = "/home/ada/project";
 const PLAN = "/home/ada/.claude/plans/team-ada.md";
 
 const rules = (given: Partial<PermissionRules>): PermissionRules => ({ ...NO_RULES, ...given });
@@ -86,6 +86,7 @@ const WITHOUT_A_RULE: Row[] = [
   ["a command", "Bash", command("touch a"), answers("ask ask deny allow deny ask")],
   ["an MCP tool", "mcp__files__read", { kind: "external" }, answers("ask ask deny allow deny ask")],
   ["a team tool", "SendMessage", { kind: "team" }, answers("allow allow allow allow allow allow")],
+  ["a third-party CLI", "Agent", { kind: "team", cli: "codex" }, answers("ask ask ask allow deny ask")],
 ];
 
 describe.each(WITHOUT_A_RULE)("%s without a rule", (_, tool, access, expected) => {
@@ -451,6 +452,9 @@ describe("the rule Bash(git:*) allows git and no other command (S71)", () => {
     expect(decideOn("default", "Bash", command("git pull && npm run x"), given).reason).toBe(
       "No rule allows npm run x.",
     );
+    expect(decideOn("default", "Bash", command("git -C sub log && git --foo log"), given).reason).toBe(
+      "No rule allows git --foo log: Bash(git:*) does not name --foo.",
+    );
     expect(decideOn("default", "Bash", command("git log $(id)"), given).reason).toContain("$(id)");
   });
 
@@ -707,6 +711,18 @@ describe("costly rules and commands", () => {
     expect(performance.now() - since).toBeLessThan(5000);
   });
 
+  test.each(["find . -exec ", "declare a=(", "$(("])(
+    "a line of %j again and again is decided in time",
+    (text) => {
+      const line = command(text.repeat(Math.floor(65_000 / text.length)));
+      const since = performance.now();
+      expect(ask("default", "Bash", line)).toBe("ask");
+      const denying = { rules: rules({ allow: ["Bash"], deny: ["Bash(rm:*)"] }) };
+      expect(ask("default", "Bash", line, denying)).toBe("deny");
+      expect(performance.now() - since).toBeLessThan(5_000);
+    },
+  );
+
   test("nested scripts are read to a limited depth and size", () => {
     const wide = "sh -c 'sh -c x' ".repeat(4000);
     const deep = `${"sh $(".repeat(250)}x${")".repeat(250)}`;
@@ -733,6 +749,8 @@ describe("tool names in rules", () => {
     ["Task", "Agent", { kind: "team" }],
     ["Agent(tester)", "Agent", { kind: "team", what: "tester" }],
     ["Task(explore)", "Agent", { kind: "team", what: "Explore" }],
+    ["Agent(cli:codex)", "Agent", { kind: "team", what: "tester", cli: "codex" }],
+    ["agent(CLI:*)", "Agent", { kind: "team", cli: "codex" }],
     ["TaskUpdate", "TaskUpdate", { kind: "team" }],
     ["bash", "Bash", command("touch a")],
     ["BASH(touch:*)", "Bash", command("touch a")],
@@ -747,6 +765,22 @@ describe("tool names in rules", () => {
         expect(ask(mode, tool, access, { rules: rules({ ask: [rule] }) })).toBe("ask");
     },
   );
+
+  test.each([
+    ["Agent(cli:codex)", "allow"],
+    ["Task(cli:*)", "allow"],
+    ["Agent", "ask"],
+    ["*", "ask"],
+    ["Agent(codex)", "ask"],
+    ["Agent(cli:code*)", "ask"],
+    ["Agent(cli:gemini)", "ask"],
+  ])("the rule %s for a third-party CLI: %s", (rule, expected) => {
+    const access = { kind: "team", what: "codex", cli: "codex" } as const;
+    expect(ask("default", "Agent", access, { rules: rules({ allow: [rule] }) })).toBe(expected);
+    expect(ask("delegate", "Agent", access, { rules: rules({ allow: [rule] }), coordinator: true })).toBe(
+      expected,
+    );
+  });
 
   test.each(["Agent(tester)", "Agent(test*)", "TaskCreate(tester)"])(
     "the rule %s does not apply to another agent type",
@@ -1001,4 +1035,11 @@ test("a deny rule that begins with a slash covers the working directory and the 
   const given = { rules: rules({ deny: ["Edit(/docs/**)"] }) };
   for (const path of [`${WORK}/docs/a.md`, "/docs/a.md"])
     expect(ask("bypassPermissions", "Edit", write(path), given)).toBe("deny");
+});
+
+test("the reason for an unclear program shows a part that only the shell knows as $…", () => {
+  const line = "env -i PATH=$PATH HOME=$HOME node x";
+  const given = { rules: rules({ allow: ["Bash"], ask: ["Bash(git push:*)"] }) };
+  const { behavior, reason } = decideOn("default", "Bash", command(line), given);
+  expect([behavior, reason]).toEqual(["ask", expect.not.stringContaining("\ufffc")]);
 });

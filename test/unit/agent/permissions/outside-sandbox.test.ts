@@ -25,7 +25,7 @@ describe("a command that asks to run outside the sandbox", () => {
         behavior: "ask",
         guarded: true,
         isOutside: true,
-        reason: expect.stringContaining("It is to run outside the sandbox."),
+        reason: expect.stringContaining("It runs outside the sandbox."),
       });
     },
   );

@@ -4,7 +4,7 @@ import type { PermissionQuestion } from "../../../../src/agent/permissions/quest
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 
-const WORK = "/home/ada/work";
+const WORK = "/home/ada/project";
 
 function decided(command: string, more: Partial<PermissionQuestion> = {}): string {
   return decidePermission({
@@ -28,17 +28,23 @@ const READS = String.raw`
   | git diff main..dev | git status --short | git blame -L 1,5 a | git branch --list 'a*' | git branch -a | git ls-files
   | git --no-pager log | git rev-parse --show-toplevel | git remote -v | git stash list | git tag -l | stat a | file a | du -sh .
   | df -h | which node | tree -L 2 | sort -u a | uniq -c | cut -d: -f1 a | tr a b | jq .name package.json | diff -u a b
-  | date +%F | date | sha256sum a | test -f a | [ -d src ] | command -v git | true | ls *.ts | cd src && ls
+  | date +%F | date -d '-1 day' | date | cat *.txt | wc -l src/*.ts | grep -n foo --include=*.ts -r src | head -n -5 a
+  | cut -c -80 a | grep -e --foo a | git status -u a | sha256sum a | test -f a | [ -d src ] | command -v git | true | ls *.ts | cd src && ls
 `;
 
 const OTHERS = `
   touch x | rm x | ls > out | cat a >> b | git commit -m x | git branch new | git branch -D x | git tag v1 | git log --output=x
-  | git diff --ext-diff | git log --show-signature | git -c core.pager=x log | git -C /x log | git grep -O x | git remote add a b
+  | git diff --ext-diff | git log --show-signature | git -c core.pager=x log | git -C . -c a.b=c log | git grep -O x | git remote add a b
   | git stash | git worktree add x | find . -delete | find . -exec rm {} + | find . -fprint x | rg --pre x foo | rg -z foo | grep -R x .
   | sort -o x a | sort --compress-program=x a | sort --outp=x a | uniq a b | tree -o x | date -s 1 | date 0101 | xargs ls | sudo ls
-  | env | printenv | jq env | jq '$ENV.A' | jq -f x | cat $HOME/x | cat $(ls) | cat *.txt | diff --to-file=x a | npm test | node a
-  | awk 1 a | sed p a | less a | man ls | file -C -m x | file -z a | ls; touch x | ls & rm x | command rm x | printf -v a b
+  | env | printenv | jq env | jq '$ENV.A' | jq -f x | cat $HOME/x | cat $(ls) | cat **/a | diff --to-file=x a | npm test | node a
+  | awk -f x a | sed -i p a | less a | man ls | file -C -m x | file -z a | ls; touch x | ls & rm x | command rm x | printf -v a b
   | for i in a; do ls; done | cd - && ls | git status --ext | /tmp/ls | ./ls | A=b ls | git reflog expire --all
+  | git log -U --output=x | git log --unified --output=x | git show --min-parents --output=x | git diff --format --output=x
+  | git diff -U --ext-diff | git blame -S x a | git blame --abbrev --contents=x a | git describe --abbrev --dirty
+  | git ls-files -oi -X x | git stash -- list | git stash -q -- show | git stash -p list | git reflog [e]xpire --all
+  | git log --format=%G? | git log --pretty='%h %-GG' | git tag -l --format='%(signature)' | date -I --file=x | date -I -fx
+  | strings @x | jq -n '$ ENV' | jq -n '"a" | modulemeta' | ls -RL . | du -aL . | cd s* && cat a | [c]at a
 `;
 
 const each = (text: string): string[] => text.split(/\s+\| /).map((line) => line.trim());
@@ -66,8 +72,17 @@ describe("plan mode › a command line that only reads", () => {
     "head link/passwd",
     "git diff /etc/passwd a",
     "grep x a ../b",
+    "od -w /etc/passwd",
+    "ls -w /etc",
+    "git diff -l /etc/passwd a",
+    "grep --context x /etc/passwd",
+    "cat ~/*.txt",
     "find .. -name a",
     "test -f /etc/x",
+    "git -C /x log",
+    "git -C .. status",
+    "sed -n 1p /etc/passwd",
+    "awk 1 ../x",
   ])("asks like Read if a file is outside: %s", (line) => expect(decided(line)).toBe("ask"));
 
   test("is refused by rules for its command and its files", () => {
@@ -89,6 +104,16 @@ describe("plan mode › a command line that only reads", () => {
     const record = (directory: string, what: string) => seen.add(`${directory} ${what}`).size > 0;
     decided("cd sub && git status", { isPlain: record });
     expect([...seen]).toEqual([`${WORK} worktree`, `${WORK}/sub worktree`]);
+    seen.clear();
+    decided("git -C sub status", { isPlain: record });
+    expect([...seen]).toEqual([`${WORK} worktree`, `${WORK}/sub worktree`]);
+  });
+
+  test("asks if a file of the project tells npm where to write its log", () => {
+    const exists = (file: string) => (path: string) => path === file;
+    expect(decided("npm ls", { exists: exists(`${WORK}/.npmrc`) })).toBe("deny");
+    expect(decided("cd sub && npm ls", { exists: exists(`${WORK}/.npmrc`) })).toBe("deny");
+    expect(decided("npm ls", { exists: exists("/home/ada/.npmrc") })).toBe("allow");
   });
 });
 

@@ -7,7 +7,7 @@ import { suggestRules } from "../../../../src/agent/permissions/suggest-rules.ts
 import type { ToolAccess } from "../../../../src/agent/tool.ts";
 import { cases } from "../../../support/random/arbitraries.ts";
 
-const WORK = "/home/ada/work";
+const WORK = "/home/ada/project";
 
 function lineOf(access: ToolAccess) {
   return access.kind === "command" ? readShellLine(access.command) : undefined;
@@ -38,6 +38,7 @@ describe("suggestRules", () => {
     ["Read", { kind: "read", paths: ["/etc/hosts"] }, ["Read(//etc/hosts)"]],
     ["mcp__docs__find", { kind: "external" }, ["mcp__docs__find"]],
     ["SendMessage", { kind: "team" }, []],
+    ["Agent", { kind: "team", what: "tester", cli: "codex" }, ["Agent(cli:codex)"]],
   ])("%s %j suggests %j", (tool, access, expected) => {
     expect(suggested(tool, access)).toEqual(expected);
     if (expected.length > 0) expect(decided(tool, access, expected)).toBe("allow");

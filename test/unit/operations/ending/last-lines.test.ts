@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { lastLinesOf } from "../../../../src/operations/ending/last-lines.ts";
-import { createPaneView } from "../../../../src/terminal/pane-view.ts";
+import { createPaneView } from "../../../../src/terminal/pane/pane-view.ts";
 
 const news = (lastLines: readonly string[]) => lastLinesOf({ code: 1, signal: null, at: 0, lastLines });
 

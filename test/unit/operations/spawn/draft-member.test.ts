@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BUILTIN_AGENT_TYPES } from "../../../../src/agent/prompts/agent-types.ts";
-import { spawnMode, spawnModel, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
+import { spawnModel, spawnType } from "../../../../src/operations/spawn/draft-member.ts";
+import { spawnMode } from "../../../../src/operations/spawn/spawn-mode.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
 
 describe("spawnModel (S16)", () => {

@@ -9,6 +9,7 @@ describe("a line of the process table", () => {
       ppid: 7,
       pgid: 8,
       sid: 9,
+      withoutTerminal: true,
       procStart: "987654",
       name: "a) b (c",
     });
@@ -31,6 +32,15 @@ describe("a line of the process table", () => {
     expect(rowOfPs("  501   1   501 ??       Ss   Sat Nov  1 09:06:51 2026     /bin/sh")).not.toHaveProperty(
       "tty",
     );
+  });
+
+  test("has the foreground when its process group has the terminal's input", () => {
+    const proc = (group: number) =>
+      rowOfStat(`42 (x) S 7 8 9 34816 ${group} 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2`);
+    const ps = (state: string) =>
+      rowOfPs(`  501   1   501 ttys003  ${state}   Sat Nov  1 09:06:51 2026     /bin/sh`);
+    expect([proc(8)?.foreground, ps("S+")?.foreground]).toEqual([true, true]);
+    expect([proc(77)?.foreground, ps("S")?.foreground]).toEqual([undefined, undefined]);
   });
 
   test("is undefined for a zombie and for invalid text", () => {

@@ -26,8 +26,9 @@ it.each([
     const ctx = contextOf(ref, "dev", {
       env: { ANTHROPIC_API_KEY: "key-of-the-model", TEAMS_PLAYBOOK_SPEED: "99" },
     });
-    const settings = settingsSchema.parse({ teams: { passSecrets } });
-    const model = await modelsOf(`scripted:${file}`, ctx, settings)("dev", undefined);
+    const settings = { ...settingsSchema.parse({ teams: { passSecrets } }), ignored: [], ignoredReason: "" };
+    const limited = { worker: undefined as never, note: () => undefined };
+    const model = await modelsOf(`scripted:${file}`, ctx, () => settings, limited)("dev", undefined);
     const said = async (): Promise<string> => {
       let text = "";
       const request = {

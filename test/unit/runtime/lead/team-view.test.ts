@@ -106,7 +106,12 @@ describe("renderFrame", () => {
     ...more,
   });
   const drawn = (view: TeamView, known: ViewFacts, size = { width: 50, height: 12 }, line = "") =>
-    renderFrame(view, known, { ...size, styleText: styler(true) }, line);
+    renderFrame(
+      view,
+      known,
+      { ...size, styleText: styler(true) },
+      { text: line, cursor: line.length, suggestions: undefined, search: undefined },
+    );
 
   test("lists each agent with its state, and the last output of the selected one", () => {
     expect(drawn({ at: "list", selected: "bob", scrolledBack: 0 }, facts()).rows).toEqual([

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import type { Liveness } from "../../../../src/os/process/identity.ts";
 import { teamMember } from "../../../../src/schema/config.ts";
-import { exitRecord, type PlaceRecord, statusRecord } from "../../../../src/schema/status.ts";
+import {
+  exitRecord,
+  type HookRecord,
+  type PlaceRecord,
+  statusRecord,
+} from "../../../../src/schema/status.ts";
 import { type AgentRecords, judgeLiveness } from "../../../../src/team/members/judge-liveness.ts";
 
 const MEMBER = teamMember.parse({ name: "a" });
@@ -121,4 +126,44 @@ test.each([
 test("judgeLiveness: a member inside the lead's process can exit while that process lives", () => {
   const inside = { ...MEMBER, backendType: "in-process" };
   expect(verdict({ status: status("exited") }, "alive", inside)).toEqual(["exited", false, null]);
+});
+
+const hook = (event: HookRecord["event"], fields: Partial<HookRecord> = {}): HookRecord => ({
+  event,
+  at: 9,
+  detail: "Bash: make",
+  ...fields,
+});
+
+test.each([
+  ["running by a tool", { state: "unknown" }, hook("tool"), ["running", "hook", "Bash: make"]],
+  [
+    "needs-input by a question",
+    { stateFrom: "signal" },
+    hook("asking"),
+    ["needs-input", "hook", "Bash: make"],
+  ],
+  ["idle by the end of a turn", { state: "unknown" }, hook("resting"), ["idle", "hook", "Bash: make"]],
+  [
+    "as its bridge says after an older hook",
+    { state: "unknown", since: 10 },
+    hook("tool"),
+    ["unknown", undefined, undefined],
+  ],
+  [
+    "as its bridge says if its turns are seen",
+    { state: "idle" },
+    hook("tool"),
+    ["idle", undefined, undefined],
+  ],
+  [
+    "as its bridge says after the hook of another start",
+    { state: "unknown" },
+    hook("tool", { instance: "other" }),
+    ["unknown", undefined, undefined],
+  ],
+] as const)("a program that is only typed to, with hooks › is %s", (_state, fields, record, expected) => {
+  const records = { status: { ...status(), ...fields }, place: PLACE, exit: undefined, hook: record };
+  const { state, stateFrom, activity } = judgeLiveness(MEMBER, records, () => "alive");
+  expect([state, stateFrom, activity]).toEqual(expected);
 });

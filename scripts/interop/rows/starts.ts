@@ -1,0 +1,169 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Lack } from "../program.ts";
+import type { Crew, Variables } from "../team/crew.ts";
+import { until } from "../team/wait.ts";
+import { check, type Row } from "./row.ts";
+
+/** The variables that hold a login of some program. */
+const NO_LOGIN = Object.fromEntries(
+  ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "CLAUDE_CONFIG_DIR"].map((name) => [
+    name,
+    undefined,
+  ]),
+);
+
+interface ListedCli {
+  readonly name: string;
+  readonly version: string | null;
+  readonly login: { readonly state: string; readonly from: string | null; readonly hint: string | null };
+}
+
+async function listedCli(crew: Crew, cli: string, env: Variables = {}): Promise<ListedCli> {
+  const { code, out, err } = await crew.teamsIn(env, "cli", "ls", "--json");
+  check(code === 0, "teams cli ls failed", err);
+  const own = (JSON.parse(out) as { clis: ListedCli[] }).clis.find(({ name }) => name === cli);
+  if (own === undefined) throw new Error(`teams cli ls does not list ${cli}`);
+  return own;
+}
+
+const ENDED = ["failed", "crashed", "exited"];
+const SHOWN = {
+  "needs-input": "`needs-input`",
+  ends: "it ends with the remedy in its pane",
+  starts: "it shows no dialog and starts",
+} as const;
+
+/** Starts a member that lacks something, and checks what teams shows. */
+async function startWithout(crew: Crew, cli: string, lack: Lack, env: Variables): Promise<void> {
+  const word = crew.word("begun");
+  const words = ["--cli", cli, "--prompt", `do-say: ${word}`, "--teammate-mode", "tmux"];
+  const { code, err } = await crew.teamsIn(env, "spawn", "bob", ...words);
+  if (lack.shows === "starts") {
+    check(code === 0, `it does not start without ${lack.of}`, err);
+    await crew.turnEnded(word);
+    return;
+  }
+  const states = [...ENDED, "needs-input"];
+  const none = { state: "refused", activity: err, paneId: null };
+  const bob = code === 0 ? await crew.state("bob", states) : none;
+  const isDialog = lack.shows === "needs-input";
+  check((bob.state === "needs-input") === isDialog, `without ${lack.of} it is ${bob.state}`, bob.activity);
+  // A member that ended in its start keeps the reason in its pane.
+  const reason = isDialog || code !== 0 ? bob.activity : crew.screen(bob);
+  check(lack.named?.test(reason ?? "") === true, "the reason is not named", reason?.slice(-400));
+}
+
+/** Starts: readiness, options, dialogs. */
+export const STARTS: readonly Row[] = [
+  {
+    id: "first",
+    text: "takes its first message when it is ready",
+    async run({ crew, spawn }) {
+      const word = crew.word("first");
+      await spawn("ada", `do-say: ${word} is heard`);
+      let early: string | undefined;
+      await until("the end of its first turn", async () => {
+        const hasSaid = crew.model.requests.some(
+          ({ reply }) => reply.kind === "say" && reply.text.includes(word),
+        );
+        const member = hasSaid ? undefined : await crew.member("ada");
+        // A member with an unread message is not idle, says `teams wait`.
+        if (member?.state === "idle" && member.unread === 0 && !crew.model.got(word))
+          early = `${member.stateFrom ?? "its record"}`;
+        return hasSaid;
+      });
+      check(early === undefined, `it is idle before its first turn (from ${early})`);
+      await crew.turnEnded(`${word} is heard`);
+      await crew.state("ada", "idle");
+    },
+  },
+  {
+    id: "listed",
+    text: "`teams cli ls` names its version and its login",
+    async run({ crew, program }) {
+      const own = await listedCli(crew, program.cli);
+      check(/^\d/.test(own.version ?? ""), "no version", own);
+      check(own.login.state === "found" && own.login.from !== null, "its login is not found", own.login);
+      // Without the files of a home, and without its variables.
+      const place = crew.emptyHome();
+      const bare = await listedCli(crew, program.cli, { HOME: place, ...NO_LOGIN });
+      check(bare.login.state === "none", "a login is found in an empty home", bare.login);
+      check(Boolean(bare.login.hint), "it does not say how to log in", bare.login);
+    },
+  },
+  {
+    id: "model",
+    text: "`--model` reaches its server; a wrong option is refused",
+    limit: 90_000,
+    async run({ crew, program, spawn }) {
+      const word = crew.word("model");
+      const name =
+        { opencode: "fake/big" }[program.id] ?? (program.channel === "inbox" ? "opus" : "big-model");
+      await spawn("bob", `do-say: ${word}`, "--model", name);
+      await crew.modelGot(word);
+      const seen = crew.model.requests.find(({ ask, text }) => ask.tools.length > 0 && text.includes(word));
+      check(seen?.ask.model.includes(name.replace("fake/", "")) === true, "another model", seen?.ask.model);
+      const refused = await crew.teams("spawn", "eve", "--cli", program.cli, "--tools", "Read");
+      check(refused.code === 2, "--tools was not refused", refused.err);
+      await crew.ok("kill", "bob", "--force");
+    },
+  },
+  {
+    id: "worktree",
+    text: "`--worktree`: works in its own worktree",
+    limit: 90_000,
+    async run({ crew, spawn }) {
+      const word = crew.word("ruled");
+      await spawn("bob", `do-run: install -d ${word}\ndo-say: ${word} made`, "--worktree");
+      await crew.turnEnded(`${word} made`);
+      const bob = await crew.state("bob", "idle");
+      check(bob.cwd !== crew.repo && existsSync(join(bob.cwd, word)), "its work is elsewhere", bob.cwd);
+      await crew.ok("kill", "bob", "--force");
+    },
+  },
+  {
+    id: "dialog",
+    text: "a start without trust or login: its dialog shows as `needs-input`, or its pane says what to do",
+    limit: 180_000,
+    async run({ crew, program }) {
+      const { home, repo, model } = crew;
+      const place = { home, repo, modelUrl: model.url };
+      for (const lack of program.lacks) {
+        lack.remove(place);
+        const without = Object.fromEntries((lack.variables ?? []).map((name) => [name, undefined]));
+        try {
+          await startWithout(crew, program.cli, lack, without);
+        } catch (error) {
+          const screen = crew.screen((await crew.member("bob")) ?? { paneId: null });
+          throw new Error(`${error instanceof Error ? error.message : error}; its screen: ${screen.trim()}`);
+        } finally {
+          await crew.teams("kill", "bob", "--force");
+          program.prepare(place);
+        }
+      }
+      return program.lacks.map(({ of, shows }) => `without ${of}: ${SHOWN[shows]}`).join("; ");
+    },
+  },
+  {
+    id: "plan",
+    text: "`--plan`: its plan is asked and approved before it acts",
+    limit: 120_000,
+    async run({ crew, spawn }) {
+      const word = crew.word("plan");
+      await spawn("bob", `do-plan: ${word} has one step`, "--plan");
+      const request = await until(
+        `a plan with ${word}`,
+        async () => (await crew.approvals()).find(({ from, kind }) => from === "bob" && /plan/.test(kind)),
+        90_000,
+      );
+      const shown = await crew.ok("approvals", request.id);
+      check(shown.includes(word), "the request does not show the plan", shown.slice(0, 160));
+      await crew.ok("approve", request.id);
+      await crew.ok("send", "bob", `do-run: install -d ruled-${word}\ndo-say: ${word} carried out`);
+      await crew.turnEnded(`${word} carried out`);
+      check(crew.made(`ruled-${word}`), "it cannot act after the approval");
+      await crew.ok("kill", "bob", "--force");
+    },
+  },
+];

@@ -1,0 +1,298 @@
+import type {
+  ClientConnection,
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  SessionNotification,
+} from "@agentclientprotocol/sdk";
+import { messageOf, TeamError } from "../../errors.ts";
+import { type PipedProgram, startPiped } from "../../os/process/piped-program.ts";
+import { NO_TOKENS } from "../../schema/tokens.ts";
+import { whenLoggedIn } from "../await-login.ts";
+import { awaitTools, PIPE_PATIENCE } from "../await-tools.ts";
+import {
+  type Channel,
+  type ChannelAnswer,
+  type ChannelEvents,
+  type ChannelSetup,
+  TEAM_SERVER,
+} from "../channel.ts";
+import { cleaned, lastWords } from "../last-words.ts";
+import { optionArgs } from "../option-args.ts";
+import { type Refusal, refusalLine, refusalText } from "../refusals.ts";
+import { notStarted, requireProgram } from "../require-program.ts";
+import { startStep } from "../start-step.ts";
+import { answerElicitation } from "./acp-questions.ts";
+import { type AcpCall, contentText, isTeamCall, optionFor, requestOf } from "./acp-requests.ts";
+import { chooseMode, initialize, messagesOf, openSession, STOP_REASONS } from "./acp-session.ts";
+import { PromptUsage, sessionCostOf } from "./acp-usage.ts";
+
+/** Opens the channel to a CLI that speaks the Agent Client Protocol, version 1, on its stdin and stdout. */
+export function openAcpChannel(setup: ChannelSetup, events: ChannelEvents): Channel {
+  return new AcpChannel(setup, events);
+}
+
+/** Time limit in milliseconds for the start of a CLI: the slowest known takes twelve seconds on an idle machine. */
+const START_MS = 120_000;
+
+/** A prompt that the CLI has, and has not answered. */
+interface Prompt {
+  /** The CLI has reacted to it. */
+  taken(): void;
+}
+
+class AcpChannel implements Channel {
+  readonly #setup: ChannelSetup;
+  readonly #events: ChannelEvents;
+  readonly #calls = new Map<string, AcpCall>();
+  readonly #open = new Set<string>();
+  #program: PipedProgram | undefined;
+  #connection: ClientConnection | undefined;
+  #session = "";
+  #prompt: Prompt | undefined;
+  #isInterrupted = false;
+  /** Calls that were refused since its model did anything else, and all whose reason a person gave: the protocol has no reasons. */
+  #refusals: Refusal[] = [];
+  /** The CLI repeats an earlier conversation: nothing of it is news. */
+  #isReplaying = false;
+  readonly #ending = new AbortController();
+  #sessionCost: number | undefined;
+  readonly #usage = new PromptUsage();
+
+  constructor(setup: ChannelSetup, events: ChannelEvents) {
+    this.#setup = setup;
+    this.#events = events;
+  }
+
+  get #isEnding(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  async start(conversation: string | undefined): Promise<string | undefined> {
+    const { adapter, cwd, env, sandbox } = this.#setup;
+    const file = requireProgram(adapter, env);
+    const args = [...adapter.args, ...optionArgs(this.#setup)];
+    const plain = { file, args, env: { ...env, ...adapter.env } };
+    const own = (await sandbox?.wrap(plain, cwd)) ?? plain;
+    const program = startPiped(own.file, own.args, { cwd, env: own.env });
+    this.#program = program;
+    void program.ended.then((how) => this.#onEnded(how));
+    try {
+      await startStep(program.ended, START_MS, () => this.#connect(program));
+      const over = this.#ending.signal;
+      const session = await whenLoggedIn(adapter, this.#events, over, () =>
+        startStep(program.ended, START_MS, () => this.#begin(conversation)),
+      );
+      await awaitTools(this.#setup, this.#events, { patience: PIPE_PATIENCE, over });
+      return session;
+    } catch (error) {
+      await this.end();
+      throw error instanceof TeamError
+        ? error
+        : notStarted(adapter, `${messageOf(error)}${lastWords(program)}`, { cause: error });
+    }
+  }
+
+  async #connect(program: PipedProgram): Promise<void> {
+    const { client } = await import("@agentclientprotocol/sdk");
+    const connection = client({ name: "teams" })
+      // First: each handler before it delays it, and the answer to a prompt would overtake the last text.
+      .onNotification("session/update", ({ params }) => this.#onUpdate(params))
+      .onRequest("session/request_permission", ({ params }) => this.#onPermission(params))
+      .onRequest("elicitation/create", ({ params }) => this.#onQuestion(params))
+      .connect(await messagesOf(program));
+    this.#connection = connection;
+    await initialize(connection);
+  }
+
+  async #begin(conversation: string | undefined): Promise<string | undefined> {
+    const connection = this.#connection;
+    if (connection === undefined) throw new Error("it is not running");
+    this.#isReplaying = true;
+    const note = (text: string): void => this.#events.note(text);
+    const { sessionId, opened } = await openSession(connection, this.#setup, conversation, note);
+    this.#isReplaying = false;
+    this.#session = sessionId;
+    await chooseMode(connection, this.#setup, { sessionId, opened }, note);
+    return this.#setup.adapter.resume === "none" ? undefined : this.#session;
+  }
+
+  async deliver(text: string): Promise<void> {
+    this.#isInterrupted = false;
+    await this.#send(text);
+  }
+
+  async #send(text: string): Promise<void> {
+    const connection = this.#connection;
+    if (connection === undefined || this.#isEnding) throw new Error("it is not running");
+    this.#refusals = [];
+    await new Promise<void>((resolve, reject) => {
+      const prompt: Prompt = { taken: resolve };
+      this.#prompt = prompt;
+      const answer = connection.agent.request("session/prompt", {
+        sessionId: this.#session,
+        prompt: [{ type: "text", text }],
+      });
+      answer.then(
+        (result) => {
+          resolve();
+          this.#events.spent(this.#usage.take(result));
+          if (this.#prompt === prompt) this.#end(result.stopReason);
+        },
+        (error: unknown) => {
+          if (this.#prompt !== prompt) return resolve();
+          this.#prompt = undefined;
+          // Some CLIs answer an interrupted prompt with an error.
+          if (this.#isInterrupted) {
+            resolve();
+            this.#events.turnEnded({ outcome: "interrupted" });
+          } else if (this.#program === undefined || this.#isEnding) reject(error);
+          else {
+            resolve();
+            this.#events.turnEnded({ outcome: "failed", failure: cleaned(messageOf(error)) });
+          }
+        },
+      );
+    });
+  }
+
+  #end(stopReason: string): void {
+    this.#prompt = undefined;
+    this.#calls.clear();
+    this.#open.clear();
+    if (this.#refusals.length > 0 && !this.#isInterrupted && ENDS.has(stopReason)) {
+      // Its end, and an interrupt, are reported elsewhere.
+      this.#send(refusalText(this.#refusals.map(({ line }) => line))).catch(() => undefined);
+      return;
+    }
+    if (stopReason === "cancelled") this.#events.turnEnded({ outcome: "interrupted" });
+    else if (stopReason === "end_turn") this.#events.turnEnded({ outcome: "completed" });
+    else
+      this.#events.turnEnded({ outcome: "failed", failure: STOP_REASONS[stopReason] ?? cleaned(stopReason) });
+  }
+
+  async interrupt(): Promise<void> {
+    if (this.#prompt === undefined) return;
+    this.#isInterrupted = true;
+    await this.#connection?.agent.notify("session/cancel", { sessionId: this.#session });
+  }
+
+  async end(): Promise<void> {
+    this.#ending.abort();
+    this.#connection?.close();
+    await this.#program?.end();
+  }
+
+  #onEnded(how: string): void {
+    if (this.#isEnding) return;
+    this.#ending.abort();
+    this.#connection?.close();
+    const program = this.#program;
+    // It may have left children behind.
+    void program?.end();
+    this.#events.ended(`${how}${program === undefined ? "" : lastWords(program)}`);
+  }
+
+  #onUpdate({ update, sessionId }: SessionNotification): void {
+    if (this.#isReplaying || sessionId !== this.#session) return;
+    const cost = sessionCostOf(update);
+    if (cost !== undefined) this.#addCost(cost);
+    if (this.#prompt === undefined) return;
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        this.#prompt.taken();
+        this.#keepAnswered();
+        this.#usage.addChunk(update);
+        if (update.content.type === "text") this.#events.text(update.content.text);
+        return;
+      case "agent_thought_chunk":
+      case "plan":
+        this.#prompt.taken();
+        return;
+      case "tool_call":
+      case "tool_call_update":
+        this.#prompt.taken();
+        this.#onToolCall(update, update.status ?? undefined);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Its model continues after a refusal, so it needs no other reasons than those of a person. */
+  #keepAnswered(): void {
+    this.#refusals = this.#refusals.filter(({ isAnswered }) => isAnswered);
+  }
+
+  /** The CLI reports the cost of its whole session; only the difference is news. */
+  #addCost(cost: number): void {
+    const before = this.#sessionCost ?? (this.#prompt === undefined ? cost : 0);
+    this.#sessionCost = cost;
+    if (cost > before) this.#events.spent({ usage: NO_TOKENS, costUsd: cost - before });
+  }
+
+  #onToolCall(update: AcpCall, status: string | undefined): void {
+    const call = this.#merged(update);
+    const id = call.toolCallId;
+    if (!this.#open.has(id)) {
+      this.#open.add(id);
+      this.#keepAnswered();
+      const { tool, summary } = requestOf(call, this.#place());
+      this.#events.toolStarted({ id, tool, summary });
+    }
+    if (status !== "completed" && status !== "failed") return;
+    this.#open.delete(id);
+    this.#calls.delete(id);
+    this.#events.toolEnded({ id, content: contentText(call), isError: status === "failed" });
+  }
+
+  #merged(update: AcpCall): AcpCall {
+    const known = this.#calls.get(update.toolCallId);
+    const news = Object.fromEntries(
+      Object.entries(update).filter(([, value]) => value !== undefined && value !== null),
+    );
+    const call = { ...known, ...news } as AcpCall;
+    this.#calls.set(update.toolCallId, call);
+    return call;
+  }
+
+  #place(): { readonly cwd: string; readonly commandInTitle: boolean } {
+    const { cwd, adapter } = this.#setup;
+    return { cwd, commandInTitle: adapter.commandInTitle };
+  }
+
+  /** A form for the person, of the CLI or of one of its MCP servers. */
+  async #onQuestion(params: CreateElicitationRequest): Promise<CreateElicitationResponse> {
+    if (this.#prompt === undefined) return { action: "cancel" };
+    this.#prompt.taken();
+    const answer = await answerElicitation(params, (question) => this.#events.question(question, NEVER));
+    return this.#isInterrupted ? { action: "cancel" } : answer;
+  }
+
+  async #onPermission(params: {
+    readonly sessionId: string;
+    readonly toolCall: AcpCall;
+    readonly options: readonly { readonly optionId: string; readonly kind: string }[];
+  }): Promise<{ outcome: { outcome: "cancelled" } | { outcome: "selected"; optionId: string } }> {
+    const cancelled = { outcome: { outcome: "cancelled" } } as const;
+    if (this.#prompt === undefined || params.sessionId !== this.#session) return cancelled;
+    this.#prompt.taken();
+    const call = this.#merged(params.toolCall);
+    const isOwn = isTeamCall(call) && this.#setup.servers.some(({ name }) => name === TEAM_SERVER);
+    const request = { id: call.toolCallId, ...requestOf(call, this.#place()) };
+    const answer: ChannelAnswer = isOwn ? { allowed: true } : await this.#events.ask(request, NEVER);
+    const { allowed, note, isAnswered = false } = answer;
+    if (this.#isInterrupted) return cancelled;
+    if (!allowed) this.#refusals.push({ line: refusalLine(request.tool, request.summary, note), isAnswered });
+    const optionId = optionFor(params.options, allowed);
+    if (optionId !== undefined) return { outcome: { outcome: "selected", optionId } };
+    if (allowed)
+      this.#events.note(`${this.#setup.adapter.id} offers no approval for one call only, so it was refused`);
+    return cancelled;
+  }
+}
+
+/** A request is closed only by its answer: no one else can answer in this channel. */
+const NEVER = new AbortController().signal;
+
+/** Some CLIs end a turn when a call is refused, though its work is not done. */
+const ENDS: ReadonlySet<string> = new Set(["end_turn", "cancelled"]);

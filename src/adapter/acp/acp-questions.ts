@@ -1,0 +1,22 @@
+import type {
+  CreateElicitationRequest as Elicitation,
+  CreateElicitationResponse as ElicitationAnswer,
+} from "@agentclientprotocol/sdk";
+import type { ChannelQuestion } from "../channel.ts";
+import { askFields } from "../questions/ask-fields.ts";
+import { formContent, formFields } from "../questions/form-fields.ts";
+import { fieldsOf } from "../requests.ts";
+
+export type { Elicitation, ElicitationAnswer };
+
+/** Asks a person the questions of a form. A request to open a URL is not a form; we do not announce support for it. */
+export async function answerElicitation(
+  request: Elicitation,
+  ask: (question: ChannelQuestion) => Promise<string | undefined>,
+): Promise<ElicitationAnswer> {
+  const { mode, message, requestedSchema } = fieldsOf(request);
+  const fields = mode === "form" ? formFields(message, requestedSchema) : undefined;
+  if (fields === undefined) return { action: "cancel" };
+  const content = formContent(await askFields(fields, ask));
+  return content === undefined ? { action: "decline" } : { action: "accept", content: { ...content } };
+}

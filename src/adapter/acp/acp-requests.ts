@@ -1,0 +1,125 @@
+import { resolve } from "node:path";
+import { TEAM_SERVER } from "../channel.ts";
+import {
+  commandRequest,
+  editRequest,
+  fetchRequest,
+  type RequestOfCall,
+  readRequest,
+} from "../request-shapes.ts";
+import { fieldsOf, oneLine } from "../requests.ts";
+
+/** The known facts of a tool call: fields of `tool_call`, of its updates and of its permission request, newer ones win. */
+export interface AcpCall {
+  readonly toolCallId: string;
+  readonly title?: string | null | undefined;
+  readonly kind?: string | null | undefined;
+  readonly rawInput?: unknown;
+  readonly content?: readonly unknown[] | null | undefined;
+  readonly locations?: readonly { readonly path: string }[] | null | undefined;
+  readonly _meta?: unknown;
+}
+
+export interface AcpOption {
+  readonly optionId: string;
+  readonly kind: string;
+}
+
+/** The working directory of a CLI's calls, and how to read their titles. */
+export interface AcpPlace {
+  readonly cwd: string;
+  /** Whether the title of a command is the command. */
+  readonly commandInTitle: boolean;
+}
+
+const TEAM_TOOL = /^mcp__teams__\w+$/;
+/** Titles that CLIs give to calls of the team's tools. */
+const TEAM_TITLES = [TEAM_TOOL, /^teams_\w+$/, /^\w+ \(teams MCP Server\)$/];
+
+/** Whether a call is a tool of the team. These act only on the team, and check what their caller may do. */
+export function isTeamCall({ title, kind, rawInput, _meta }: AcpCall): boolean {
+  const { server, command } = fieldsOf(rawInput);
+  const { toolName: name } = fieldsOf(_meta);
+  // Qwen names the tool here; its title is the input, which its model wrote.
+  if (typeof name === "string") return TEAM_TOOL.test(name);
+  if (server === TEAM_SERVER && command === undefined) return true;
+  return kind !== "execute" && TEAM_TITLES.some((pattern) => pattern.test(title ?? ""));
+}
+
+/** Returns a call as our permission rules understand it. A call that they do not understand is external: it asks. */
+export function requestOf(call: AcpCall, { cwd, commandInTitle }: AcpPlace): RequestOfCall {
+  const title = oneLine(call.title ?? call.kind ?? "a tool");
+  const fields = fieldsOf(call.rawInput);
+  const [path, ...more] = pathsOf(call).map((one) => resolve(cwd, one));
+  if (call.kind === "execute") {
+    const command =
+      typeof fields.command === "string" ? fields.command : commandInTitle ? call.title : undefined;
+    if (typeof command === "string") return commandRequest(command, undefined, cwd);
+  }
+  if (path !== undefined && WRITES.has(call.kind ?? "")) {
+    const diffs = diffsOf(call.content);
+    const [diff] = diffs;
+    const change =
+      diffs.length === 1 && diff !== undefined
+        ? { old_string: diff.oldText ?? "", new_string: diff.newText }
+        : { changes: diffs };
+    return editRequest([path, ...more], change);
+  }
+  if (path !== undefined && call.kind === "read") return readRequest([path, ...more]);
+  const fetched = call.kind === "fetch" ? fetchRequest(fields.url) : undefined;
+  return fetched ?? { tool: toolName(call), summary: title, input: fields, access: { kind: "external" } };
+}
+
+const WRITES: ReadonlySet<string> = new Set(["edit", "delete", "move"]);
+
+/** Returns the answer for an approval or a refusal; undefined if the CLI offers none: nothing wider is chosen instead. */
+export function optionFor(options: readonly AcpOption[], isAllowed: boolean): string | undefined {
+  const kind = isAllowed ? "allow_once" : "reject_once";
+  return options.find((option) => option.kind === kind)?.optionId;
+}
+
+interface Diff {
+  readonly path: string;
+  readonly oldText?: string | null | undefined;
+  readonly newText: string;
+}
+
+function diffsOf(content: AcpCall["content"]): Diff[] {
+  return (content ?? []).flatMap((one) => {
+    const { type, path, oldText, newText } = fieldsOf(one);
+    if (type !== "diff" || typeof path !== "string" || typeof newText !== "string") return [];
+    return [{ path, newText, ...(typeof oldText === "string" ? { oldText } : {}) }];
+  });
+}
+
+/** Paths of a call: of its diffs, its locations and its input. A refusal of one of them refuses the call. */
+function pathsOf({ content, locations, rawInput }: AcpCall): string[] {
+  const { file_path, path, filePath } = fieldsOf(rawInput);
+  const named = [file_path, path, filePath].filter((one): one is string => typeof one === "string");
+  return [
+    ...new Set([
+      ...diffsOf(content).map((diff) => diff.path),
+      ...(locations ?? []).map((location) => location.path),
+      ...named,
+    ]),
+  ];
+}
+
+function toolName({ title, kind, _meta }: AcpCall): string {
+  const { toolName: name } = fieldsOf(_meta);
+  const word = /^[\w.-]{1,64}/.exec(typeof name === "string" ? name : (title ?? ""))?.[0];
+  return word ?? kind ?? "tool";
+}
+
+/** Longest result of a tool that the pane and the log get, in characters. */
+const MAX_RESULT = 20_000;
+
+/** Returns the text of a call's result. */
+export function contentText({ content }: AcpCall): string {
+  const texts = (content ?? []).flatMap((one) => {
+    const { type, content: inner } = fieldsOf(one);
+    const { text } = fieldsOf(inner);
+    return type === "content" && typeof text === "string" ? [text] : [];
+  });
+  return texts.join("\n").slice(0, MAX_RESULT);
+}

@@ -1,0 +1,114 @@
+import { Readable, Writable } from "node:stream";
+import type { ClientConnection, Stream } from "@agentclientprotocol/sdk";
+import { messageOf } from "../../errors.ts";
+import type { PipedProgram } from "../../os/process/piped-program.ts";
+import { LoginMissing } from "../await-login.ts";
+import type { ChannelSetup } from "../channel.ts";
+import { fieldsOf } from "../requests.ts";
+
+/** Longest message of a CLI, in bytes. */
+const MAX_MESSAGE = 64 * 1024 * 1024;
+
+/** Returns the messages on the stdin and stdout of a CLI. */
+export async function messagesOf({ stdin, stdout }: PipedProgram): Promise<Stream> {
+  const { ndJsonStream } = await import("@agentclientprotocol/sdk");
+  return ndJsonStream(
+    Writable.toWeb(stdin) as WritableStream<Uint8Array>,
+    Readable.toWeb(stdout) as ReadableStream<Uint8Array>,
+    { maxMessageBytes: MAX_MESSAGE },
+  );
+}
+
+export async function initialize({ agent }: ClientConnection): Promise<void> {
+  await agent.request("initialize", {
+    protocolVersion: 1,
+    clientInfo: { name: "teams", version: "1" },
+    // Version 2 of the protocol drops both; a CLI then uses its own tools.
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      terminal: false,
+      elicitation: { form: {} },
+    },
+  });
+}
+
+interface OpenedSession {
+  readonly sessionId: string;
+  /** The answer that opened it: modes and options. */
+  readonly opened: unknown;
+}
+
+/**
+ * Opens a session with the team's servers: an earlier one again if the CLI still has it, else a new one.
+ * @param note reports that the earlier conversation is gone
+ * @throws LoginMissing, or an error of the connection or of the CLI
+ */
+export async function openSession(
+  { agent }: ClientConnection,
+  { adapter, cwd, servers }: ChannelSetup,
+  conversation: string | undefined,
+  note: (text: string) => void,
+): Promise<OpenedSession> {
+  const mcpServers = servers.map(({ name, command, args, env }) => ({
+    name,
+    command,
+    args: [...args],
+    env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
+  }));
+  if (conversation !== undefined && adapter.resume !== "none") {
+    const method = adapter.resume === "load" ? "session/load" : "session/resume";
+    try {
+      const opened: unknown = await loggedIn(
+        agent.request(method, { sessionId: conversation, cwd, mcpServers }),
+      );
+      return { sessionId: conversation, opened };
+    } catch (error) {
+      if (error instanceof LoginMissing) throw error;
+      note(`${adapter.id} no longer has its earlier conversation and starts a new one: ${messageOf(error)}`);
+    }
+  }
+  const opened: unknown = await loggedIn(agent.request("session/new", { cwd, mcpServers }));
+  const { sessionId } = fieldsOf(opened);
+  if (typeof sessionId !== "string" || sessionId === "") throw new Error("it named no session");
+  return { sessionId, opened };
+}
+
+/** Sets the permission mode explicitly: some CLIs start in a mode in which a model decides. */
+export async function chooseMode(
+  { agent }: ClientConnection,
+  { adapter, mode }: ChannelSetup,
+  { sessionId, opened }: OpenedSession,
+  note: (text: string) => void,
+): Promise<void> {
+  const modeId = adapter.modes[mode] ?? adapter.modes.default;
+  if (modeId === undefined) return;
+  const { modes, configOptions } = fieldsOf(opened);
+  const options = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
+  const option = options.find(({ category, id }) => category === "mode" || id === "mode");
+  if (typeof modes === "object" && modes !== null)
+    await agent.request("session/set_mode", { sessionId, modeId });
+  else if (option !== undefined) {
+    const change = { sessionId, configId: String(option.id), value: modeId };
+    await agent.request("session/set_config_option", change);
+  } else note(`${adapter.id} has no permission modes; its own settings decide what it asks for`);
+}
+
+/** JSON-RPC error of a CLI without a login. */
+const AUTH_REQUIRED = -32000;
+
+/** @throws LoginMissing for that error of a CLI */
+async function loggedIn<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (fieldsOf(error).code === AUTH_REQUIRED) throw new LoginMissing(messageOf(error), { cause: error });
+    throw error;
+  }
+}
+
+/** Why a prompt failed, by the protocol's reasons. */
+export const STOP_REASONS: Readonly<Record<string, string>> = {
+  max_tokens: "The answer reached its maximum length.",
+  max_turn_requests: "The turn reached the maximum number of model calls.",
+  refusal: "The model refused to continue.",
+};

@@ -1,0 +1,50 @@
+import { addSpent, NOTHING_SPENT, type Spent } from "../../agent/conversation/call-model.ts";
+import { sumOf } from "../../schema/tokens.ts";
+import { fieldsOf } from "../requests.ts";
+
+/** Returns the tokens that the result of a prompt reports, in any of the forms that CLIs use; nothing if it reports none. */
+export function usageOf(result: unknown): Spent {
+  const { usage, _meta } = fieldsOf(result);
+  const { quota, usage: meta } = fieldsOf(_meta);
+  const found = [usage, meta, fieldsOf(quota).token_count].find(
+    (one) => typeof one === "object" && one !== null,
+  );
+  if (found === undefined) return NOTHING_SPENT;
+  const fields = fieldsOf(found);
+  const count = (...names: readonly string[]): number => {
+    const value = names.map((name) => fields[name]).find((one) => typeof one === "number");
+    return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+  };
+  return {
+    usage: {
+      input: count("inputTokens", "input_tokens"),
+      output: count("outputTokens", "output_tokens"),
+      cacheRead: count("cachedReadTokens", "cachedInputTokens"),
+      cacheWrite: count("cachedWriteTokens", "cacheWriteInputTokens"),
+    },
+    costUsd: 0,
+  };
+}
+
+/** The tokens of one prompt. Some CLIs report them with its result, others with the last chunk of each call of the model. */
+export class PromptUsage {
+  #chunks = NOTHING_SPENT;
+
+  addChunk({ _meta }: { readonly _meta?: unknown }): void {
+    this.#chunks = addSpent(this.#chunks, usageOf({ _meta }));
+  }
+
+  /** Returns the tokens of the prompt with this result, and begins the next one. */
+  take(result: unknown): Spent {
+    const whole = usageOf(result);
+    const spent = sumOf(whole.usage) > 0 ? whole : this.#chunks;
+    this.#chunks = NOTHING_SPENT;
+    return spent;
+  }
+}
+
+/** Returns the cost of the whole session in US dollars that a `usage_update` reports; undefined if it reports none. */
+export function sessionCostOf(update: unknown): number | undefined {
+  const { amount, currency } = fieldsOf(fieldsOf(update).cost);
+  return typeof amount === "number" && amount >= 0 && currency === "USD" ? amount : undefined;
+}

@@ -1,0 +1,47 @@
+import { TeamError } from "../errors.ts";
+import { pause, steadyNow } from "../os/clock.ts";
+import type { Adapter } from "./adapter-schema.ts";
+import type { ChannelEvents } from "./channel.ts";
+
+/** Milliseconds between two attempts, and until the start fails. */
+const RETRY_MS = 2_000;
+const GIVE_UP_MS = 600_000;
+
+/** An attempt failed because the CLI has no login. */
+export class LoginMissing extends Error {}
+
+/**
+ * Repeats an attempt until the CLI has a login. Meanwhile it is `needs-input`, with how the user logs in.
+ * @param over aborts when the CLI ends
+ * @throws TeamError SPAWN_FAILED after ten minutes; any other error of the attempt at once
+ */
+export async function whenLoggedIn<T>(
+  { id, command, login }: Adapter,
+  events: Pick<ChannelEvents, "blocked">,
+  over: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const remedy = `log in: ${login.hint ?? command}`;
+  const deadline = steadyNow() + GIVE_UP_MS;
+  let isBlocked = false;
+  try {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof LoginMissing) || over.aborted) throw error;
+        if (steadyNow() > deadline) {
+          throw new TeamError("SPAWN_FAILED", `${id} is not logged in.`, {
+            hint: `Log in first: ${login.hint ?? command}. Then start it again.`,
+            cause: error,
+          });
+        }
+      }
+      if (!isBlocked) events.blocked({ name: `${id} is not logged in`, remedy });
+      isBlocked = true;
+      await pause(RETRY_MS, over);
+    }
+  } finally {
+    if (isBlocked) events.blocked(undefined);
+  }
+}

@@ -1,0 +1,49 @@
+import { isDoneWithin } from "../os/done-within.ts";
+import type { ChannelDialog, ChannelEvents, ChannelSetup } from "./channel.ts";
+
+/** Time limits in milliseconds. */
+export interface ToolsPatience {
+  /** Until the person is asked. */
+  readonly ask: number;
+  /** After that, until the CLI works without the tools. */
+  readonly giveUp: number;
+  /** For a CLI whose first message does not wait: until a missing connection is reported. */
+  readonly report: number;
+}
+
+/** For a CLI whose own screen may show a dialog that delays its tools. */
+export const SCREEN_PATIENCE: ToolsPatience = { ask: 10_000, giveUp: 120_000, report: 60_000 };
+/** Without a screen of its own, the CLI has no dialog that a person could answer. */
+export const PIPE_PATIENCE: ToolsPatience = { ask: 15_000, giveUp: 30_000, report: 60_000 };
+
+interface ToolsOptions {
+  readonly patience: ToolsPatience;
+  /** Aborts when the CLI ends. */
+  readonly over: AbortSignal;
+  /** Replaces the dialog that asks the person. */
+  readonly dialog?: ChannelDialog;
+}
+
+/**
+ * Waits until the CLI has read which tools the team has, if its first message must wait for that. Meanwhile it is `needs-input`, with
+ * what to do; then it works without them, and that is reported. Any other CLI does not wait: only a missing connection is reported.
+ */
+export async function awaitTools(
+  { adapter, toolsListed }: Pick<ChannelSetup, "adapter" | "toolsListed">,
+  events: Pick<ChannelEvents, "blocked" | "withoutTools">,
+  { patience, over, dialog }: ToolsOptions,
+): Promise<void> {
+  const remedy = adapter.withoutTools ?? `check the MCP servers in the settings of ${adapter.command}`;
+  const missing = (): void => {
+    if (!over.aborted) events.withoutTools(remedy);
+  };
+  if (adapter.firstMessageAfter === "session") {
+    void isDoneWithin(patience.report, toolsListed, over).then((isDone) => isDone || missing());
+    return;
+  }
+  if ((await isDoneWithin(patience.ask, toolsListed, over)) || over.aborted) return;
+  events.blocked(dialog ?? { name: "it has not connected to the team's tools", remedy });
+  const isDone = await isDoneWithin(patience.giveUp, toolsListed, over);
+  events.blocked(undefined);
+  if (!isDone) missing();
+}

@@ -1,0 +1,55 @@
+import type { Transcript } from "../agent/conversation/transcript.ts";
+import type { AgentEvent } from "../agent/events.ts";
+import type { Hooks } from "../agent/hooks/hooks.ts";
+import type { CommandSandbox } from "../agent/tool.ts";
+import type { AgentPermissions } from "../agent/turn/permission.ts";
+import type { TurnResult } from "../agent/turn/turn.ts";
+import type { TeamError } from "../errors.ts";
+import type { Env } from "../os/env.ts";
+import type { ChannelDialog, ChannelQuestion, ReportedLimit } from "./channel.ts";
+
+/** The limits of a CLI's account: its turns wait for their end. No method rejects. */
+export interface AccountLimits {
+  /** Waits while a limit lasts that an agent of this account has met. Returns early if the signal aborts. */
+  wait(signal: AbortSignal): Promise<void>;
+  /** A turn met a limit. @param failure in the words of the CLI */
+  met(failure: string, limit: ReportedLimit): Promise<void>;
+  /** A turn was completed. */
+  passed(): Promise<void>;
+}
+
+export interface ChannelAgentOptions {
+  /** Name of the CLI, for people. */
+  readonly cli: string;
+  readonly transcript: Transcript;
+  readonly cwd: string;
+  readonly env: Env;
+  /** The sandbox that the whole CLI runs in; undefined without one. */
+  readonly sandbox: CommandSandbox | undefined;
+  readonly permissions: AgentPermissions;
+  readonly hooks: Hooks | undefined;
+  /** Returns what the CLI reads before the first message of its conversation: who it is, and what its team is. */
+  readonly instructions: () => string;
+  readonly onEvent: (event: AgentEvent) => void;
+  /** Called once the CLI has taken the input, and the input is on the disk: its messages may be marked as read. */
+  readonly onInputRecorded: () => Promise<void>;
+  /** Called if it was interrupted before anything was typed: its messages are still to come. */
+  readonly onInputKept: () => void;
+  /** Called before each turn. `stop` ends it before it begins. */
+  readonly beforeTurn: (signal: AbortSignal) => Promise<"go" | "stop">;
+  readonly limits: AccountLimits;
+  /** Called for a turn that a person began in the CLI's own screen. */
+  readonly onOwnTurn: (result: Promise<TurnResult>) => void;
+  /** Asks a person a question of the CLI. Rejects when the signal aborts; undefined: the person declined. */
+  readonly askQuestion: (question: ChannelQuestion, signal: AbortSignal) => Promise<string | undefined>;
+  /** Called when a dialog that only a person can answer opens or closes. */
+  readonly onDialog: (dialog: ChannelDialog | undefined) => void;
+  /** Called when the CLI works without the team's tools. @param remedy what the person can do */
+  readonly onWithoutTools: (remedy: string) => void;
+  /** Called when the CLI has ended unasked; without an error if a person quit it. */
+  readonly onEnd: (error: TeamError | undefined) => void;
+  /** Called with the text of an alert ("" for a bell) of a CLI whose turn ends are unseen. */
+  readonly onAlert: (text: string) => void;
+  readonly hidesTurnEnds: boolean;
+  readonly note: (text: string) => void;
+}

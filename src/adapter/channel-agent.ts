@@ -1,0 +1,299 @@
+import type { Agent, TurnInput } from "../agent/agent.ts";
+import { NOTHING_SPENT, type Spent } from "../agent/conversation/call-model.ts";
+import { Conversation } from "../agent/conversation/conversation.ts";
+import { type AgentEvent, maskEvents } from "../agent/events.ts";
+import { newestTurn } from "../agent/model/messages.ts";
+import type { ConversationMessage } from "../agent/model/model.ts";
+import type { TurnResult } from "../agent/turn/turn.ts";
+import { messageOf, TeamError } from "../errors.ts";
+import { after, systemClock } from "../os/clock.ts";
+import { secretsOf } from "../os/redact.ts";
+import type { TokenCount } from "../schema/tokens.ts";
+import type {
+  Channel,
+  ChannelAnswer,
+  ChannelDialog,
+  ChannelEvents,
+  ChannelQuestion,
+  ChannelRequest,
+  ChannelTurnEnd,
+  ReportedLimit,
+} from "./channel.ts";
+import type { ChannelAgentOptions } from "./channel-agent-options.ts";
+import { CONTINUE, LIMIT_OVER, OpenTurn, onAbort, recordEnd } from "./open-turn.ts";
+import { permitRequest } from "./permit-request.ts";
+import { limitOf } from "./reported-limit.ts";
+
+/** Milliseconds in which a CLI must end an interrupted turn. */
+const INTERRUPT_MS = 5_000;
+
+/**
+ * A third-party CLI as an agent: the channel runs its turns, and this class keeps their inputs and results in a conversation of
+ * ours, so that delivery, restart and idle notices work as for every agent.
+ */
+export class ChannelAgent implements Agent, ChannelEvents {
+  readonly sessionId: string;
+  readonly restoredKeys: readonly string[];
+  readonly runningInBackground = 0;
+  readonly hidesTurnEnds: boolean;
+  readonly #conversation: Conversation;
+  readonly #options: ChannelAgentOptions;
+  readonly #emit: (event: AgentEvent) => void;
+  readonly #tools = new Map<string, string>();
+  #channel: Channel | undefined;
+  #turn: OpenTurn | undefined;
+  #failure: TeamError | undefined;
+  /** Whether the turn waits for the end of a limit: the CLI has no turn meanwhile. */
+  #isLimited = false;
+  /** The CLI has read who it is, and what its team is. */
+  #isIntroduced = false;
+
+  constructor(options: ChannelAgentOptions) {
+    const { transcript } = options;
+    this.#options = options;
+    this.hidesTurnEnds = options.hidesTurnEnds;
+    this.#conversation = new Conversation(transcript);
+    this.#emit = maskEvents(options.onEvent, secretsOf(options.env));
+    this.sessionId = transcript.sessionId;
+    this.restoredKeys = transcript.restored.newestKeys;
+  }
+
+  /**
+   * Starts the CLI. Call it before the first turn.
+   * @param open returns the channel, which reports to this agent
+   * @param conversation the CLI's id of an earlier conversation
+   * @returns the CLI's id of its conversation
+   */
+  async start(
+    open: (events: ChannelEvents) => Channel,
+    conversation: string | undefined,
+  ): Promise<string | undefined> {
+    this.#channel = open(this);
+    const continued = await this.#channel.start(conversation);
+    this.#isIntroduced = this.messages.length > 0 && continued !== undefined && continued === conversation;
+    return continued;
+  }
+
+  get messages(): readonly ConversationMessage[] {
+    return this.#conversation.messages;
+  }
+
+  get handledKeys(): ReadonlySet<string> {
+    return this.#conversation.handledKeys;
+  }
+
+  get tokens(): TokenCount {
+    return this.#conversation.spent.usage;
+  }
+
+  get costUsd(): number {
+    return this.#conversation.spent.costUsd;
+  }
+
+  addCost(spent: Spent): void {
+    this.#conversation.addCost(spent);
+  }
+
+  endBackgroundTask(): void {
+    // Nothing to end.
+  }
+
+  async end(): Promise<void> {
+    await this.#channel?.end();
+  }
+
+  async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
+    const { text, origin, keys, isLast = false } = input;
+    const whole = this.#isIntroduced ? text : `${this.#options.instructions()}\n\n${text}`;
+    return this.#run(whole, signal, isLast, async () => {
+      this.#isIntroduced = true;
+      this.#conversation.addInput({ role: "user", content: [{ type: "text", text }], origin }, keys);
+      await this.#options.onInputRecorded();
+    });
+  }
+
+  async resumeTurn(signal: AbortSignal): Promise<TurnResult> {
+    const { text, toolCalls, outcome } = newestTurn(this.messages);
+    if (outcome === undefined) return this.#run(CONTINUE, signal, false, async () => undefined);
+    return { outcome, text, toolCalls, ...NOTHING_SPENT };
+  }
+
+  /** @param onTaken called once the CLI has taken the text: a message that it did not take stays unread, and comes again */
+  async #run(
+    text: string,
+    signal: AbortSignal,
+    isLast: boolean,
+    onTaken: () => Promise<void>,
+  ): Promise<TurnResult> {
+    const { cli, beforeTurn, limits } = this.#options;
+    if (this.#failure !== undefined) throw this.#failure;
+    const turn = this.#begin();
+    this.#emit({ type: "turn_started", input: text });
+    const stopWaiting = this.#interruptOnAbort(turn, signal);
+    try {
+      const isStopped = (await beforeTurn(signal)) === "stop";
+      if (!isStopped) await limits.wait(signal);
+      if (isStopped || signal.aborted) turn.settle({ outcome: "interrupted" });
+      else {
+        // An interrupted CLI may never confirm that it took the text.
+        await Promise.race([this.#channel?.deliver(text, isLast), turn.result]);
+        await onTaken();
+      }
+      const result = await turn.result;
+      if (this.#failure !== undefined) throw this.#failure;
+      recordEnd(this.#conversation, result);
+      return result;
+    } catch (error) {
+      if (this.#failure !== undefined) throw this.#failure;
+      const failure = `${cli} did not take the message: ${messageOf(error)}`;
+      if (this.hidesTurnEnds && signal.aborted) this.#options.onInputKept();
+      turn.settle({ outcome: signal.aborted ? "interrupted" : "failed", failure });
+      return await turn.result;
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  #begin(): OpenTurn {
+    const turn = new OpenTurn(({ outcome, failure }) => {
+      if (this.#turn === turn) this.#turn = undefined;
+      this.#emit({ type: "turn_ended", outcome, ...(failure === undefined ? {} : { failure }) });
+    });
+    this.#turn = turn;
+    return turn;
+  }
+
+  /** Interrupts the CLI when the signal aborts. A CLI that does not end its turn then is left behind by ours. */
+  #interruptOnAbort(turn: OpenTurn, signal: AbortSignal): () => void {
+    return onAbort(signal, () => {
+      const { cli, note } = this.#options;
+      if (this.#isLimited) {
+        turn.settle({ outcome: "interrupted" });
+        return () => undefined;
+      }
+      this.#channel?.interrupt().catch((error: unknown) => note(messageOf(error)));
+      return after(INTERRUPT_MS, () => {
+        note(`${cli} has not confirmed the interrupt`);
+        turn.settle({ outcome: "interrupted" });
+      });
+    });
+  }
+
+  turnStarted(): void {
+    // A text that a person adds during our turn belongs to it.
+    if (this.#turn !== undefined) return;
+    const { result } = this.#begin();
+    this.#emit({ type: "turn_started", input: "" });
+    this.#options.onOwnTurn(result);
+  }
+
+  text(piece: string): void {
+    this.#turn?.addText(piece);
+    this.#emit({ type: "text", text: piece });
+  }
+
+  toolStarted({ id, tool, summary }: Parameters<ChannelEvents["toolStarted"]>[0]): void {
+    this.#turn?.addToolCall();
+    this.#tools.set(id, tool);
+    this.#emit({ type: "tool_started", id, tool, summary });
+  }
+
+  toolEnded({ id, content, isError }: Parameters<ChannelEvents["toolEnded"]>[0]): void {
+    const tool = this.#tools.get(id);
+    if (tool === undefined) return;
+    this.#tools.delete(id);
+    this.#emit({ type: "tool_ended", id, tool, content, isError, ms: 0 });
+  }
+
+  async ask(request: ChannelRequest, closed: AbortSignal): Promise<ChannelAnswer> {
+    const turn = this.#turn;
+    if (turn === undefined) return { allowed: false, note: "The turn of this request has ended." };
+    const { cwd, env, sandbox, hooks, permissions } = this.#options;
+    try {
+      const signal = AbortSignal.any([closed, turn.closed]);
+      const rights = { hooks, permissions, emit: this.#emit };
+      return await permitRequest(request, { cwd, env, sandbox, signal, ...rights });
+    } catch (error) {
+      return { allowed: false, note: messageOf(error) };
+    }
+  }
+
+  async question(question: ChannelQuestion, closed: AbortSignal): Promise<string | undefined> {
+    const turn = this.#turn;
+    if (turn === undefined) return undefined;
+    const signal = AbortSignal.any([closed, turn.closed]);
+    try {
+      return await this.#options.askQuestion(question, signal);
+    } catch (error) {
+      if (!signal.aborted) this.note(messageOf(error));
+      return undefined;
+    }
+  }
+
+  blocked(dialog: ChannelDialog | undefined): void {
+    this.#options.onDialog(dialog);
+  }
+
+  withoutTools(remedy: string): void {
+    this.#options.onWithoutTools(remedy);
+  }
+
+  spent(spent: Spent): void {
+    if (this.#turn === undefined) this.#conversation.addCost(spent);
+    else this.#turn.addSpent(spent);
+    this.#emit({ type: "spent", ...spent });
+  }
+
+  turnEnded(end: ChannelTurnEnd): void {
+    const { outcome, failure = "" } = end;
+    const limit = limitOf(end, systemClock.now());
+    if (outcome === "completed") void this.#options.limits.passed();
+    if (this.#turn === undefined || limit === undefined) this.#turn?.settle(end);
+    else void this.#continueAfter(limit, failure, this.#turn);
+  }
+
+  /** Waits for the end of a limit, then continues the turn that met it; a turn that ends meanwhile is not continued. */
+  async #continueAfter(limit: ReportedLimit, failure: string, turn: OpenTurn): Promise<void> {
+    const { limits, cli } = this.#options;
+    this.#isLimited = true;
+    await limits.met(failure, limit);
+    await limits.wait(turn.closed);
+    this.#isLimited = false;
+    if (turn.closed.aborted) return;
+    try {
+      await this.#channel?.deliver(LIMIT_OVER, false);
+    } catch (error) {
+      turn.settle({
+        outcome: "failed",
+        failure: `${cli} did not continue after its limit: ${messageOf(error)}`,
+      });
+    }
+  }
+
+  alerted(text: string): void {
+    this.#options.onAlert(text);
+  }
+
+  async interruptUnseen(): Promise<void> {
+    await this.#channel?.interrupt();
+  }
+
+  ended(reason: string | undefined): void {
+    const { cli, onEnd } = this.#options;
+    if (reason === undefined) {
+      this.#turn?.settle({ outcome: "interrupted" });
+      onEnd(undefined);
+      return;
+    }
+    const failure = new TeamError("SPAWN_FAILED", `${cli} has ended: ${reason}`, {
+      hint: "Unread messages and the conversation are kept. Start it again: r and Enter in its pane, or teams resume.",
+    });
+    this.#failure = failure;
+    this.#turn?.settle({ outcome: "failed", failure: failure.message });
+    onEnd(failure);
+  }
+
+  note(text: string): void {
+    this.#options.note(text);
+  }
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import type { Env } from "../../os/env.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
+import { FollowedFile } from "../../os/files/followed-file.ts";
+import { fileSize, listDir } from "../../os/files/fs.ts";
+import { fieldsOf } from "../requests.ts";
+
+/**
+ * Qwen's own record of a conversation. It tells what no event tells: which calls were cancelled, by a refusal or in its screen.
+ * Only results that are appended after the first look are news.
+ */
+export class ChatRecord {
+  readonly #env: Env;
+  readonly #onCancelled: (callId: string) => void;
+  #session = "";
+  #file: FollowedFile | undefined;
+
+  constructor(env: Env, onCancelled: (callId: string) => void) {
+    this.#env = env;
+    this.#onCancelled = onCancelled;
+  }
+
+  /** Whether Qwen keeps a record of this session where we look for it. */
+  static has(env: Env, session: string): boolean {
+    return recordOf(env, session) !== undefined;
+  }
+
+  get session(): string {
+    return this.#session;
+  }
+
+  /** @param session the conversation that Qwen has open: a person can change it */
+  open(session: string): void {
+    if (session === this.#session) return;
+    this.#session = session;
+    const path = recordOf(this.#env, session);
+    this.#file = path === undefined ? undefined : this.#follow(path, fileSize(path) ?? 0);
+  }
+
+  /** Reads what is new. @returns whether there is a record */
+  read(): boolean {
+    if (this.#file === undefined) {
+      const path = recordOf(this.#env, this.#session);
+      this.#file = path === undefined ? undefined : this.#follow(path, 0);
+    }
+    this.#file?.read();
+    return this.#file !== undefined;
+  }
+
+  #follow(path: string, offset: number): FollowedFile {
+    return new FollowedFile(path, (line) => this.#onLine(line), offset);
+  }
+
+  #onLine(line: string): void {
+    if (!line.includes('"tool_result"')) return;
+    try {
+      const { callId, status } = fieldsOf(fieldsOf(JSON.parse(line)).toolCallResult);
+      if (typeof callId === "string" && status === "cancelled") this.#onCancelled(callId);
+    } catch {
+      // Not a whole line of it: what it says is unknown.
+    }
+  }
+}
+
+/** Only Qwen knows how it names the directory of a project, so all are searched. */
+function recordOf(env: Env, session: string): string | undefined {
+  if (!/^[\w-]+$/.test(session)) return undefined;
+  for (const place of qwenPlaces(env)) {
+    const projects = join(place, "projects");
+    for (const project of listDir(projects)) {
+      const path = join(projects, project, "chats", `${session}.jsonl`);
+      if (fileSize(path) !== undefined) return path;
+    }
+  }
+  return undefined;
+}
+
+/** Directories in which Qwen may keep its records. */
+export function qwenPlaces(env: Env): string[] {
+  const { QWEN_RUNTIME_DIR: runtime = "", QWEN_HOME: home = "" } = env;
+  return [runtime, home, join(homeDirectory(env), ".qwen")].filter((place) => place !== "");
+}

@@ -1,0 +1,103 @@
+import { pause, systemClock } from "../../os/clock.ts";
+import type { ChannelEvents } from "../channel.ts";
+import { refusalText } from "../refusals.ts";
+import type { QwenFiles } from "./qwen-files.ts";
+import { submittedText } from "./qwen-texts.ts";
+import type { QwenTurns } from "./qwen-turns.ts";
+
+/** Milliseconds until a text is submitted again to a Qwen that forgets what comes at a bad moment. */
+const AGAIN_MS = 5_000;
+/** Milliseconds until a text that Qwen has not taken needs the person. Qwen looks at its file twice a second. */
+const TAKE_MS = 10_000;
+const SILENT = { name: "Qwen takes no message", remedy: "look at its pane: a dialog, or its shell mode" };
+
+interface DeliveryOptions {
+  readonly turns: QwenTurns;
+  readonly files: QwenFiles;
+  readonly events: ChannelEvents;
+  /** Whether Qwen has got a text since a time, but may have executed it in its shell mode. */
+  readonly wasEntered: (text: string, since: number) => boolean;
+  /** Aborts when Qwen ends. */
+  readonly over: AbortSignal;
+}
+
+/** The texts that Qwen gets, one at a time. */
+export class QwenDelivery {
+  readonly #options: DeliveryOptions;
+  /** Whether Qwen drops a text that comes while it works or starts; a newer one queues it. */
+  forgets = false;
+  #submitted = "";
+  #stop = new AbortController();
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** The newest text. */
+  get submitted(): string {
+    return this.#submitted;
+  }
+
+  /** Resolves once Qwen has begun a turn with the text. Rejects if it was stopped before. */
+  async deliver(text: string): Promise<void> {
+    const { turns } = this.#options;
+    turns.leaveBehind();
+    const signal = this.#renew();
+    void this.#urge(signal, () => true);
+    await Promise.race([turns.whenIdle, aborted(signal)]);
+    if (signal.aborted) throw new Error("it was interrupted before it took the text");
+    await this.#submit(text);
+  }
+
+  /** Continues a turn that Qwen itself has ended, because all calls of an answer were refused. */
+  goOn(refusals: readonly string[]): void {
+    // The end of Qwen, and an interrupt, are reported elsewhere.
+    this.#submit(refusalText(refusals)).catch(() => undefined);
+  }
+
+  /** The text has arrived, or is no longer needed. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  #submit(text: string): Promise<void> {
+    const { turns, files, wasEntered } = this.#options;
+    this.#submitted = submittedText(text);
+    const taken = turns.expect(this.#submitted, !this.forgets);
+    const signal = this.#renew();
+    let since = systemClock.now();
+    files.submit(this.#submitted);
+    void this.#urge(signal, () => {
+      // A second submission is never a second turn: Qwen drops what comes during a turn, or has lost the first one.
+      if (this.forgets || (!turns.isTaken && wasEntered(this.#submitted, since))) {
+        since = systemClock.now();
+        files.submit(this.#submitted);
+      }
+      return !turns.isTaken;
+    });
+    return taken;
+  }
+
+  #renew(): AbortSignal {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    return AbortSignal.any([this.#stop.signal, this.#options.over]);
+  }
+
+  /** Asks the person for help with a text that Qwen does not take. @param isWaiting called every five seconds */
+  async #urge(signal: AbortSignal, isWaiting: () => boolean): Promise<void> {
+    const { events } = this.#options;
+    let isBlocked = false;
+    for (let waited = AGAIN_MS; (await pause(AGAIN_MS, signal)) === "elapsed"; waited += AGAIN_MS) {
+      const isLate = isWaiting() && waited >= TAKE_MS;
+      if (isLate !== isBlocked) events.blocked(isLate ? SILENT : undefined);
+      isBlocked = isLate;
+    }
+    if (isBlocked) events.blocked(undefined);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

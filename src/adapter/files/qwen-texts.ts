@@ -1,0 +1,31 @@
+import type { Spent } from "../../agent/conversation/call-model.ts";
+import { countOf, withoutFileMarks } from "../gemini-texts.ts";
+import { fieldsOf } from "../requests.ts";
+
+/**
+ * First line of every text for Qwen. In its shell mode, which a person can leave on, Qwen executes a text as a shell command: this
+ * line ends that shell. It also keeps Qwen from reading a text as a slash command.
+ */
+const GUARD = "exit # This line is for your shell mode. The message from teams follows.";
+
+/** Returns a text as Qwen gets it. */
+export function submittedText(text: string): string {
+  return `${GUARD}\n${withoutFileMarks(text)}`;
+}
+
+/** Returns what an answer has cost; undefined if its usage is not reported, as in parts of an answer. */
+export function spentOf(usage: unknown): Spent | undefined {
+  const { input_tokens, output_tokens, cache_read_input_tokens } = fieldsOf(usage);
+  const [input, output, cacheRead] = [input_tokens, output_tokens, cache_read_input_tokens].map(countOf);
+  if (!input && !output) return undefined;
+  return {
+    usage: {
+      // Those read from the cache are among them.
+      input: Math.max(0, (input ?? 0) - (cacheRead ?? 0)),
+      output: output ?? 0,
+      cacheRead: cacheRead ?? 0,
+      cacheWrite: 0,
+    },
+    costUsd: 0,
+  };
+}

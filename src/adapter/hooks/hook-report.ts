@@ -1,0 +1,93 @@
+import type { HookEvent, HookRecord } from "../../schema/status.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import { fieldsOf, oneLine } from "../requests.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Each hook that tells a state, and its report; undefined if the input says that it tells nothing. */
+const HOOKS = {
+  // After a compaction it comes during a turn.
+  SessionStart: ({ source }: Fields) => (source === "compact" ? undefined : "started"),
+  SessionEnd: () => "resting",
+  UserPromptSubmit: () => "prompted",
+  PreToolUse: toolEvent,
+  PermissionRequest: () => "asking",
+  PostToolUse: () => "tool",
+  Notification: (input: Fields) => (ASKING.has(String(input.notification_type)) ? "asking" : undefined),
+  Stop: () => "resting",
+  TeammateIdle: () => "resting",
+  BeforeAgent: () => "prompted",
+  BeforeTool: toolEvent,
+  AfterTool: () => "tool",
+  AfterAgent: () => "resting",
+} as const satisfies Readonly<Record<string, (input: Fields) => HookEvent | undefined>>;
+
+/** Tools by which a model asks the person at its screen: of Claude Code, Gemini CLI and Qwen Code. */
+const QUESTION_TOOLS: ReadonlySet<unknown> = new Set(["AskUserQuestion", "ask_user", "ask_user_question"]);
+
+function toolEvent({ tool_name }: Fields): "asking" | "tool" {
+  return QUESTION_TOOLS.has(tool_name) ? "asking" : "tool";
+}
+
+/** Names of hooks: those of Claude Code, which Codex and Qwen use too, and those of Gemini CLI. */
+export type HookName = keyof typeof HOOKS;
+export const HOOK_NAMES = Object.keys(HOOKS) as HookName[];
+
+/** Types of a notification by which Claude Code and Gemini CLI ask for a permission in their own screens. */
+const ASKING: ReadonlySet<string> = new Set(["permission_prompt", "ToolPermission", "elicitation_dialog"]);
+
+export interface HookReport extends Pick<HookRecord, "event" | "conversation" | "transcript" | "detail"> {
+  /** The last text of the turn that ends. */
+  readonly lastWords?: string;
+}
+
+/** Longest last words, in characters. */
+const MAX_WORDS = 4_000;
+
+/**
+ * Returns the report of a hook; undefined if it tells nothing about the state.
+ * @param text the hook's input, perhaps cut off: then only the hook's name counts. Hostile: it holds what a model wrote
+ */
+export function reportOf(hook: HookName, text: string): HookReport | undefined {
+  const input = parsed(text);
+  const event = HOOKS[hook](input);
+  if (event === undefined) return undefined;
+  const { session_id: conversation, transcript_path: transcript } = input;
+  const detail = detailOf(event, input);
+  const lastWords = event === "resting" ? wordsOf(input) : "";
+  return {
+    event,
+    ...(typeof conversation === "string" && { conversation }),
+    ...(typeof transcript === "string" && { transcript }),
+    ...(detail !== "" && { detail }),
+    ...(lastWords !== "" && { lastWords }),
+  };
+}
+
+function detailOf(event: HookEvent, { tool_name, tool_input, message }: Fields): string {
+  if (event === "asking" && typeof message === "string") return oneLine(message);
+  if ((event !== "tool" && event !== "asking") || typeof tool_name !== "string") return "";
+  const { command, file_path, pattern, url, description, questions } = fieldsOf(tool_input);
+  const { question } = fieldsOf(Array.isArray(questions) ? questions[0] : undefined);
+  const what = [command, file_path, pattern, url, description, question].find(
+    (one) => typeof one === "string",
+  );
+  return oneLine(what === undefined ? tool_name : `${tool_name}: ${what}`);
+}
+
+/** claude 2.1.150 and newer and Codex give the last text; Gemini CLI has another name for it. */
+function wordsOf({ last_assistant_message, prompt_response }: Fields): string {
+  const text = [last_assistant_message, prompt_response].find((one) => typeof one === "string");
+  return stripControls(String(text ?? ""))
+    .trim()
+    .slice(0, MAX_WORDS);
+}
+
+function parsed(text: string): Fields {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    // Cut off, since it was too long.
+    return {};
+  }
+}

@@ -1,0 +1,77 @@
+import { pathToFileURL } from "node:url";
+import { TeamError } from "../../errors.ts";
+import type { Env } from "../../os/env.ts";
+import type { ChannelSetup } from "../channel.ts";
+import { fieldsOf } from "../requests.ts";
+
+/**
+ * OpenCode asks for everything that may act outside its conversation. Each tool is named, because a project may have settings for it.
+ * A tool outside of the directory asks itself, so the directory need not.
+ */
+const ASKED = ["edit", "bash", "read", "glob", "grep", "list", "lsp", "skill", "webfetch", "websearch"];
+const UNASKED = ["external_directory", "task", "todowrite", "todoread", "question", "teams_*"];
+
+export const PERMISSION: Readonly<Record<string, string>> = {
+  "*": "ask",
+  ...Object.fromEntries(ASKED.map((name) => [name, "ask"])),
+  ...Object.fromEntries(UNASKED.map((name) => [name, "allow"])),
+};
+
+const CONTENT = "OPENCODE_CONFIG_CONTENT";
+const RIGHTS = "OPENCODE_PERMISSION";
+const RETRIES = "npm_config_fetch_retries";
+
+interface Settings {
+  readonly env: Env;
+  /** Their values for commands. */
+  readonly commandEnv: Readonly<Record<string, string>>;
+  /** Variables that only its start needs. */
+  readonly removed: readonly string[];
+}
+
+/** Returns the environment that gives OpenCode our plugin, the team's tools and the rights to ask for. */
+export function settingsOf({ adapter, env, servers, model }: ChannelSetup, pluginFile: string): Settings {
+  const all = { ...env, ...adapter.env };
+  const own = contentOf(all[CONTENT]);
+  const mcp = Object.fromEntries(
+    servers.map(({ name, command, args, env: environment }) => [
+      name,
+      { type: "local", command: [command, ...args], environment, enabled: true },
+    ]),
+  );
+  const content = {
+    ...own,
+    // Its screen has its model from `--model`; messages that the screen did not send get the model of the settings.
+    ...(model !== undefined && { model }),
+    autoupdate: false,
+    share: "disabled",
+    permission: PERMISSION,
+    mcp: { ...fieldsOf(own.mcp), ...mcp },
+    plugin: [...(Array.isArray(own.plugin) ? own.plugin : []), pathToFileURL(pluginFile).href],
+  };
+  return {
+    env: {
+      // Without a network, OpenCode would try for a minute to install a package before it loads a plugin.
+      [RETRIES]: "0",
+      ...all,
+      [CONTENT]: JSON.stringify(content),
+      // Wins over every file.
+      [RIGHTS]: JSON.stringify(PERMISSION),
+    },
+    // An OpenCode that a command starts is not ours.
+    commandEnv: { [CONTENT]: all[CONTENT] ?? "", [RIGHTS]: all[RIGHTS] ?? "" },
+    removed: all[RETRIES] === undefined ? [RETRIES] : [],
+  };
+}
+
+function contentOf(text: string | undefined): Readonly<Record<string, unknown>> {
+  if (text === undefined || text === "") return {};
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch (error) {
+    throw new TeamError("INVALID_INPUT", `${CONTENT} is not JSON, so OpenCode was not started.`, {
+      hint: "Correct the variable, which must hold no comments, or unset it.",
+      cause: error,
+    });
+  }
+}

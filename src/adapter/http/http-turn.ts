@@ -1,0 +1,196 @@
+import { systemClock } from "../../os/clock.ts";
+import type { ChannelEvents, ReportedLimit } from "../channel.ts";
+import { cleaned } from "../last-words.ts";
+import { reportedLimit } from "../reported-limit.ts";
+import { fieldsOf, oneLine } from "../requests.ts";
+import { textOf } from "./http-requests.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Longest result of a tool that the log gets, in characters. */
+const MAX_RESULT = 20_000;
+
+/** Milliseconds until another try that are no short overload. */
+const LONG_RETRY_MS = 120_000;
+
+interface Taking {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** The turns of one session, also turns that a person began, as events tell them. */
+export class HttpTurn {
+  readonly #session: string;
+  readonly #events: ChannelEvents;
+  readonly #open = new Set<string>();
+  /** Steps whose tokens were counted. */
+  readonly #counted = new Set<string>();
+  /** A delivered text that the CLI has not accepted yet: an `idle` event now belongs to the previous turn. */
+  #taking: Taking | undefined;
+  #isBusy = false;
+  #isInterrupted = false;
+  #failure: string | undefined;
+  /** The limit of the account for which the turn was aborted. */
+  #limit: ReportedLimit | undefined;
+  readonly #abort: () => void;
+
+  /** @param abort ends the running turn in OpenCode */
+  constructor(session: string, events: ChannelEvents, abort: () => void) {
+    this.#session = session;
+    this.#events = events;
+    this.#abort = abort;
+  }
+
+  get isRunning(): boolean {
+    return this.#isBusy || this.#taking !== undefined;
+  }
+
+  /** Expects the turn of a message. @returns resolves once the CLI has begun it; rejects if it refused it */
+  begin(): Promise<void> {
+    this.#isInterrupted = false;
+    this.#failure = undefined;
+    return new Promise((resolve, reject) => {
+      this.#taking = { resolve, reject };
+    });
+  }
+
+  /** Call when the CLI did not accept the text of `begin`. */
+  forget(): void {
+    this.#taking = undefined;
+  }
+
+  interrupted(): void {
+    this.#isInterrupted = true;
+  }
+
+  /** The CLI is gone. */
+  fail(error: Error): void {
+    this.#taking?.reject(error);
+    this.#taking = undefined;
+  }
+
+  event(type: string, properties: Fields): void {
+    if (properties.sessionID !== this.#session) return;
+    switch (type) {
+      case "session.status":
+        this.#onStatus(fieldsOf(properties.status));
+        return;
+      case "session.idle":
+        this.#onIdle();
+        return;
+      case "session.error":
+        this.#onError(fieldsOf(properties.error));
+        return;
+      case "message.part.updated":
+        this.#onPart(fieldsOf(properties.part));
+        return;
+    }
+  }
+
+  /** OpenCode itself tries a failed call again: at a limit of the account we wait instead, with the team's other members. */
+  #onStatus({ type, message, next }: Fields): void {
+    if (type === "idle") this.#onIdle();
+    if (type !== "busy" && type !== "retry") return;
+    this.#onBusy();
+    if (type === "busy") return;
+    const now = systemClock.now();
+    const failure = cleaned(textOf(message) ?? "");
+    const told = reportedLimit(failure, now);
+    const isLong = typeof next === "number" && next - now > LONG_RETRY_MS;
+    if (told === undefined && !isLong) return;
+    this.#failure = failure;
+    this.#limit = { resumeAt: told?.resumeAt ?? (isLong ? next : undefined) };
+    this.#abort();
+  }
+
+  #onBusy(): void {
+    const taking = this.#taking;
+    this.#taking = undefined;
+    if (taking !== undefined) taking.resolve();
+    else if (!this.#isBusy) {
+      this.#isInterrupted = false;
+      this.#failure = undefined;
+      this.#events.turnStarted();
+    }
+    this.#isBusy = true;
+  }
+
+  #onIdle(): void {
+    if (!this.#isBusy) return;
+    this.#isBusy = false;
+    this.#open.clear();
+    this.#counted.clear();
+    const limit = this.#limit;
+    this.#limit = undefined;
+    if (limit !== undefined)
+      this.#events.turnEnded({ outcome: "failed", failure: this.#failure ?? "", limit });
+    else if (this.#isInterrupted) this.#events.turnEnded({ outcome: "interrupted" });
+    else if (this.#failure !== undefined)
+      this.#events.turnEnded({ outcome: "failed", failure: this.#failure });
+    else this.#events.turnEnded({ outcome: "completed" });
+  }
+
+  #onError({ name, data }: Fields): void {
+    // A person interrupted it in its own screen, or we did.
+    if (name === "MessageAbortedError") this.#isInterrupted = true;
+    else if (this.#limit === undefined)
+      this.#failure = cleaned(textOf(fieldsOf(data).message) ?? textOf(name) ?? "an unknown error");
+    if (this.#taking === undefined || this.#isInterrupted) return;
+    // It failed before it began, and no `idle` follows.
+    this.#taking.resolve();
+    this.#taking = undefined;
+    this.#isBusy = true;
+    this.#onIdle();
+  }
+
+  #onPart(part: Fields): void {
+    // Events after the end of a turn are no news.
+    if (!this.#isBusy) return;
+    if (part.type === "text") {
+      // Text typed by a person has no `time`, so it is not reported.
+      const isWhole = fieldsOf(part.time).end !== undefined;
+      if (isWhole && part.synthetic !== true && typeof part.text === "string") this.#events.text(part.text);
+    } else if (part.type === "tool") this.#onTool(part);
+    else if (part.type === "step-finish") this.#onSpent(part);
+  }
+
+  #onTool({ callID, tool, state }: Fields): void {
+    if (typeof callID !== "string") return;
+    const { status, title, input, output, error } = fieldsOf(state);
+    if (status === "pending") return;
+    if (!this.#open.has(callID)) {
+      this.#open.add(callID);
+      const { command, filePath } = fieldsOf(input);
+      const summary = textOf(command) ?? textOf(filePath) ?? textOf(title) ?? "";
+      this.#events.toolStarted({
+        id: callID,
+        tool: oneLine(textOf(tool) ?? "tool"),
+        summary: oneLine(summary),
+      });
+    }
+    if (status !== "completed" && status !== "error") return;
+    this.#open.delete(callID);
+    const content = (textOf(output) ?? textOf(error) ?? "").slice(0, MAX_RESULT);
+    this.#events.toolEnded({ id: callID, content, isError: status === "error" });
+  }
+
+  #onSpent({ id, tokens, cost }: Fields): void {
+    if (typeof id !== "string" || this.#counted.has(id)) return;
+    this.#counted.add(id);
+    const { input, output, reasoning, cache } = fieldsOf(tokens);
+    const { read, write } = fieldsOf(cache);
+    this.#events.spent({
+      usage: {
+        input: count(input),
+        output: count(output) + count(reasoning),
+        cacheRead: count(read),
+        cacheWrite: count(write),
+      },
+      costUsd: typeof cost === "number" && cost > 0 ? cost : 0,
+    });
+  }
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}

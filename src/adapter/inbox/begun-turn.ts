@@ -1,0 +1,31 @@
+import { pause, steadyNow } from "../../os/clock.ts";
+import { readText } from "../../os/files/fs.ts";
+import { fieldsOf } from "../requests.ts";
+
+const POLL_MS = 10;
+/** Milliseconds after which the call continues in any case. */
+const LONGEST_MS = 300;
+
+/**
+ * Waits until a config says that this member is in a turn. claude 2.1.34 empties the file before it writes that, and drops a
+ * permission request that it makes in this moment: its call would wait forever.
+ * @param config path of the file
+ */
+export async function untilTurnIsWritten(config: string, name: string): Promise<void> {
+  const end = steadyNow() + LONGEST_MS;
+  while (saysIdle(config, name) && steadyNow() < end) await pause(POLL_MS);
+}
+
+/** Whether the file says that the member is idle, or is being written. */
+function saysIdle(config: string, name: string): boolean {
+  const text = readText(config);
+  // The team is gone.
+  if (text === undefined) return false;
+  try {
+    const { members } = fieldsOf(JSON.parse(text));
+    const all = Array.isArray(members) ? members.map(fieldsOf) : [];
+    return all.some((member) => member.name === name && member.isActive === false);
+  } catch {
+    return true;
+  }
+}

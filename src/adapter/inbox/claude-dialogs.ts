@@ -1,0 +1,52 @@
+import { dirname, join } from "node:path";
+import type { Env } from "../../os/env.ts";
+import { readText } from "../../os/files/fs.ts";
+import type { PermissionMode } from "../../schema/permission-modes.ts";
+import type { ChannelDialog } from "../channel.ts";
+import { fieldsOf } from "../requests.ts";
+
+/** Characters of a key by which claude remembers a person's answer about it. */
+const KEY_END = 20;
+
+/**
+ * Returns the dialog that a claude shows at its start according to what it remembers of a person's answers; undefined if none is
+ * known. Its screen is not read.
+ * @param env the environment of claude
+ */
+export function expectedDialog(env: Env, cwd: string, mode: PermissionMode): ChannelDialog | undefined {
+  const memory = memoryOf(env);
+  // Without the file it is the first start, or another version keeps it elsewhere.
+  if (memory === undefined) return undefined;
+  const { hasCompletedOnboarding, projects, customApiKeyResponses, bypassPermissionsModeAccepted } = memory;
+  if (hasCompletedOnboarding !== true)
+    return { name: "its first start", remedy: "choose a theme and log in there" };
+  const key = env.ANTHROPIC_API_KEY;
+  const { approved, rejected } = fieldsOf(customApiKeyResponses);
+  const answered = [approved, rejected].flatMap((list) => (Array.isArray(list) ? list : []));
+  if (key && !answered.includes(key.slice(-KEY_END)))
+    return { name: "an API key from the environment", remedy: "say there whether it may use the key" };
+  if (!isTrusted(fieldsOf(projects), cwd))
+    return { name: "trust in the directory", remedy: `say there whether it may work in ${cwd}` };
+  if (mode === "bypassPermissions" && bypassPermissionsModeAccepted !== true)
+    return { name: "bypass of permissions", remedy: "accept the mode there, or choose another mode" };
+  return undefined;
+}
+
+/** Trust in a directory covers those in it. */
+function isTrusted(projects: Readonly<Record<string, unknown>>, directory: string): boolean {
+  if (fieldsOf(projects[directory]).hasTrustDialogAccepted === true) return true;
+  const parent = dirname(directory);
+  return parent !== directory && isTrusted(projects, parent);
+}
+
+/** Returns claude's own file of what a person has answered; it is only read. */
+function memoryOf(env: Env): Readonly<Record<string, unknown>> | undefined {
+  const directory = env.CLAUDE_CONFIG_DIR || env.HOME;
+  const text = directory === undefined ? undefined : readText(join(directory, ".claude.json"));
+  try {
+    return text === undefined ? undefined : fieldsOf(JSON.parse(text));
+  } catch {
+    // In the middle of a write: the next look finds it whole.
+    return undefined;
+  }
+}

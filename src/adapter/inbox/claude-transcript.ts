@@ -1,0 +1,112 @@
+import { systemCode } from "../../errors.ts";
+import { pause, steadyNow } from "../../os/clock.ts";
+import { linesBackwards } from "../../os/files/lines.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import { fieldsOf } from "../requests.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Bytes at the end of a transcript that are searched for its newest turn. */
+const TAIL_BYTES = 1024 * 1024;
+/** claude writes this as the last entry of a turn that Escape has ended (2.1.34 to 2.1.332); a person's prompt is no block. */
+const INTERRUPTED = "[Request interrupted by user";
+/** Longest last words, in characters. */
+const MAX_WORDS = 4_000;
+/** Milliseconds until claude has written the last text of a turn, at most, and between two looks. */
+const WRITTEN_MS = 1_000;
+const POLL_MS = 50;
+
+/** The end of a conversation of claude. */
+export interface TranscriptEnd {
+  /** When a person ended the newest turn in claude's screen, in milliseconds since the epoch. */
+  readonly interruptedAt?: number;
+  /** The newest text of the model in the newest turn. */
+  readonly words?: string;
+  /** No call follows these words. */
+  readonly isLast?: boolean;
+}
+
+/**
+ * Reads the end of the file in which claude keeps its conversation (`transcript_path` of its hooks). Hostile: it may be no such file.
+ */
+export function transcriptEnd(path: string): TranscriptEnd {
+  let id: unknown;
+  let words = "";
+  let isLast = true;
+  for (const { type, message, at } of entriesBackwards(path)) {
+    const { content } = message;
+    if (type === "user" && id === undefined && isInterruptedMark(content))
+      return Number.isFinite(at) ? { interruptedAt: at } : {};
+    // The result of a tool belongs to the turn.
+    if (type === "user" && !isToolResult(content)) break;
+    if (type !== "assistant") {
+      isLast = false;
+      continue;
+    }
+    // One entry for each block of a message.
+    if (words !== "" && message.id !== id) break;
+    id = message.id ?? null;
+    const text = blocksOf(content).map(textOf).join("");
+    if (text === "" && words === "") isLast = false;
+    words = `${text}${words}`;
+  }
+  const shown = stripControls(words).trim().slice(0, MAX_WORDS);
+  return shown === "" ? {} : { words: shown, isLast };
+}
+
+/** Returns the last words of the turn that ends now, which claude may write only after its hook began; undefined without any. */
+export async function lastWordsOf(path: string): Promise<string | undefined> {
+  const end = steadyNow() + WRITTEN_MS;
+  for (;;) {
+    const { words, isLast } = transcriptEnd(path);
+    if (isLast === true || steadyNow() >= end) return words;
+    await pause(POLL_MS);
+  }
+}
+
+interface Entry {
+  readonly type: unknown;
+  readonly message: Fields;
+  readonly at: number;
+}
+
+/** Yields the entries of the conversation itself, newest first: no work of subagents, and no metadata. */
+function* entriesBackwards(path: string): Generator<Entry, undefined> {
+  try {
+    for (const line of linesBackwards(path, TAIL_BYTES)) {
+      if (!line.includes('"type":"user"') && !line.includes('"type":"assistant"')) continue;
+      const { type, message, timestamp, isSidechain, isMeta } = parsed(line);
+      if ((type !== "user" && type !== "assistant") || isSidechain === true || isMeta === true) continue;
+      yield { type, message: fieldsOf(message), at: Date.parse(String(timestamp)) };
+    }
+  } catch (error) {
+    // A path of hostile words: a directory, or a file of another user.
+    if (systemCode(error) === undefined) throw error;
+  }
+}
+
+function parsed(line: string): Fields {
+  try {
+    return fieldsOf(JSON.parse(line));
+  } catch {
+    // Damaged, or not whole yet.
+    return {};
+  }
+}
+
+function blocksOf(content: unknown): readonly Fields[] {
+  return Array.isArray(content) ? content.map(fieldsOf) : [];
+}
+
+function isInterruptedMark(content: unknown): boolean {
+  const [block, ...more] = blocksOf(content);
+  return more.length === 0 && block !== undefined && textOf(block).startsWith(INTERRUPTED);
+}
+
+function isToolResult(content: unknown): boolean {
+  return blocksOf(content).some(({ type }) => type === "tool_result");
+}
+
+function textOf({ type, text }: Fields): string {
+  return type === "text" && typeof text === "string" ? text : "";
+}

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { FollowedFile } from "../../os/files/followed-file.ts";
+import { entryOf, listDir } from "../../os/files/fs.ts";
+import { ifReadable } from "../../os/files/if-readable.ts";
+import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../../schema/tokens.ts";
+import { countOf } from "../gemini-texts.ts";
+import { fieldsOf } from "../requests.ts";
+
+const TRANSCRIPT = /^\/[^\0]+\.jsonl$/;
+/** Bytes before the end of a file that are read at first: a conversation that continues has earlier entries. */
+const TAIL_BYTES = 4 * 1024 * 1024;
+/** Files of subagents that are followed. */
+const MAX_FILES = 200;
+
+/**
+ * Counts the tokens of claude's model calls from the files of its conversation (`transcript_path` of its hooks) and of its subagents
+ * (`<session>/subagents/`, 2.1.150 and newer). Hostile: they may be no such files.
+ */
+export class ClaudeUsage {
+  readonly #since: number;
+  readonly #files = new Map<string, FollowedFile>();
+  /** Keyed by message: claude writes an entry for each of its blocks, with the same or a larger count. */
+  readonly #counted = new Map<string, TokenCount>();
+  #news = NO_TOKENS;
+
+  /** @param since in milliseconds since the epoch: entries before are of an earlier process */
+  constructor(since: number) {
+    this.#since = since;
+  }
+
+  /** @returns what was used since the last call; undefined if nothing */
+  take(transcript: string): TokenCount | undefined {
+    if (!TRANSCRIPT.test(transcript)) return undefined;
+    for (const path of [transcript, ...subagentFiles(transcript)]) this.#fileOf(path)?.read();
+    const news = this.#news;
+    this.#news = NO_TOKENS;
+    return sumOf(news) > 0 ? news : undefined;
+  }
+
+  #fileOf(path: string): FollowedFile | undefined {
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    const entry = ifReadable(() => entryOf(path));
+    if (entry?.isFile() !== true || this.#files.size > MAX_FILES) return undefined;
+    const file = new FollowedFile(
+      path,
+      (line) => this.#onLine(line),
+      Math.max(0, Number(entry.size) - TAIL_BYTES),
+    );
+    this.#files.set(path, file);
+    return file;
+  }
+
+  #onLine(line: string): void {
+    if (!line.includes('"assistant"')) return;
+    const { type, timestamp, uuid, message } = parsed(line);
+    const at = Date.parse(String(timestamp));
+    if (type !== "assistant" || !(at >= this.#since)) return;
+    const { id, usage } = fieldsOf(message);
+    const key = String(id ?? uuid);
+    const tokens = tokensOf(usage);
+    const before = this.#counted.get(key) ?? NO_TOKENS;
+    if (sumOf(tokens) <= sumOf(before)) return;
+    this.#counted.set(key, tokens);
+    this.#news = addTokens(this.#news, difference(tokens, before));
+  }
+}
+
+/** A subagent of a workflow has its file in a directory there. */
+function subagentFiles(transcript: string): readonly string[] {
+  const directory = join(transcript.replace(/\.jsonl$/, ""), "subagents");
+  const entries = ifReadable(() => listDir(directory)) ?? [];
+  return entries.flatMap((name) =>
+    name.endsWith(".jsonl")
+      ? [join(directory, name)]
+      : (ifReadable(() => listDir(join(directory, name))) ?? [])
+          .filter((inner) => inner.endsWith(".jsonl"))
+          .map((inner) => join(directory, name, inner)),
+  );
+}
+
+function tokensOf(usage: unknown): TokenCount {
+  const counts = fieldsOf(usage);
+  return {
+    input: countOf(counts.input_tokens),
+    output: countOf(counts.output_tokens),
+    cacheRead: countOf(counts.cache_read_input_tokens),
+    cacheWrite: countOf(counts.cache_creation_input_tokens),
+  };
+}
+
+function difference(now: TokenCount, before: TokenCount): TokenCount {
+  const of = (name: keyof TokenCount): number => Math.max(0, now[name] - before[name]);
+  return {
+    input: of("input"),
+    output: of("output"),
+    cacheRead: of("cacheRead"),
+    cacheWrite: of("cacheWrite"),
+  };
+}
+
+function parsed(line: string): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOf(JSON.parse(line));
+  } catch {
+    // Damaged, or cut at the first look.
+    return {};
+  }
+}

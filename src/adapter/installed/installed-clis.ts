@@ -1,0 +1,117 @@
+import { resolve } from "node:path";
+import type { Env } from "../../os/env.ts";
+import { findProgram } from "../../os/files/access.ts";
+import { isThere, readStart } from "../../os/files/file-parts.ts";
+import type { Adapter, AdapterInput, ChannelKind } from "../adapter-schema.ts";
+import { knownAdapters } from "../adapters.ts";
+import { isInRange, type ProgramVersion, versionOf } from "./cli-version.ts";
+import { loginPlace } from "./login-place.ts";
+
+/** A login as far as files and variables show it; no server is asked, so it may have ended. */
+export interface CliLogin {
+  /** `none`: the CLI has never been set up here. `unknown`: it may be in a keychain, or in its settings. */
+  readonly state: "found" | "none" | "unknown";
+  /** The file or the variable that shows it. */
+  readonly from: string | null;
+  /** How the user logs in. */
+  readonly hint: string | null;
+}
+
+/** The Node.js version that a CLI needs, and the one that would run it. */
+export interface CliNode {
+  readonly needed: string;
+  /** Null if there is none on the PATH. */
+  readonly found: string | null;
+  /** Null if unknown. */
+  readonly isEnough: boolean | null;
+}
+
+/** What this machine has of a third-party CLI. */
+export interface InstalledCli {
+  /** Its name in `--cli`. */
+  readonly name: string;
+  readonly channel: ChannelKind;
+  readonly command: string;
+  /** Path of its program; null if it is not installed. */
+  readonly program: string | null;
+  /** Null if it is not installed, or if its version is not known because of `problem`. */
+  readonly version: string | null;
+  readonly problem: string | null;
+  readonly tested: readonly string[];
+  readonly login: CliLogin;
+  /** Null if it runs without Node.js. */
+  readonly node: CliNode | null;
+  /** The command that installs it. It is shown, and never run. */
+  readonly install: string | null;
+  /** How it differs from teams' own agents. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Looks for all known CLIs, and asks the installed ones for their version. Nothing else of them is run, and nothing is downloaded.
+ * @param own adapters of the settings
+ * @param signal ends the programs early
+ */
+export async function installedClis(
+  own: Readonly<Record<string, AdapterInput>>,
+  env: Env,
+  signal: AbortSignal,
+): Promise<readonly InstalledCli[]> {
+  const asked = new Map<string, Promise<ProgramVersion>>();
+  // Several adapters can have one program.
+  const versionOnce = (file: string, args: readonly string[], all: Env): Promise<ProgramVersion> => {
+    const key = JSON.stringify([file, args]);
+    const version = asked.get(key) ?? versionOf(file, args, all, { signal });
+    asked.set(key, version);
+    return version;
+  };
+  const node = findProgram("node", env);
+  const nodeVersion = node === undefined ? undefined : await versionOnce(resolve(node), ["--version"], env);
+  const found = nodeVersion !== undefined && "version" in nodeVersion ? nodeVersion.version : null;
+  return Promise.all(
+    [...knownAdapters(own).values()].map(async (adapter) => {
+      const program = findProgram(adapter.command, env);
+      const file = program === undefined ? null : resolve(program);
+      const version =
+        file === null ? undefined : await versionOnce(file, adapter.versionArgs, { ...env, ...adapter.env });
+      return {
+        name: adapter.id,
+        channel: adapter.channel,
+        command: adapter.command,
+        program: file,
+        version: version !== undefined && "version" in version ? version.version : null,
+        problem: version !== undefined && "problem" in version ? version.problem : null,
+        tested: adapter.tested,
+        login: loginOf(adapter, env),
+        node: nodeOf(adapter, file, found),
+        install: adapter.install ?? null,
+        notes: adapter.notes,
+      };
+    }),
+  );
+}
+
+function loginOf({ login }: Adapter, env: Env): CliLogin {
+  const { variables, files, paths } = login;
+  const hint = login.hint ?? null;
+  const variable = variables.find((name) => env[name]);
+  if (variable !== undefined) return { state: "found", from: variable, hint };
+  const places = (list: readonly string[]) => list.flatMap((path) => loginPlace(path, env) ?? []);
+  const file = files.find((path) => places([path]).some((place) => (readStart(place, 1) ?? []).length > 0));
+  if (file !== undefined) return { state: "found", from: file, hint };
+  const isSetUp = paths.length === 0 || places(paths).some(isThere);
+  return { state: isSetUp ? "unknown" : "none", from: null, hint };
+}
+
+/** Only a script of Node.js needs it: another way to install the CLI may bring a program of its own. */
+function nodeOf({ node: needed }: Adapter, file: string | null, found: string | null): CliNode | null {
+  if (needed === undefined || (file !== null && !isNodeScript(file))) return null;
+  return { needed, found, isEnough: found === null ? null : (isInRange(found, needed) ?? null) };
+}
+
+/** Bytes to read for the first line of a program. */
+const FIRST_LINE = 256;
+
+function isNodeScript(file: string): boolean {
+  return /^#!.*\bnode\b/.test(readStart(file, FIRST_LINE)?.toString("latin1") ?? "");
+}

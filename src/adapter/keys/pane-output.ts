@@ -1,0 +1,206 @@
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { identityCondition, TAG } from "../../backend/tmux/pane-tags.ts";
+import { openOwnFifo } from "../../os/files/fifo.ts";
+import { removeFile } from "../../os/files/fs.ts";
+import { identityOf, livenessOf } from "../../os/process/identity.ts";
+import { signalProcess } from "../../os/process/process-table.ts";
+import type { ProcessIdentity } from "../../schema/process-identity.ts";
+import type { PlaceRecord } from "../../schema/status.ts";
+import { shellQuote } from "../../text/shell-quote.ts";
+import { allOf, equals, escapeFormat, ifElse, type TmuxCommand } from "../../tmux/command.ts";
+import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
+import { makeFifos } from "../../wakeup/fifo-bell.ts";
+
+const OPENED = "OPENED";
+const TAKEN = "TAKEN";
+const RECORDED = "RECORDED";
+
+interface PaneOutputOptions {
+  readonly server: TmuxServer;
+  readonly place: PlaceRecord;
+  /** A private one. */
+  readonly directory: string;
+  /** Path of the tmux program. */
+  readonly tmux: string;
+  /** Path of the FIFO into which a recorder of the pane copies the output. */
+  readonly copy?: string;
+}
+
+/**
+ * The output of a pane, by `pipe-pane` into a FIFO. A pane has one pipe: a person's pipe is left alone, and may replace
+ * ours at any time. A recorder (`run --rec`) that has it passes a copy on. However this process ends, a watcher in the pipe closes ours.
+ */
+export class PaneOutput {
+  readonly #server: TmuxServer;
+  readonly #place: PlaceRecord;
+  readonly #path: string;
+  readonly #onBytes: (bytes: Uint8Array) => void;
+  readonly #tmux: string;
+  readonly #copyPath: string | undefined;
+  #fifo: ReturnType<typeof openOwnFifo> | undefined;
+  /** A FIFO that ends when this process does, or closes it. */
+  #life: ReturnType<typeof openOwnFifo> | undefined;
+  #socket: Socket | undefined;
+  #copy: { readonly fifo: ReturnType<typeof openOwnFifo>; readonly socket: Socket } | undefined;
+  /** The first line of a new pipe, until it is complete. */
+  #head: string | undefined;
+  /** The process that writes into the FIFO. */
+  #writer: ProcessIdentity | undefined;
+
+  constructor(
+    { server, place, directory, tmux, copy }: PaneOutputOptions,
+    onBytes: (bytes: Uint8Array) => void,
+  ) {
+    this.#server = server;
+    this.#place = place;
+    this.#tmux = tmux;
+    this.#copyPath = copy;
+    this.#path = join(directory, "output");
+    this.#onBytes = onBytes;
+  }
+
+  /**
+   * Opens the pipe. Idempotent.
+   * @returns `taken` if the pane has another pipe
+   * @throws TeamError TMUX_ERROR
+   */
+  async open(): Promise<"open" | "taken" | "gone"> {
+    if (this.#isOpen) return "open";
+    const identity = identityCondition(this.#place);
+    if (identity === undefined) return "gone";
+    await this.#listen();
+    const { pane, condition } = identity;
+    const command = this.#command(pane, condition);
+    const print = (text: string): TmuxCommand => ["display-message", "-p", "-t", pane, text];
+    this.#head = "";
+    this.#writer = undefined;
+    try {
+      const { lines } = await this.#server.batch([
+        ifElse(
+          pane,
+          allOf(condition, "#{==:#{pane_dead},0}", "#{==:#{pane_pipe},0}"),
+          [["pipe-pane", "-O", "-t", pane, escapeFormat(command).replaceAll("%", "%%")], print(OPENED)],
+          // Not one format: display-message reads the % of a pane's id as a part of a time.
+          [
+            ifElse(
+              pane,
+              condition,
+              [print(TAKEN), ifElse(pane, isRecorded(pane), [print(RECORDED)], [print("")])],
+              [print("gone")],
+            ),
+          ],
+        ),
+      ]);
+      if (lines.includes(RECORDED) && (await this.#listenToCopy())) return "open";
+      return lines.includes(OPENED) ? "open" : lines.includes(TAKEN) ? "taken" : "gone";
+    } catch (error) {
+      if (isNoServer(error)) return "gone";
+      throw error;
+    }
+  }
+
+  /**
+   * Returns the command of the pipe. Its first line names its process, so that it can be ended. Its watcher closes the pipe when this
+   * process has ended: while `cat` runs, the pipe of the pane is ours.
+   */
+  #command(pane: string, condition: string): string {
+    const closing = ["if-shell", "-F", "-t", pane, condition, `pipe-pane -t ${pane}`];
+    const close = [this.#tmux, ...this.#server.socketArgs, ...closing].map(shellQuote).join(" ");
+    const watch = `{ read -r _; kill -0 $$ && { ${close}; kill $$; }; } <${shellQuote(this.#lifePath)} >/dev/null 2>&1 &`;
+    return `exec >${shellQuote(this.#path)} && echo $$ && { ${watch} exec cat; }`;
+  }
+
+  get #lifePath(): string {
+    return `${this.#path}-life`;
+  }
+
+  /** Whether the pipe was opened, and has ended since. */
+  get hasEnded(): boolean {
+    return this.#writer !== undefined && !this.#isOpen;
+  }
+
+  get #isOpen(): boolean {
+    return this.#writer !== undefined && livenessOf(this.#writer) === "alive";
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#fifo !== undefined) return;
+    await makeFifos([this.#path, this.#lifePath]);
+    this.#life = openOwnFifo(this.#lifePath);
+    this.#fifo = openOwnFifo(this.#path);
+    this.#socket = reading(this.#fifo.fd, (bytes) => this.#take(bytes));
+  }
+
+  /** Reads what a recorder passes on. @returns false without a recorder that does */
+  async #listenToCopy(): Promise<boolean> {
+    const path = this.#copyPath;
+    if (path === undefined || this.#copy !== undefined) return path !== undefined;
+    await makeFifos([path]);
+    const fifo = openOwnFifo(path);
+    this.#copy = { fifo, socket: reading(fifo.fd, this.#onBytes) };
+    return true;
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (this.#head === undefined) {
+      this.#onBytes(bytes);
+      return;
+    }
+    const text = this.#head + Buffer.from(bytes).toString("latin1");
+    const end = text.indexOf("\n");
+    this.#head = end < 0 ? text.slice(0, MAX_HEAD) : undefined;
+    if (end < 0) return;
+    this.#writer = identityOf(Number(text.slice(0, end)));
+    if (end + 1 < text.length) this.#onBytes(Buffer.from(text.slice(end + 1), "latin1"));
+  }
+
+  /** Closes our pipe, never a person's. @throws TeamError TMUX_ERROR */
+  async close(): Promise<void> {
+    const writer = this.#isOpen ? this.#writer : undefined;
+    this.#writer = undefined;
+    try {
+      // While its process runs, the pipe of the pane is ours.
+      if (writer !== undefined) await this.#closePipe();
+    } finally {
+      if (writer !== undefined && livenessOf(writer) === "alive") signalProcess(writer.pid, "SIGTERM");
+      this.#closeFifo();
+    }
+  }
+
+  async #closePipe(): Promise<void> {
+    const identity = identityCondition(this.#place);
+    if (identity === undefined) return;
+    const { pane, condition } = identity;
+    try {
+      await this.#server.batch([
+        ifElse(pane, condition, [["pipe-pane", "-t", pane]], [["display-message", "-p", ""]]),
+      ]);
+    } catch (error) {
+      if (!isNoServer(error)) throw error;
+    }
+  }
+
+  #closeFifo(): void {
+    this.#socket?.destroy();
+    this.#life?.close();
+    this.#copy?.socket.destroy();
+    if (this.#copy !== undefined && this.#copyPath !== undefined) removeFile(this.#copyPath);
+    if (this.#fifo !== undefined) for (const path of [this.#path, this.#lifePath]) removeFile(path);
+  }
+}
+
+/** Reads a FIFO. Without the output, bells are missed; everything else works. */
+function reading(fd: number, onBytes: (bytes: Uint8Array) => void): Socket {
+  const socket = new Socket({ fd, readable: true, writable: false });
+  socket.on("data", onBytes);
+  socket.on("error", () => socket.destroy());
+  return socket;
+}
+
+/** The condition that our recorder of a pane was its last pipe. */
+function isRecorded(pane: string): string {
+  return allOf(equals("pane_id", pane), equals(TAG.cast, "1"));
+}
+
+const MAX_HEAD = 64;

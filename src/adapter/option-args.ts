@@ -1,0 +1,24 @@
+import type { Adapter } from "./adapter-schema.ts";
+import type { ChannelSetup } from "./channel.ts";
+
+/** Returns the arguments by which a CLI gets its model and its effort; none for what its channel sets itself. */
+export function optionArgs({
+  adapter,
+  model,
+  effort,
+}: Pick<ChannelSetup, "adapter" | "model" | "effort">): string[] {
+  return [
+    ...withValue(adapter.modelArgs, "{model}", model),
+    ...withValue(adapter.effortArgs, "{effort}", effort),
+  ];
+}
+
+function withValue(words: readonly string[] | undefined, place: string, value: string | undefined): string[] {
+  // A function: a value may hold patterns of replace, such as $&.
+  return value === undefined ? [] : (words ?? []).map((word) => word.replace(place, () => value));
+}
+
+/** Whether a CLI can be started with an effort. */
+export function takesEffort({ efforts, effortArgs, channel }: Adapter): boolean {
+  return efforts.length > 0 && (effortArgs !== undefined || channel === "app-server");
+}

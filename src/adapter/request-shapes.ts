@@ -1,0 +1,50 @@
+import { resolve } from "node:path";
+import { parsedUrl } from "../text/parsed-url.ts";
+import { shellQuote } from "../text/shell-quote.ts";
+import type { ChannelRequest } from "./channel.ts";
+import { oneLine } from "./requests.ts";
+
+/** A request without its id, as our permission rules understand it. */
+export type RequestOfCall = Omit<ChannelRequest, "id">;
+
+/** @param at where it runs. In another directory its relative paths name other files, so `cd` becomes part of the command */
+export function commandRequest(command: string, at: unknown, cwd: string): RequestOfCall {
+  const isHere = typeof at !== "string" || resolve(cwd, at) === resolve(cwd);
+  const whole = isHere ? command : `cd ${shellQuote(at)} && ${command}`;
+  return {
+    tool: "Bash",
+    summary: oneLine(whole),
+    input: { command: whole },
+    access: { kind: "command", command: whole },
+  };
+}
+
+/** @param change `old_string` and `new_string`, or `changes` */
+export function editRequest(
+  paths: readonly [string, ...string[]],
+  change: Readonly<Record<string, unknown>>,
+): RequestOfCall {
+  return {
+    tool: "Edit",
+    summary: paths.map(oneLine).join(", "),
+    input: { file_path: paths[0], ...change },
+    access: { kind: "write", paths: [...paths] },
+  };
+}
+
+export function readRequest(paths: readonly [string, ...string[]]): RequestOfCall {
+  return {
+    tool: "Read",
+    summary: oneLine(paths[0]),
+    input: { file_path: paths[0] },
+    access: { kind: "read", paths: [...paths] },
+  };
+}
+
+/** Returns undefined if the value is not a URL. */
+export function fetchRequest(url: unknown): RequestOfCall | undefined {
+  if (typeof url !== "string") return undefined;
+  const host = parsedUrl(url)?.host;
+  if (host === undefined) return undefined;
+  return { tool: "WebFetch", summary: oneLine(url), input: { url }, access: { kind: "host", host } };
+}

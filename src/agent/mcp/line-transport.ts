@@ -1,0 +1,219 @@
+import type { JSONRPCMessage, Server, Transport } from "@modelcontextprotocol/server";
+import { messageOf } from "../../errors.ts";
+import { after } from "../../os/clock.ts";
+import { LineSplitter } from "./lines.ts";
+
+/** Longest line of a client, in bytes: the longest message, escaped, is far shorter. */
+const MAX_LINE = 4 * 1024 * 1024;
+/** Characters of answers that wait for the client; a client that takes none gets no more requests read. */
+const MAX_WAITING = 4 * 1024 * 1024;
+/** Time limit in milliseconds for running calls after the end of the input: a change that was asked for is answered. */
+const LAST_ANSWERS_MS = 2_000;
+
+/** JSON-RPC's codes for lines that are not a request. */
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+type RequestId = string | number;
+
+/** The bytes of one connection: the standard streams, or a socket. */
+export interface ByteStreams {
+  bytesIn(): AsyncIterable<Uint8Array>;
+  /** Writes what it is given; resolves after the last bytes. */
+  bytesOut(bytes: AsyncIterable<Uint8Array>): Promise<void>;
+}
+
+/**
+ * MCP over a byte stream. Unlike the package's own transport, it survives a line that is too long, answers what is not a
+ * message instead of dropping it, and lets running calls finish when the input ends.
+ */
+class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly closed: Promise<void>;
+  readonly #streams: ByteStreams;
+  readonly #parse: (value: unknown) => JSONRPCMessage;
+  readonly #signal: AbortSignal;
+  /** Requests without an answer. */
+  readonly #open = new Set<RequestId>();
+  #outbox: string[] = [];
+  /** Characters that are not written yet. */
+  #waiting = 0;
+  #wakeWriter: () => void = () => undefined;
+  #wakeReader: () => void = () => undefined;
+  #isClosed = false;
+  #resolveClosed: () => void = () => undefined;
+
+  constructor(streams: ByteStreams, parse: (value: unknown) => JSONRPCMessage, signal: AbortSignal) {
+    this.#streams = streams;
+    this.#parse = parse;
+    this.#signal = signal;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#signal.addEventListener("abort", () => void this.close(), { once: true });
+    if (this.#signal.aborted) await this.close();
+    void this.#streams.bytesOut(this.#lines()).then(this.#resolveClosed, this.#resolveClosed);
+    void this.#read();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error("The connection is closed."));
+    this.#write(message);
+    if ("id" in message && !("method" in message) && message.id !== undefined) {
+      this.#open.delete(message.id);
+      this.#wakeReader();
+    }
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#wakeWriter();
+      this.#wakeReader();
+      this.onclose?.();
+    }
+    return Promise.resolve();
+  }
+
+  async #read(): Promise<void> {
+    const splitter = new LineSplitter(MAX_LINE);
+    try {
+      for await (const chunk of this.#streams.bytesIn()) {
+        for (const line of splitter.push(chunk)) this.#receive(line);
+        while (this.#waiting > MAX_WAITING && !this.#isClosed) await this.#readerWake();
+        if (this.#isClosed) return;
+      }
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+    // An incomplete last line is not a message.
+    await this.#lastAnswers();
+    await this.close();
+  }
+
+  /** Waits until no request is open, for a limited time. */
+  async #lastAnswers(): Promise<void> {
+    let isLate = false;
+    const cancel = after(LAST_ANSWERS_MS, () => {
+      isLate = true;
+      this.#wakeReader();
+    });
+    while (this.#open.size > 0 && !isLate && !this.#isClosed) await this.#readerWake();
+    cancel();
+  }
+
+  /** Resolves when an answer was given or written, or the connection is closed. */
+  #readerWake(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wakeReader = resolve;
+    });
+  }
+
+  #receive(line: string | undefined): void {
+    const message = this.#parseLine(line);
+    if (message === undefined) return;
+    this.#note(message);
+    try {
+      this.onmessage?.(message);
+    } catch (error) {
+      this.onerror?.(new Error(messageOf(error)));
+    }
+  }
+
+  /** Records which requests are open: a cancelled one gets no answer. */
+  #note(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message) this.#open.add(message.id);
+    const cancelled = message.method === "notifications/cancelled" ? message.params?.requestId : undefined;
+    if (typeof cancelled === "string" || typeof cancelled === "number") this.#open.delete(cancelled);
+  }
+
+  /** Returns the message of a line. An empty line gives undefined; so does a line without a message, after its answer. */
+  #parseLine(line: string | undefined): JSONRPCMessage | undefined {
+    if (line?.trim() === "") return undefined;
+    const value = line === undefined ? undefined : parseJson(line);
+    if (value === undefined) {
+      this.#refuse(
+        PARSE_ERROR,
+        line === undefined ? `A line is longer than ${MAX_LINE} bytes.` : "A line is not JSON.",
+      );
+      return undefined;
+    }
+    if (Array.isArray(value)) {
+      this.#refuse(INVALID_REQUEST, "Batches are not supported: send one message a line.");
+      return undefined;
+    }
+    try {
+      return this.#parse(value);
+    } catch {
+      this.#refuse(INVALID_REQUEST, "A line is not a JSON-RPC 2.0 message.", idOf(value));
+      return undefined;
+    }
+  }
+
+  #refuse(code: number, message: string, id: RequestId | null = null): void {
+    this.onerror?.(new Error(message));
+    this.#write({ jsonrpc: "2.0", id, error: { code, message } });
+  }
+
+  #write(message: object): void {
+    const line = `${JSON.stringify(message)}\n`;
+    this.#outbox.push(line);
+    this.#waiting += line.length;
+    this.#wakeWriter();
+  }
+
+  /** Yields the output until the connection is closed and everything is written. */
+  async *#lines(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const text = this.#outbox.join("");
+      this.#outbox = [];
+      if (text !== "") {
+        yield Buffer.from(text, "utf8");
+        this.#waiting -= text.length;
+        this.#wakeReader();
+      } else if (this.#isClosed) return;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wakeWriter = resolve;
+        });
+    }
+  }
+}
+
+/** @returns undefined for a text that is not JSON; the error's text would repeat it */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function idOf(value: unknown): RequestId | null {
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : undefined;
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+/** Serves one client, of an old or a new version of the protocol, until it closes its end or the signal aborts. */
+export async function serveLines(
+  streams: ByteStreams,
+  factory: () => Server,
+  signal: AbortSignal,
+  onProblem: (text: string) => void,
+): Promise<void> {
+  const [{ serveStdio }, { parseJSONRPCMessage }] = await Promise.all([
+    import("@modelcontextprotocol/server/stdio"),
+    import("@modelcontextprotocol/server"),
+  ]);
+  const transport = new LineTransport(streams, parseJSONRPCMessage, signal);
+  const handle = serveStdio(factory, { transport, onerror: (error) => onProblem(messageOf(error)) });
+  await transport.closed;
+  await handle.close();
+}

@@ -1,0 +1,61 @@
+import { messageOf } from "../../errors.ts";
+import type { AnyTool, ToolResult } from "../tool.ts";
+import { toolSpecs } from "../tools/tool-specs.ts";
+import { cleanResult } from "./clean-result.ts";
+import { type ByteStreams, serveLines } from "./line-transport.ts";
+
+export interface ServedTools {
+  /** The tools that are offered now. */
+  tools(): readonly AnyTool[];
+  /** Called when the client has asked for them. */
+  onListed?(): void;
+  /** Runs a call with a parsed input. @param signal aborts when the client cancels it */
+  call(tool: AnyTool, input: unknown, id: string, signal: AbortSignal): Promise<ToolResult>;
+}
+
+/** Serves tools to one client, until it closes its end or the signal aborts. @param onProblem called with what a person should know */
+export async function serveTools(
+  served: ServedTools,
+  streams: ByteStreams,
+  signal: AbortSignal,
+  onProblem: (text: string) => void,
+): Promise<void> {
+  const { Server } = await import("@modelcontextprotocol/server");
+  const create = () => {
+    const server = new Server({ name: "teams", version: "1" }, { capabilities: { tools: {} } });
+    server.setRequestHandler("tools/list", () => {
+      served.onListed?.();
+      return {
+        tools: toolSpecs(served.tools()).map(({ name, description, inputSchema }) => ({
+          name,
+          description,
+          inputSchema: { ...inputSchema, type: "object" as const },
+        })),
+      };
+    });
+    let calls = 0;
+    server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+      const tool = served.tools().find(({ name, alias }) => name === params.name || alias === params.name);
+      if (tool === undefined) return failed(`There is no tool ${JSON.stringify(params.name)}.`);
+      const parsed = tool.input.safeParse(params.arguments ?? {});
+      if (!parsed.success)
+        return failed(`${tool.name} does not accept this input: ${messageOf(parsed.error)}`);
+      calls += 1;
+      try {
+        const result = await served.call(tool, parsed.data, `mcp-${calls}`, mcpReq.signal);
+        return {
+          content: [{ type: "text" as const, text: cleanResult(result) }],
+          isError: result.isError === true,
+        };
+      } catch (error) {
+        return failed(messageOf(error));
+      }
+    });
+    return server;
+  };
+  await serveLines(streams, create, signal, onProblem);
+}
+
+function failed(text: string): { content: { type: "text"; text: string }[]; isError: true } {
+  return { content: [{ type: "text", text: cleanResult({ content: text }) }], isError: true };
+}

@@ -1,0 +1,103 @@
+import { readingOf } from "./readers.ts";
+import { baseName, type Code, codesIn, harmfulCode } from "./runners.ts";
+import { isTextOption, scriptWords, tokensOf } from "./scripts.ts";
+
+/** Returns the files whose contents a command reads, if it changes nothing; undefined for every other command. */
+export function contentsRead(words: readonly string[]): readonly string[] | undefined {
+  if (isPrintingSed(words)) return words.slice(1);
+  const reading = readingOf(words);
+  if (reading === undefined) return undefined;
+  return reading.contents ? reading.paths.flatMap((path) => [path, ...afterColons(path)]) : [];
+}
+
+/** `HEAD:.env` and `:0:.env` are files of a revision and of the index, `:(top).env` is a file for git. */
+function afterColons(path: string): string[] {
+  const parts = path.split(":", MAX_PARTS);
+  const found = parts.slice(1).map((_, i) => parts.slice(i + 1).join(":"));
+  return [...found, ...found.map((part) => part.replace(/^\([^)]*\)/, ""))];
+}
+
+/** sed without `-i` and without commands that write, which only prints. */
+function isPrintingSed(words: readonly string[]): boolean {
+  const writes = /^(?:-[a-zA-Z]*[if]|--in-place|--file)/;
+  return words[0] === "sed" && !words.some((word) => writes.test(word)) && harmfulCode(words).length === 0;
+}
+
+/** Returns the texts in a command's words that may be paths. */
+export function namesIn(words: readonly string[]): string[] {
+  const named = words.slice(1).filter((_, i) => {
+    const before = isTextOption(words, i);
+    return isTextOption(words, i + 1) === undefined && before !== "with-next";
+  });
+  const suffixed = suffixesOf(words).flatMap((suffix) =>
+    // sed and perl replace each star by the name.
+    named.map((word) => (suffix.includes("*") ? suffix.replaceAll("*", word) : `${word}${suffix}`)),
+  );
+  return [
+    ...named.flatMap(namesInWord),
+    ...suffixed,
+    ...derivedNames(baseName(words[0] ?? ""), named),
+    ...scriptWords(words).flatMap(tokensOf),
+    ...codesIn(words).flatMap(gluedNames),
+  ];
+}
+
+/** Returns a word, and the parts of it that a program may take for a path, also as a URL spells them. */
+function namesInWord(word: string): string[] {
+  const decoded = word.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  // curl takes `{a}` for a, and `#1` for the text that a pattern of the URL matched.
+  const spelled = decoded.replace(/\{([^{},]*)\}/g, "$1").replace(/#\d/g, "*");
+  return [...new Set([word, decoded, spelled])].flatMap(partsOfWord);
+}
+
+function partsOfWord(word: string): string[] {
+  const afterEquals = word.includes("=")
+    ? [word.slice(word.indexOf("=") + 1), word.slice(word.lastIndexOf("=") + 1)]
+    : [];
+  // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`.
+  const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/, MAX_PARTS).map(withoutQuotes) : [];
+  // `-t.git`, `-Dt.claude`: the text after some letters is a value.
+  const cluster = /^-\w/.test(word) ? word.slice(0, MAX_CLUSTER).length : 0;
+  const values = Array.from({ length: Math.max(0, cluster - 2) }, (_, i) => word.slice(i + 2));
+  return [word, ...afterEquals, ...parts, ...values];
+}
+
+function withoutQuotes(part: string): string {
+  return part.replace(/^(["'])(.*)\1$/s, "$2");
+}
+
+/** Maximum number of parts of a word that may be paths. */
+const MAX_PARTS = 64;
+
+/** Maximum number of letters before a value in the same word. */
+const MAX_CLUSTER = 12;
+
+/** Returns names of files that a program makes from the names of others: `gunzip .envrc.gz`, `split a .bash`. */
+function derivedNames(program: string, named: readonly string[]): string[] {
+  if (/^(?:split|csplit)$/.test(program)) return named.flatMap(namesInWord).map((word) => `${word}*`);
+  return UNPACKS.test(program) ? named.map((word) => word.replace(/\.\w+$/, "")) : [];
+}
+
+/** Programs that write a file without the suffix of its packed form. */
+const UNPACKS =
+  /^(?:g(?:un)?zip|b(?:un)?zip2|unxz|xz|unlzma|lzma|unzstd|zstd|unlz4|lz4|lzip|lzop|brotli|uncompress|gpg2?)$/;
+
+/** Returns paths right after a command of sed or an editor: `w.env`, `s/a/b/w.env`, `1r.env`. */
+function gluedNames({ language, program, code }: Code): string[] {
+  if (language === "sed")
+    return [...code.matchAll(/(?<![a-zA-Z])[gpiImMe\d]*[rRwW]([^\s;}]+)/g)].map(([, path = ""]) => path);
+  return /^(?:n?vim?|vimdiff|view|ex)$/.test(program)
+    ? [...code.matchAll(/(?<![a-zA-Z])[a-z]+!?([./~][^\s|]*)/g)].map(([, path = ""]) => path)
+    : [];
+}
+
+/** `cp --suffix=rc` keeps a copy of `.bash` as `.bashrc`. */
+function suffixesOf(words: readonly string[]): string[] {
+  return words.flatMap((word, at) => {
+    const glued = /^(?:--suffix=|-[bfvrn]*S|-i|--in-place=)(.+)$/.exec(word)?.[1];
+    const next = word === "-S" || word === "--suffix" ? words[at + 1] : undefined;
+    return [glued, next].filter((text) => text !== undefined);
+  });
+}

@@ -1,0 +1,152 @@
+import { isHarmlessCode } from "./harmless-code.ts";
+import { options, type Reading, readOptions } from "./options.ts";
+
+const NOTHING: Reading = { paths: [], contents: false };
+
+type Reads = (args: readonly string[]) => Reading | undefined;
+
+/**
+ * Programs that read with some of their words only. Source: the manuals of GNU sed, gawk, tar, procps, Info-ZIP and npm, and of
+ * the same programs on macOS.
+ */
+export const SPECIAL_READERS: Readonly<Record<string, Reads>> = {
+  sed: readSed,
+  gsed: readSed,
+  awk: readAwk,
+  gawk: readAwk,
+  mawk: readAwk,
+  nawk: readAwk,
+  ps: readPs,
+  tar: readTar,
+  unzip: ([option, ...paths]) => (option === "-l" && paths.every(isName) ? reads(paths) : undefined),
+  npm: readNpm,
+  // An operand sets the name.
+  hostname: (args) => (args.every((word) => /^-[fsiIdA]+$/.test(word)) ? NOTHING : undefined),
+  umask: (args) => (args.length === 0 || args.join(" ") === "-S" ? NOTHING : undefined),
+  ulimit: (args) => (/^-[HS]?a$/.test(args.join(" ")) ? NOTHING : undefined),
+  // Other variables may hold secrets.
+  printenv: (args) =>
+    args.length > 0 && args.every((word) => SHOWN_VARIABLE.test(word)) ? NOTHING : undefined,
+};
+
+/** Variables whose value is no secret. */
+const SHOWN_VARIABLE =
+  /^(?:HOME|PWD|OLDPWD|USER|LOGNAME|SHELL|PATH|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR|EDITOR|HOSTNAME|NODE_ENV|VIRTUAL_ENV|XDG_[A-Z]+_(?:HOME|DIR))$/;
+
+/** `$?` and such variables in a word, which `echo` may print. zsh runs what is in brackets after a name. */
+const SHOWN_EXPANSION = /\$(?:\?|([A-Z_]+)|\{([A-Z_]+)\})(?![\w[])/g;
+
+/** Returns a word of `echo` with its harmless variables replaced by plain text; other variables stay. */
+export function withoutShownVariables(text: string): string {
+  return text.replace(SHOWN_EXPANSION, (whole, bare?: string, braced?: string) => {
+    const name = bare ?? braced;
+    return name === undefined || SHOWN_VARIABLE.test(name) ? "x" : whole;
+  });
+}
+
+const reads = (paths: readonly string[]): Reading => ({ paths, contents: true });
+
+function isName(word: string): boolean {
+  return !word.startsWith("-");
+}
+
+/** sed with scripts that only edit text, printed. `-i` changes files, and `-f` reads a script. */
+function readSed(args: readonly string[]): Reading | undefined {
+  const scripts: string[] = [];
+  const operands: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? "";
+    const glued = /^--expression=(.*)$/s.exec(word)?.[1];
+    if (word === "--") {
+      operands.push(...args.slice(at + 1));
+      break;
+    }
+    if (/^-[nErsuz]*e$/.test(word) || word === "--expression") {
+      at += 1;
+      scripts.push(args[at] ?? "");
+    } else if (glued !== undefined) scripts.push(glued);
+    else if (word === "-" || isName(word)) operands.push(word);
+    else if (!/^(?:-[nErsuz]+|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered))$/.test(word))
+      return undefined;
+  }
+  const paths = scripts.length > 0 ? operands : operands.slice(1);
+  if (scripts.length === 0) scripts.push(operands[0] ?? "");
+  return scripts.every((script) => isHarmlessCode("sed", script)) ? reads(paths) : undefined;
+}
+
+/** awk whose program prints. Its other options load, write or profile programs. */
+function readAwk(args: readonly string[]): Reading | undefined {
+  const { operands, unknown } = readOptions(args, AWK);
+  const [code = "", ...paths] = operands;
+  const isPlain = unknown.length === 0 && !READS_MORE.test(code) && isHarmlessCode("awk", code);
+  return isPlain ? reads(paths) : undefined;
+}
+
+const AWK = options("|||Fv");
+/** Names by which awk's programs see the environment, or read other files. */
+const READS_MORE = /ENVIRON|ARG[VC]|PROCINFO|SYMTAB|FUNCTAB/;
+
+/** Columns of ps that do not show variables. */
+const PS_COLUMNS =
+  /^(?:(?:p?pid|pgid|sid|u?user|[re]?uid|ucomm|comm|args|cmd|command|stat|state|time|etimes?|l?start|tty?|tt|[p%]cpu|[p%]mem|rss|vsz|ni|nice|pri|nlwp)=?(?:,|$))+$/;
+
+/**
+ * ps in its usual forms, word for word: `e` among its letters shows variables, also after an error in another word. Linux and
+ * macOS show command lines to every user.
+ */
+function readPs(args: readonly string[]): Reading | undefined {
+  const [first = ""] = args;
+  const isForm = /^(?:aux|axu?|auxw{1,2}|x|u|ux|-e|-A|-f|-ef|-eF|-ax|-aux)$/.test(first);
+  const rest = isForm ? args.slice(1) : args;
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at] ?? "";
+    if (/^--sort=-?[a-z%]+$/.test(word) && PS_COLUMNS.test(word.replace(/^--sort=-?/, ""))) continue;
+    if (!/^(?:-p|-o|-eo|axo)$/.test(word)) return undefined;
+    at += 1;
+    const isKnown = word === "-p" ? /^\d+(?:,\d+)*$/.test(rest[at] ?? "") : PS_COLUMNS.test(rest[at] ?? "");
+    if (!isKnown) return undefined;
+  }
+  return NOTHING;
+}
+
+/** `tar tf a.tar`. A name with a colon is a file of another machine. */
+function readTar([letters = "", ...names]: readonly string[]): Reading | undefined {
+  const lists = /^-?(?=[a-zA-Z]*t)[tvzjJ]+f$/.test(letters);
+  return lists && names.length > 0 && names.every((name) => isName(name) && !name.includes(":"))
+    ? reads(names.slice(0, 1))
+    : undefined;
+}
+
+/** npm's lists of installed packages and of scripts. A project's `.npmrc` can tell it where to write its log. */
+function readNpm([name = "", ...args]: readonly string[]): Reading | undefined {
+  if (/^(?:--version|-v)$/.test(name) && args.length === 0) return NOTHING;
+  const isList = /^(?:ls|list|ll|la)$/.test(name);
+  const lists = isList || (/^(?:run|run-script|root|prefix)$/.test(name) && args.length === 0);
+  if (!lists || readOptions(args, NPM_LIST).unknown.length > 0) return undefined;
+  return { paths: [], contents: false, obeys: [".npmrc"] };
+}
+
+const NPM_LIST = options("alp all json long parseable depth= omit= include= package-lock-only");
+
+/**
+ * Words by which a program only prints its version. Missing are java, which writes a file, and programs that a project can replace
+ * (cargo, yarn, go).
+ */
+const VERSION: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(
+    "gcc g++ cc clang cmake make docker bash zsh perl ruby pip pip3 deno rg jq curl psql sqlite3 gh ninja"
+      .split(" ")
+      .map((name) => [name, /^--version$/]),
+  ),
+  node: /^(?:--version|-v)$/,
+  python: /^(?:--version|-V)$/,
+  python3: /^(?:--version|-V)$/,
+  tmux: /^-V$/,
+  perl: /^(?:--version|-v)$/,
+};
+
+/** Returns whether a command only prints the version of its program. */
+export function printsVersion([name = "", ...args]: readonly string[]): boolean {
+  const known = Object.hasOwn(VERSION, name) ? VERSION[name] : undefined;
+  return args.length === 1 && known?.test(args[0] ?? "") === true;
+}

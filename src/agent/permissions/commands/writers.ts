@@ -1,0 +1,52 @@
+import { basename } from "node:path";
+import { type Options, options, readOptions } from "./options.ts";
+
+interface Writer {
+  readonly options: Options;
+  /** Which operands it creates, changes or removes. */
+  readonly operands: "all" | "last" | "after-script";
+}
+
+const writer = (operands: Writer["operands"], row: string): Writer => ({ operands, options: options(row) });
+
+/** Programs whose purpose is to create, change or remove the files that they name. */
+const WRITERS: ReadonlyMap<string, Writer> = new Map([
+  ["tee", writer("all", "aip append ignore-interrupts")],
+  ["touch", writer("all", "achm|dtr date= reference= no-create no-dereference time=")],
+  ["truncate", writer("all", "co|sr size= reference= no-create io-blocks")],
+  ["mkdir", writer("all", "pv|m parents verbose mode=")],
+  ["rmdir", writer("all", "pv parents verbose ignore-fail-on-non-empty")],
+  ["rm", writer("all", "dfiIrRv recursive force dir verbose interactive[=]")],
+  ["unlink", writer("all", "-")],
+  ["mkfifo", writer("all", "|m mode=")],
+  ["mv", writer("all", "bfinTuv|S force no-clobber verbose update suffix= no-target-directory")],
+  ["cp", writer("last", "abdfiHlLnPpRrsTuvx|S recursive archive force no-clobber verbose update suffix=")],
+  ["ln", writer("last", "bdfFiLnPrsTv|S symbolic force relative verbose no-dereference suffix=")],
+  ["install", writer("last", "bcCDpsTv|gmoS mode= owner= group= compare verbose strip suffix=")],
+  ["sed", writer("after-script", "nErsuz|l|i|e quiet silent regexp-extended separate null-data in-place[=]")],
+  ["perl", writer("after-script", "anpwlsT|Ee|i0F")],
+]);
+
+/** `-t dir`, `--target-directory=dir`: the operands are all sources, and the directory is a word of its own. */
+const TARGET_OPTION = /^(?:-\w*t|--target-directory)/;
+
+/**
+ * Returns the paths that a common program creates, changes or removes by its words; empty for every other command. An
+ * option that the table does not list makes every other word count, because it may be a path.
+ */
+export function writtenBy(words: readonly string[]): readonly string[] {
+  const name = basename(words[0] ?? "").replace(/^g(?=sed|cp|mv|rm|ln|tee)/, "");
+  const args = words.slice(1);
+  if (name === "dd") return args.flatMap((word) => (word.startsWith("of=") ? [word.slice(3)] : []));
+  const known = WRITERS.get(name);
+  if (known === undefined) return [];
+  const { operands, used, unknown } = readOptions(args, known.options);
+  if (known.operands === "after-script") {
+    const isInPlace = used.has("-i") || used.has("--in-place");
+    return isInPlace ? operands.slice(used.has("-e") || used.has("-E") ? 0 : 1) : [];
+  }
+  const glued = args.flatMap((word) => /^(?:-t|--target-directory=)(.+)$/.exec(word)?.[1] ?? []);
+  if (unknown.length > 0 || args.some((word) => TARGET_OPTION.test(word)))
+    return [...args.filter((word) => !word.startsWith("-")), ...glued];
+  return known.operands === "last" && operands.length > 1 ? operands.slice(-1) : operands;
+}

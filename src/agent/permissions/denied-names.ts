@@ -1,0 +1,242 @@
+import { harmlessAt, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
+import { contentsRead } from "./commands/named-words.ts";
+import { runsScripts, tokensOf } from "./commands/scripts.ts";
+import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
+import type { PermissionQuestion } from "./question.ts";
+import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
+import { baseName, expandBraces, STAR, simpleCommand, wildcard } from "./simple-command.ts";
+
+/**
+ * Returns why a line may run the program of a deny or ask rule in a way that no table of wrappers and options knows. Only
+ * programs that take their words as data may name such a program; for every other program, each place in a word where a command
+ * line could begin counts.
+ */
+export function namedProgram({ line, rules }: PermissionQuestion, subject: RuleSubject): string | undefined {
+  if (line === undefined) return undefined;
+  const all = [...rules.deny, ...rules.ask].filter((rule) => patternRuleFor([rule], subject) !== undefined);
+  if (all.length === 0) return undefined;
+  const refused = new RefusedNames(all);
+  const parts = line.anywhere;
+  const data = new DataCommands(parts);
+  for (const [at, words] of parts.mentioned.entries()) {
+    const why = hiddenCode(words);
+    if (why !== undefined && !data.includes(at)) return `The rule ${all[0]} may apply: ${why}.`;
+    const program = baseName(words[0] ?? "").slice(0, MAX_SHOWN);
+    // All words of a program count if another program may get them.
+    const found = refused.find(program, [...words.slice(1), parts.inputs.get(at) ?? ""]);
+    if (found === undefined || (data.includes(at) && !data.reachesProgram(at))) continue;
+    const own = data.includes(at) ? found : refused.find(program, textOf(words, parts.inputs.get(at)));
+    if (own !== undefined) return `The rule ${own} may apply: the words of ${program} name its program.`;
+  }
+  const found = refused.find("", [...parts.loose, parts.inputs.get(NO_COMMAND) ?? ""]);
+  return found === undefined || (!parts.isRedefining && parts.mentioned.every(ignoresVariables))
+    ? undefined
+    : `The rule ${found} may apply: a value in the line names its program.`;
+}
+
+/** Maximum length of a program's name in a reason, in characters. */
+const MAX_SHOWN = 40;
+
+/** Returns the texts of a command that may be commands for it. */
+function textOf(words: readonly string[], input = ""): string[] {
+  const harmless = harmlessAt(words);
+  return [...words.filter((_, at) => !harmless.has(at)), input];
+}
+
+/** The commands of a line that take their words only as data. */
+export class DataCommands {
+  readonly #parts: LineParts;
+  readonly #known = new Map<number, boolean>();
+
+  constructor(parts: LineParts) {
+    this.#parts = parts;
+  }
+
+  includes(at: number): boolean {
+    const { mentioned, isRedefining } = this.#parts;
+    const isData = this.#known.get(at) ?? (!isRedefining && takesOnlyData(mentioned[at] ?? []));
+    this.#known.set(at, isData);
+    return isData;
+  }
+
+  /** Returns whether the output of a command may reach a program that takes it as more than data. */
+  reachesProgram(at: number): boolean {
+    const { isLinked, mentioned } = this.#parts;
+    return mentioned.some(
+      (_, other) => ((isLinked && other > at) || this.#isAfter(other, at)) && !this.includes(other),
+    );
+  }
+
+  /** Like {@link reachesProgram}, for names of files: some programs of data take words as files, and a file of text is only data. */
+  reachesAsNames(at: number): boolean {
+    const { flows, mentioned } = this.#parts;
+    const own = flows[at];
+    return mentioned.some((words, other) => {
+      const isWord = flows[other]?.group === own?.group && flows[other]?.stage === own?.stage;
+      const isGiven = this.#isAfter(other, at) || (own?.isKept === true && other > at);
+      const mayName = isWord || own?.isKept === true;
+      return isGiven && (!this.includes(other) || (mayName && takesNames(words)));
+    });
+  }
+
+  #isAfter(other: number, at: number): boolean {
+    const [own, flow] = [this.#parts.flows[at], this.#parts.flows[other]];
+    return flow?.group === own?.group && (flow?.stage ?? 0) >= (own?.stage ?? 0);
+  }
+}
+
+/** Returns whether a program of data reads, creates, changes or removes the files that its words name. */
+function takesNames(words: readonly string[]): boolean {
+  const [name = "", first = ""] = words;
+  if ((contentsRead(words)?.length ?? 0) > 0) return true;
+  return name === "git"
+    ? /^(?:add|checkout|restore|rm|mv)$/.test(first)
+    : /^(?:mkdir|rmdir|touch|tee|chmod|chown|chgrp)$/.test(name);
+}
+
+/** Returns the names that commands get from the text of other commands: `echo 'cp a .env' | sh`, `ed a <<< 'w .env'`. */
+export function passedNames(parts: LineParts): readonly string[] {
+  const data = new DataCommands(parts);
+  const { mentioned, inputs } = parts;
+  const shared = mentioned.every((_, at) => data.includes(at)) ? [] : tokensOf(inputs.get(NO_COMMAND) ?? "");
+  const passed = mentioned.flatMap((words, at) => {
+    const shown = PRINTS.test(baseName(words[0] ?? "")) ? words.slice(1) : [];
+    const input = inputs.get(at) ?? "";
+    if (shown.length === 0 && input === "") return [];
+    const isOwn = !data.includes(at);
+    if (!isOwn && !data.reachesAsNames(at)) return [];
+    return [...shown, ...[...shown, input].flatMap(tokensOf)];
+  });
+  return [...shared, ...passed];
+}
+
+/** Programs that print their words. */
+const PRINTS = /^(?:echo|printf|print)$/;
+
+/** Returns why the words of a program that no table knows may be code, or a command that only the shell knows. */
+function hiddenCode(words: readonly string[]): string | undefined {
+  const program = baseName(words[0] ?? "").slice(0, MAX_SHOWN);
+  if (mayRunUnknown(words, UNKNOWN)) return `${program} gets a command that only the shell knows`;
+  if (runsScripts(words) || !words.some((word) => CODE.test(word))) return undefined;
+  const harmless = harmlessAt(words);
+  const hasCode = words.some((word, at) => !harmless.has(at) && CODE.test(word));
+  return hasCode ? `${program} gets text that may be code` : undefined;
+}
+
+/** Expansions and encodings in a quoted word, and calls that start programs. */
+const CODE =
+  /\$[({@*]|`|\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-3]?[0-7]{2}|\b(?:system|popen|execl?[vpe]*|spawn\w*|shell|eval|chr)\s*[("'[]/i;
+
+interface RefusedName {
+  readonly rule: string;
+  /** The words of the rule after the program's name. */
+  readonly rest: readonly string[];
+}
+
+/** The programs of rules, and where a text names one of them. The time is linear in the text. */
+class RefusedNames {
+  readonly #exact = new Map<string, RefusedName[]>();
+  readonly #patterns: (RefusedName & { readonly matches: (name: string) => boolean })[] = [];
+
+  constructor(rules: readonly string[]) {
+    for (const rule of rules) {
+      const pattern = (parseRule(rule)?.pattern ?? "").replace(/:\*$/, "");
+      const [name = "", ...words] = simpleCommand(pattern) ?? pattern.trim().split(/\s+/);
+      const star = words.findIndex((word) => STAR.test(word));
+      const rest = star < 0 ? words : words.slice(0, star);
+      const plain = baseName(name).toLowerCase();
+      if (!STAR.test(plain)) this.#exact.set(plain, [...(this.#exact.get(plain) ?? []), { rule, rest }]);
+      else if (/\w/.test(plain)) this.#patterns.push({ rule, rest, matches: wildcard(plain) });
+    }
+  }
+
+  /** Returns the rule whose program a text of a program's words names. */
+  find(program: string, texts: readonly string[]): string | undefined {
+    const text = texts.join("\n");
+    const plain = text.replace(/["'\\]/g, "");
+    const forms = [
+      text,
+      plain,
+      plain.includes("{") ? expandBraces(plain) : plain,
+      text.replace(ESCAPED_BLANK, " "),
+    ];
+    const all = [...new Set(forms)].join("\n");
+    const seen = new Set<string>();
+    const lasts = new Map<string, number>();
+    const lastOf = (word: string): number => {
+      const last = lasts.get(word) ?? all.lastIndexOf(word);
+      lasts.set(word, last);
+      return last;
+    };
+    for (const match of all.matchAll(TOKEN)) {
+      if (all.charAt(match.index + match[0].length) === "/") continue;
+      for (const name of namesIn(match[0].toLowerCase())) {
+        // A name counts with the words after its first place.
+        if (seen.has(name)) continue;
+        seen.add(name);
+        const found = this.#ruleFor(name, program, (word) => lastOf(word) > match.index);
+        if (found !== undefined) return found;
+      }
+    }
+    return this.#ruleForGlob(all);
+  }
+
+  #ruleFor(name: string, program: string, comesAfter: (word: string) => boolean): string | undefined {
+    const follows = (words: readonly string[]): boolean => words.every(comesAfter);
+    const named = [
+      ...(this.#exact.get(name) ?? []),
+      ...this.#patterns.filter((one) => one.matches(name)),
+    ].find(({ rest }) => follows(rest));
+    // `git -c alias.p=push p`: the program itself, and its subcommand in a word.
+    const own = this.#exact
+      .get(program.toLowerCase())
+      ?.find(({ rest: [first, ...more] }) => first?.toLowerCase() === name && follows(more));
+    return (named ?? own)?.rule;
+  }
+
+  /** A shell expands `/bin/r?` in the text of a command to the program. */
+  #ruleForGlob(text: string): string | undefined {
+    let count = 0;
+    for (const [, dir = "", glob = ""] of text.matchAll(GLOB)) {
+      if (!/bin|[*?[]/.test(dir) || !/[*?[]/.test(dir + glob) || !/\w/.test(glob)) continue;
+      count += 1;
+      for (const [name, [first]] of this.#exact)
+        if (count > MAX_GLOBS || globMatches(glob, name)) return first?.rule;
+    }
+    return undefined;
+  }
+}
+
+/** Maximum number of patterns in a text that may name a program: more than real commands need. */
+const MAX_GLOBS = 100;
+
+/** A name where a command line can begin: at the start of a word, or after any character that no name contains. */
+const TOKEN = /[\w.-]+\+*/g;
+/** A pattern below the root or the home directory, and the directory before its last part. */
+const GLOB = /(?<![\w.*?\]/-])([~.]{0,2}\/(?:[\w.*?[\]{}-]+\/+)*)([\w.*?[\]{}-]+)/g;
+const ESCAPED_BLANK = /\\(?:[ntrvf]|x0[9a-d]|x20|0?1[1-5]|0?40)/g;
+
+/** Maximum number of letters of options before a value in the same word. */
+const MAX_CLUSTER = 12;
+
+/** Returns a token, and the values that it may hold after the letters of options: `-Irm`, `-avzerm`. */
+function namesIn(token: string): string[] {
+  const name = token.replace(/\.$/, "");
+  if (!/^-\w/.test(name)) return name.endsWith("+") ? [name, name.replace(/\+*$/, "")] : [name];
+  const values = Array.from({ length: Math.min(name.length, MAX_CLUSTER) - 2 }, (_, i) => name.slice(i + 2));
+  // `-lcurl` links a library.
+  return name.startsWith("-l") ? values.slice(1) : values;
+}
+
+/** Matches a short name; a set in brackets counts as any character. */
+function globMatches(glob: string, name: string): boolean {
+  const plain = glob.replace(/\[[^\]]*\]/g, "?").replace(/\*+/g, "*");
+  if (plain.split("*").length > MAX_STARS || name.length > MAX_SHOWN) return true;
+  const source = [...plain].map((char) =>
+    char === "*" ? ".*" : char === "?" ? "." : char.replace(/\W/g, "\\$&"),
+  );
+  return new RegExp(`^${source.join("")}$`, "i").test(name);
+}
+
+/** Stars of a pattern that are matched; more count as a match. */
+const MAX_STARS = 4;

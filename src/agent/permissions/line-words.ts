@@ -1,0 +1,59 @@
+import type { Redirection, Word, WordPart } from "unbash";
+
+export interface InputText {
+  readonly text: string;
+  /** The part of it in which the shell expands variables. */
+  readonly expanded: string;
+}
+
+export function inputText(redirect: Redirection): InputText | undefined {
+  if (redirect.type === "HereDoc") {
+    const { text } = redirect.body;
+    return { text, expanded: redirect.delimiter?.quoted ? "" : text };
+  }
+  if (redirect.type !== "HereString" || redirect.target === undefined) return undefined;
+  return { text: redirect.target.value, expanded: redirect.target.text.replace(/'[^']*'/g, "") };
+}
+
+const EXPANSIONS: ReadonlySet<string> = new Set([
+  "SimpleExpansion",
+  "ParameterExpansion",
+  "CommandExpansion",
+  "ArithmeticExpansion",
+  "ProcessSubstitution",
+]);
+
+/** zsh has more expansions than the grammar of bash: `$=x`. */
+export function isExpandedName({ text, parts = [] }: Word): boolean {
+  return parts.some(isExpansion) || /^\$[^'"{(A-Za-z]/.test(text);
+}
+
+/** Returns whether the shell replaces a part; the home directory's value is known. */
+function isExpansion(part: WordPart): boolean {
+  if (part.type === "DoubleQuoted" || part.type === "LocaleString") return part.parts.some(isExpansion);
+  return EXPANSIONS.has(part.type) && !isHome(part);
+}
+
+function isHome(part: WordPart): boolean {
+  return (
+    (part.type === "SimpleExpansion" && part.text === "$HOME") ||
+    (part.type === "ParameterExpansion" && part.parameter === "HOME" && part.text.length === 7)
+  );
+}
+
+/** Returns whether a shell expands a word to names of files, or to several words. */
+export function isPattern({ parts }: Word): boolean {
+  return (
+    parts?.some(({ type }) => type === "Glob" || type === "ExtendedGlob" || type === "BraceExpansion") ??
+    false
+  );
+}
+
+/** Variables whose value a program or shell runs. */
+export const NAMES_PROGRAM =
+  /(?:PAGER|EDITOR|VISUAL|BROWSER|COMMAND|SHELL|_SSH|_RSH|ASKPASS|BASH_ENV|^ENV|^PS[0-4]|LESSOPEN|LESSCLOSE|EXTERNAL_DIFF|MAKEFLAGS)$/;
+
+/** Returns whether a command sets an option of a shell with which `*` matches `.env`. */
+export function showsHidden(words: readonly string[]): boolean {
+  return words.some((word) => /^(?:dotglob|glob_?dots|GLOBIGNORE=.*)$/i.test(word));
+}

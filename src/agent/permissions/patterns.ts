@@ -1,0 +1,137 @@
+import { join } from "node:path";
+import picomatch from "picomatch";
+import { listDir } from "../../os/files/fs.ts";
+import { foldedName } from "../../text/folded-name.ts";
+
+/** Returns the names in a directory; none if it cannot be listed. */
+export type ListNames = (directory: string) => readonly string[];
+
+/** Maximum number of names that one pattern may match: more than real commands need, and each is checked as a path. */
+const MAX_MATCHES = 500;
+/** Maximum number of directory entries that are compared with one pattern. */
+const MAX_ENTRIES = 5_000;
+
+/**
+ * Returns the words to which a shell may expand a pattern in a directory; the pattern itself if nothing matches. Too many rather
+ * than too few: other cases match too. Undefined if there are too many, if only the shell knows the matches, or if
+ * one of them is more than a name to a program: a file can be named `-exec`, or `a[$(id)]`.
+ */
+export function expandPattern(
+  pattern: string,
+  directory: string,
+  list: ListNames = listEntries,
+): readonly string[] | undefined {
+  // Shells differ in what they find.
+  if (pattern.includes("**")) return undefined;
+  let found = pattern.startsWith("/") ? ["/"] : [""];
+  let entries = 0;
+  for (const part of pattern.split("/")) {
+    if (part === "") continue;
+    const matches = matcherOf(part);
+    if (matches === undefined) {
+      found = found.map((path) => join(path, part));
+      continue;
+    }
+    found = found.flatMap((path) => {
+      const names = entries > MAX_ENTRIES ? [] : list(path.startsWith("/") ? path : `${directory}/${path}`);
+      entries += names.length;
+      return names.filter(matches).map((name) => (path === "" ? name : `${path}/${name}`));
+    });
+    if (entries > MAX_ENTRIES || found.length > MAX_MATCHES) return undefined;
+  }
+  if (found.some((path) => /^-|\[.*(?:\$\(|`)/s.test(path))) return undefined;
+  return found.length === 0 ? [pattern] : found;
+}
+
+/** Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then takes for an option. */
+export function expandsToOption(
+  pattern: string,
+  directories: readonly string[],
+  list: ListNames = listEntries,
+): boolean {
+  const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");
+  return (
+    matches !== undefined &&
+    directories.some((directory) => list(directory).some((name) => name.startsWith("-") && matches(name)))
+  );
+}
+
+/** Returns a matcher for one part of a pattern; undefined for a plain name. */
+function matcherOf(part: string): ((name: string) => boolean) | undefined {
+  if (!/[*?[]/.test(part)) return undefined;
+  // Quotes and brackets are read differently by shells.
+  if (/[^\w.,@%+=:*?~-]/.test(part))
+    return (name) => part.startsWith(".") || part.startsWith("[") || !name.startsWith(".");
+  return picomatch(part, { dot: part.startsWith("."), nocase: true, noextglob: true });
+}
+
+function listEntries(directory: string): readonly string[] {
+  try {
+    return listDir(directory);
+  } catch {
+    // A file, or a directory that this user cannot list: nothing there can match.
+    return [];
+  }
+}
+
+/** Limit of a pattern that is compared with another. A longer one counts as a match, because a crafted one can be slow. */
+const MAX_GLOB = 100;
+
+/**
+ * Returns whether some path matches both a pattern of a command and a pattern of a rule, or is below what the rule matches. Case is
+ * ignored. Rather too many than too few: sets, and alternatives of the rule, match any text.
+ */
+export function pathPatternsMeet(written: readonly string[], rule: readonly string[]): boolean {
+  // From the end: whether the rest of one meets the rest of the other.
+  let below = new Array<boolean>(rule.length + 1).fill(false);
+  below[rule.length] = true;
+  for (let j = rule.length - 1; j >= 0; j -= 1) below[j] = rule[j] === "**" && below[j + 1] === true;
+  for (const part of written.toReversed()) {
+    const row = new Array<boolean>(rule.length + 1).fill(false);
+    row[rule.length] = true;
+    for (let j = rule.length - 1; j >= 0; j -= 1) {
+      const wanted = rule[j] ?? "";
+      if (wanted === "**") row[j] = row[j + 1] === true || below[j] === true;
+      // A shell's `**` matches no hidden directory.
+      else if (part === "**") row[j] = (row[j + 1] === true && !wanted.startsWith(".")) || below[j] === true;
+      else row[j] = below[j + 1] === true && namesMeet(part, wanted);
+    }
+    below = row;
+  }
+  return below[0] === true;
+}
+
+/** Returns whether some name matches both patterns. Only a leading dot, or zsh's `(D)`, makes a shell's pattern match a hidden name. */
+function namesMeet(written: string, rule: string): boolean {
+  if (/^[*?[]/.test(written) && !written.includes("(") && rule.startsWith(".")) return false;
+  if (written.length > MAX_GLOB || rule.length > MAX_GLOB) return true;
+  const [a, b] = [tokensOf(written), tokensOf(rule)];
+  // From the end: whether the rest of one meets the rest of the other.
+  let below = new Array<boolean>(b.length + 1).fill(false);
+  for (let i = a.length; i >= 0; i -= 1) {
+    const row = new Array<boolean>(b.length + 1).fill(false);
+    for (let j = b.length; j >= 0; j -= 1) {
+      const isAnyText = a[i] === "*" || b[j] === "*";
+      const isEnd = i === a.length && j === b.length;
+      row[j] = isEnd || (isAnyText ? below[j] || row[j + 1] : below[j + 1] && areAlike(a[i], b[j])) === true;
+    }
+    below = row;
+  }
+  return below[0] === true;
+}
+
+function areAlike(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return one === other || one === "?" || other === "?";
+}
+
+/** The characters of a pattern: `*` is any text, `?` any character, `=a` this one. */
+function tokensOf(pattern: string): readonly string[] {
+  const found = foldedName(pattern).match(/\\.|\[[^\]]+\]+|[@!+?*]?[{(][^})]*[})]|./gsu) ?? [];
+  return found.map((token) => {
+    if (token === "*" || token === "?") return token;
+    if (token.length > 1 && token.startsWith("[")) return "?";
+    if (token.length > 1 && /^[@!+?*]?[{(]/.test(token)) return "*";
+    return `=${token.replace(/^\\(?=.)/s, "")}`;
+  });
+}

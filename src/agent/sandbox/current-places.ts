@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { ensureDir, entryOf } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/symlinks.ts";
+import type { SandboxPlace } from "../../os/sandbox/view.ts";
+import type { FileDenial } from "../permissions/denied-files.ts";
+import { type DeniedPlace, deniedPlaces } from "./denied-places.ts";
+import { commandFiles } from "./git-places.ts";
+import { type PlacesOptions, sandboxPlaces } from "./places.ts";
+import { ProtectedFiles } from "./protected-places.ts";
+
+export interface CurrentPlacesOptions
+  extends Pick<PlacesOptions, "roots" | "visible" | "home" | "env" | "write" | "read" | "temporary"> {
+  /** The working directories of the agent; they can change while it runs. */
+  readonly workingDirs: () => readonly string[];
+  /** Returns what the agent's deny rules say about files now; undefined if nothing. */
+  readonly denial?: (workingDirs: readonly string[]) => FileDenial | undefined;
+  /** Called with new files from which other programs run commands: a command could create them, but not change others. */
+  readonly onNewFiles?: (paths: readonly string[]) => void;
+}
+
+/** The result of a search in the working directories. */
+interface Found {
+  /** Protected entries. */
+  readonly nested: readonly string[];
+  readonly denied: readonly DeniedPlace[];
+  /** The deny rules that were applied. */
+  readonly rules: string | undefined;
+}
+
+/** The places of one agent's sandbox, which its commands, a person and new rules change. */
+export class CurrentPlaces {
+  readonly #options: CurrentPlacesOptions;
+  readonly #protected: ProtectedFiles;
+  /** Files that were there before the first command, or that were reported. */
+  readonly #reported = new Set<string>();
+  /** Paths that were read-only for a command. */
+  readonly #readOnly = new Set<string>();
+  /** Keyed by writable directory: its real path when it was first used. */
+  readonly #firstPlaces = new Map<string, string>();
+  #found: Promise<Found>;
+  #searching: Promise<unknown> | undefined;
+  /** A command has ended since the search began. */
+  #isStale = false;
+
+  constructor(options: CurrentPlacesOptions) {
+    this.#options = options;
+    this.#protected = new ProtectedFiles(options.roots);
+    this.#found = this.#search();
+    this.#found.then(
+      ({ nested }) => {
+        for (const path of nested) this.#reported.add(path);
+      },
+      // A command that needs the result gets the error.
+      () => undefined,
+    );
+  }
+
+  /** @throws Error if a writable directory leads elsewhere than at first */
+  async look(): Promise<readonly SandboxPlace[]> {
+    const { home, write, read } = this.#options;
+    const workingDirs = this.#options.workingDirs().map((directory) => this.#pinned(directory));
+    for (const directory of workingDirs) this.#reported.add(reserveSettings(directory));
+    const found = await this.#found;
+    // A new rule applies at once, and to commands that wait for the search meanwhile.
+    if (found.rules !== this.#denial()?.rules) this.#found = this.#search();
+    const { nested, denied } = await this.#found;
+    const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, home);
+    const places = sandboxPlaces({
+      ...this.#options,
+      workingDirs,
+      write: write.map((path) => this.#pinned(fromHome(path))),
+      read: read.map(fromHome),
+      protectedFiles: this.#protected,
+      nested,
+      denied,
+      earlier: this.#readOnly,
+    });
+    for (const { path, access } of places) if (access === "read") this.#readOnly.add(path);
+    return places;
+  }
+
+  /** Searches again after a command. A command that starts meanwhile uses the result of the previous search. */
+  async refresh(): Promise<void> {
+    this.#isStale = true;
+    this.#searching ??= this.#searchUntilFresh().finally(() => {
+      this.#searching = undefined;
+    });
+    await this.#searching;
+  }
+
+  async #searchUntilFresh(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        const found = await this.#search();
+        this.#found = Promise.resolve(found);
+        const news = found.nested.filter((path) => !this.#reported.has(path));
+        for (const path of news) this.#reported.add(path);
+        if (news.length > 0) this.#options.onNewFiles?.(news);
+      } catch {
+        // The result of the previous search stays in force.
+      }
+    }
+  }
+
+  /**
+   * Returns where a writable directory led at first. A command of another agent could replace it by a link to anywhere.
+   * @throws Error if it leads elsewhere now
+   */
+  #pinned(directory: string): string {
+    const real = realPathOf(directory);
+    const first = this.#firstPlaces.get(directory) ?? real;
+    this.#firstPlaces.set(directory, first);
+    if (first === real) return real;
+    throw new Error(`${directory} leads to ${real} now, and led to ${first} when the agent began`);
+  }
+
+  #denial(): FileDenial | undefined {
+    return this.#options.denial?.(this.#options.workingDirs().map(realPathOf));
+  }
+
+  async #search(): Promise<Found> {
+    const directories = this.#options.workingDirs().map(realPathOf);
+    const denial = this.#denial();
+    const [denied, ...found] = await Promise.all([
+      deniedPlaces(denial, directories),
+      ...directories.map((directory) => this.#protected.below(directory)),
+    ]);
+    const nested = found.flatMap(({ paths, repositories }) => [
+      ...paths,
+      ...repositories.flatMap(commandFiles),
+    ]);
+    return { nested, denied, rules: denial?.rules };
+  }
+}
+
+/**
+ * Creates the directory of a project's settings, empty, because a sandbox can protect only what exists: a command could
+ * otherwise create settings that running agents follow at once. git does not see an empty directory.
+ * @returns the directory
+ */
+function reserveSettings(directory: string): string {
+  const settings = join(directory, ".claude");
+  if (entryOf(settings) !== undefined || entryOf(directory) === undefined) return settings;
+  try {
+    ensureDir(settings);
+  } catch {
+    // Where this process cannot create it, no command can.
+  }
+  return settings;
+}

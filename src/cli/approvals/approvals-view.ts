@@ -1,0 +1,237 @@
+import type { Approval, ApprovalDetails } from "../../operations/approvals/approvals.ts";
+import { steadyNow } from "../../os/clock.ts";
+import { keyDecoder, type Pressed } from "../../terminal/input/key-decoder.ts";
+import type { KeyTaker } from "../../terminal/input/read-keys.ts";
+import { NoteLine } from "./note-line.ts";
+import { type Action, type KeyAnswer, keyActions, type ShownRequest } from "./view-keys.ts";
+
+/** The data and the actions of the view. */
+export interface ViewActions {
+  list(): Promise<readonly Approval[]>;
+  /** @returns undefined if the request is closed, or never existed */
+  details(id: string): Promise<ApprovalDetails | undefined>;
+  /** @returns what was done, in one line */
+  answer(id: string, answer: KeyAnswer): Promise<string>;
+  /** The view has changed: draw it. */
+  changed(): void;
+  problem(error: unknown): void;
+  quit(how: "key" | "interrupt"): void;
+}
+
+/** Milliseconds in which no user can read a request: an earlier key was meant for the previous one. */
+const READING_MS = 300;
+const NEW_NOTICE = "This request has just appeared: read it first.";
+const PART_NOTICE = "A part of it was not shown yet.";
+
+/** The waiting requests, one at a time: which is shown, how much of it was seen, and what keys do. */
+export class ApprovalsView implements KeyTaker {
+  readonly note = new NoteLine();
+  /** The result of the last key. */
+  notice: string | undefined;
+  /** The first row of the request on the screen. */
+  top = 0;
+  /** The open requests, and the shown one's place among them. */
+  open: readonly Approval[] = [];
+  shown: ShownRequest | undefined;
+  readonly #act: ViewActions;
+  readonly #now: () => number;
+  readonly #decoder = keyDecoder();
+  #wanted: string | undefined;
+  /** How many rows from the first one were on the screen. */
+  #seen = 0;
+  #rows = 0;
+  #height = 1;
+  #layout = "";
+  #shownAt = 0;
+  #isBusy = false;
+  #loading: Promise<void> = Promise.resolve();
+
+  /** @param first the id of the request to begin with; by default the oldest */
+  constructor(act: ViewActions, first?: string, now = steadyNow) {
+    this.#act = act;
+    this.#wanted = first;
+    this.#now = now;
+  }
+
+  /** Reads the requests again. A closed request stays on the screen until the user leaves it. */
+  reload(): Promise<void> {
+    // One at a time: an older reading would bring back a request that the user has left.
+    const loaded = this.#loading.then(() => this.#load());
+    // The caller has its error.
+    this.#loading = loaded.catch(() => undefined);
+    return loaded;
+  }
+
+  async #load(): Promise<void> {
+    this.open = await this.#act.list();
+    const target = this.#wanted ?? this.shown?.details.id;
+    this.#wanted = undefined;
+    if (target !== undefined) await this.#show(target);
+    const [oldest] = this.open;
+    if (this.shown === undefined && oldest !== undefined) await this.#show(oldest.id);
+    this.#act.changed();
+  }
+
+  /** Takes the number of rows of the shown request, and of those that fit; counts the visible ones as seen. */
+  lay(layout: string, rows: number, height: number): void {
+    if (layout !== this.#layout) {
+      this.#layout = layout;
+      this.#seen = 0;
+      this.top = 0;
+    }
+    this.#rows = rows;
+    this.#height = height;
+    this.top = Math.max(0, Math.min(this.top, rows - height));
+    if (this.top <= this.#seen) this.#seen = Math.max(this.#seen, Math.min(rows, this.top + height));
+  }
+
+  /** How many rows of the shown request were not on the screen yet. */
+  get unseen(): number {
+    return this.#rows - this.#seen;
+  }
+
+  get isScrollable(): boolean {
+    return this.#rows > this.#height;
+  }
+
+  push(text: string): void {
+    if (this.note.isOpen) {
+      this.notice = undefined;
+      this.#afterNote(this.note.push(text));
+    } else for (const pressed of this.#decoder.push(text)) this.#press(pressed);
+    this.#act.changed();
+  }
+
+  get isPending(): boolean {
+    return this.note.isOpen ? this.note.isPending : this.#decoder.isPending;
+  }
+
+  settle(): void {
+    if (this.note.isOpen) this.#afterNote(this.note.settle());
+    else for (const pressed of this.#decoder.settle()) this.#press(pressed);
+    this.#act.changed();
+  }
+
+  #press(pressed: Pressed): void {
+    // A pasted text answers nothing.
+    if (pressed.kind === "text" && pressed.pasted) return;
+    const actions = keyActions(pressed, this.shown);
+    for (const [i, { action, rest }] of actions.entries()) {
+      // Several keys at once were typed ahead, or repeated: they scroll and select, but answer nothing.
+      if (actions.length > 1 && isAnswer(action)) continue;
+      this.#do(action);
+      if (!this.note.isOpen) continue;
+      // The note has begun: what follows belongs to it.
+      if (i < actions.length - 1) this.note.push(rest);
+      return;
+    }
+  }
+
+  #do(action: Action): void {
+    this.notice = undefined;
+    switch (action.kind) {
+      case "quit":
+        this.#act.quit("key");
+        break;
+      case "interrupt":
+        this.#act.quit("interrupt");
+        break;
+      case "scroll":
+        this.top += action.by === "page" ? Math.max(1, this.#height - 1) * action.sign : action.sign;
+        break;
+      case "end":
+        this.top = action.to === "first" ? 0 : this.#rows;
+        break;
+      case "select":
+        this.#select(action.step);
+        break;
+      case "note":
+        this.note.open();
+        break;
+      case "answer":
+        this.#answer(action.answer);
+        break;
+    }
+  }
+
+  #afterNote(ended: "sent" | "cancelled" | undefined): void {
+    const { details } = this.shown ?? {};
+    // The note of a question is its answer; that of another request comes with the key.
+    if (ended !== "sent" || details?.kind !== "question" || this.note.text === "") return;
+    if (this.#isNew) {
+      // The next Enter sends it.
+      this.note.open();
+      this.notice = NEW_NOTICE;
+    } else this.#answer({ approve: true, note: this.note.text });
+  }
+
+  /** Whether the shown request is too new to be read. */
+  get #isNew(): boolean {
+    return this.#now() - this.#shownAt < READING_MS;
+  }
+
+  #answer(answer: KeyAnswer): void {
+    const { shown } = this;
+    if (shown === undefined || shown.isClosed || this.#isBusy) return;
+    if (this.#isNew) {
+      this.notice = NEW_NOTICE;
+      return;
+    }
+    if (answer.approve && this.unseen > 0) {
+      this.top = Math.max(0, this.#seen - (this.#height > 1 ? 1 : 0));
+      this.notice = PART_NOTICE;
+      return;
+    }
+    const { id } = shown.details;
+    const note = answer.note ?? this.note.text;
+    const next = this.#neighbour(1);
+    this.#isBusy = true;
+    this.#act
+      .answer(id, { ...answer, ...(note === "" ? {} : { note }) })
+      .then(async (done) => {
+        this.notice = done;
+        this.shown = undefined;
+        this.#wanted = next === id ? undefined : next;
+      })
+      .finally(() => {
+        this.#isBusy = false;
+      })
+      .then(() => this.reload())
+      .catch(this.#act.problem);
+  }
+
+  #select(step: 1 | -1): void {
+    const next = this.#neighbour(step);
+    if (next === undefined || next === this.shown?.details.id) return;
+    this.#wanted = next;
+    this.reload().catch(this.#act.problem);
+  }
+
+  /** Returns the request after or before the shown one, round; a closed one counts as before its successors. */
+  #neighbour(step: 1 | -1): string | undefined {
+    const { open, shown } = this;
+    if (shown === undefined) return open[0]?.id;
+    const { id, at } = shown.details;
+    const place = open.findIndex((one) => one.id === id);
+    const later = open.findIndex((one) => one.at > at);
+    const from = place !== -1 ? place + step : step === 1 ? Math.max(0, later) : later - 1;
+    return open.at(from % Math.max(1, open.length))?.id;
+  }
+
+  async #show(id: string): Promise<void> {
+    const isNew = id !== this.shown?.details.id;
+    const details = await this.#act.details(id);
+    if (isNew) {
+      this.note.clear();
+      this.#layout = "";
+      this.#shownAt = this.#now();
+    }
+    if (details !== undefined) this.shown = { details, isClosed: details.answer !== undefined };
+    else if (isNew) this.shown = undefined;
+    else if (this.shown !== undefined) this.shown = { ...this.shown, isClosed: true };
+  }
+}
+
+function isAnswer(action: Action): boolean {
+  return action.kind === "answer";
+}

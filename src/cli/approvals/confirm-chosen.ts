@@ -1,0 +1,26 @@
+import { approvalDetails } from "../../operations/approvals/approvals.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { line } from "../../terminal/output.ts";
+import { canAsk, pagedAnswer } from "../paged-answer.ts";
+import { requestRows } from "./request-rows.ts";
+
+/**
+ * Shows the plan or permission that `approve` has chosen by itself, and asks the user on a terminal whether it is the one that they have
+ * read: an earlier request may have been answered meanwhile.
+ * @returns whether to approve it
+ */
+export async function confirmChosen(call: AnyCall, ref: TeamRef, id: string): Promise<boolean> {
+  if (!canAsk(call)) return true;
+  const { io } = call;
+  const approval = await approvalDetails(ref, id);
+  const { kind, from } = approval;
+  if (kind !== "plan" && kind !== "permission") return true;
+  const rows = requestRows(approval, {
+    width: io.columns ?? Number.POSITIVE_INFINITY,
+    plain: true,
+    ascii: false,
+  });
+  const answer = await pagedAnswer(io, rows, line`Approve this ${kind} of ${from}? [y/N] `);
+  return /^y(es)?$/i.test(answer?.trim() ?? "");
+}

@@ -1,0 +1,144 @@
+import { type HttpEntry, MCP_CLIENTS, mcpSnippet } from "../../adapter/mcp-snippets.ts";
+import { EXIT } from "../../errors.ts";
+import { mcpEntry } from "../../launch/mcp-entry.ts";
+import { joinAsClient, openClientMember, openTeamToJoin } from "../../runtime/mcp/open-member.ts";
+import type { OpenTeam } from "../../runtime/select-team.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { line } from "../../terminal/output.ts";
+import { optionWords } from "../../text/shell-quote.ts";
+import { defineCommand, usageError } from "../command.ts";
+import { programVersion } from "../version.ts";
+
+/** The highest port. */
+const MAX_PORT = 65_535;
+
+export const command = defineCommand({
+  name: "mcp",
+  summary: "Give any MCP client the team tools, as one member",
+  args: [],
+  options: {
+    as: {
+      value: "member",
+      summary: "the member that the client is (default: $TEAMS_AGENT; no other default)",
+    },
+    join: { summary: "add the member to the team first, if it is not in it" },
+    http: { summary: "serve HTTP on 127.0.0.1 instead of standard input and output" },
+    port: { value: "number", summary: "the port for --http (default: a free one; --config needs one)" },
+    withoutInbox: { summary: "leave out ReadMessages and ReportIdle: its messages reach it in another way" },
+    config: {
+      value: "cli",
+      summary: "print the configuration for this client instead",
+      choices: MCP_CLIENTS,
+    },
+  },
+  examples: [
+    "teams mcp --team review --as ada",
+    "teams mcp --config codex --team review --as ada",
+    "teams mcp --http --port 7000 --as ada@review --join",
+  ],
+  notes:
+    "A client starts it itself; --config prints what to add to its configuration.\n" +
+    "As team-lead, it also has the tools to start teammates and to answer plans.\n" +
+    "With --http, requests need the token of the printed file: Authorization: Bearer <token>.",
+  async run(call) {
+    const { options, io, out } = call;
+    const port = portOption(options);
+    if (options.config !== undefined) {
+      const { ref, actor } = (options.join ? openTeamToJoin : openClientMember)(io.env, options);
+      const { program, env } = io;
+      const entry = options.http
+        ? await httpEntry(ref, actor, port)
+        : mcpEntry({ ...options, program, env, team: ref.team, agent: actor });
+      const { where, format, text } = mcpSnippet(options.config, entry);
+      out.answer({ client: options.config, where, format, text, entry }, () => text);
+      out.note(line`Goes into: ${where}`);
+      if (options.http)
+        out.note(
+          line`It holds the member's token. Start the server: ${serverCommand(ref.team, actor, port)}`,
+        );
+      return EXIT.done;
+    }
+    const open = options.join
+      ? await joinAsClient(io.env, options, io.cwd)
+      : openClientMember(io.env, options);
+    return serve(call, open, { ...options, port });
+  },
+});
+
+/** @throws TeamError INVALID_INPUT */
+function portOption(options: {
+  readonly port: string | undefined;
+  readonly http: boolean;
+  readonly config: string | undefined;
+}): number {
+  if (options.config !== undefined && options.http && !Number(options.port))
+    throw usageError(
+      command,
+      "needs --port with --config and --http: the client must find the server there.",
+    );
+  if (options.port === undefined) return 0;
+  if (!options.http) throw usageError(command, "accepts --port only with --http.");
+  const port = Number(options.port);
+  if (/^\d+$/.test(options.port) && port <= MAX_PORT) return port;
+  throw usageError(command, `needs a port from 0 to ${MAX_PORT}, not ${JSON.stringify(options.port)}.`);
+}
+
+async function httpEntry(ref: TeamRef, agent: string, port: number): Promise<HttpEntry> {
+  const [{ urlOf }, { memberToken }] = await Promise.all([
+    import("../../runtime/mcp/http.ts"),
+    import("../../runtime/mcp/token.ts"),
+  ]);
+  return { url: urlOf(port), token: memberToken(ref, agent).token };
+}
+
+function serverCommand(team: string, agent: string, port: number): string {
+  return `teams mcp --http --port ${port} ${optionWords("--team", team)} ${optionWords("--as", agent)}`;
+}
+
+interface ServeOptions {
+  readonly http: boolean;
+  readonly port: number;
+  readonly withoutInbox: boolean;
+}
+
+async function serve(
+  call: AnyCall,
+  open: OpenTeam,
+  { http, port, withoutInbox }: ServeOptions,
+): Promise<number> {
+  const { io, out } = call;
+  const [{ openClientTools }, { serverFactory }] = await Promise.all([
+    import("../../runtime/mcp/client-tools.ts"),
+    import("../../runtime/mcp/server.ts"),
+  ]);
+  const onProblem = (text: string): void => out.note(line`${text}`);
+  const signal = io.interruption();
+  const tools = await openClientTools(call, open, withoutInbox);
+  const factory = await serverFactory(tools, programVersion(io), onProblem);
+  if (!http) {
+    if (io.terminal.stdin)
+      out.note(
+        "This server expects MCP messages on standard input. To add it to a client: teams mcp --config <cli>",
+      );
+    const { serveLines } = await import("../../agent/mcp/line-transport.ts");
+    await serveLines(io, factory, signal, onProblem);
+    return signal.aborted ? EXIT.interrupted : EXIT.done;
+  }
+  const [{ serveOnHttp }, { memberToken }] = await Promise.all([
+    import("../../runtime/mcp/http.ts"),
+    import("../../runtime/mcp/token.ts"),
+  ]);
+  const { token, file } = memberToken(open.ref, open.actor);
+  const server = await serveOnHttp(factory, { port, token, onProblem });
+  const { url } = server;
+  out.done(
+    { url, tokenFile: file, team: open.ref.team, agent: open.actor },
+    () =>
+      line`${open.actor} of ${open.ref.team} is served at ${url}; the token is in ${file}. Ctrl-C ends it.`,
+  );
+  if (!signal.aborted)
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  await server.close();
+  return EXIT.interrupted;
+}

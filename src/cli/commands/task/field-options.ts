@@ -1,0 +1,84 @@
+import { TeamError } from "../../../errors.ts";
+import { deciderOf } from "../../../runtime/select-team.ts";
+import type { TeamRef } from "../../../team/ref.ts";
+import type { TaskFields } from "../../../team/tasks/task-fields.ts";
+import { readVerify } from "../../../team/tasks/verify-record.ts";
+import type { Io } from "../../../terminal/io.ts";
+import type { Output } from "../../../terminal/output.ts";
+import { operand } from "../../../text/shell-quote.ts";
+
+/** The options of `task add` and `task update` that say how a task is proved. */
+export const FIELD_OPTIONS = {
+  verify: { value: "command", summary: "teams runs it before the task is completed; it must exit with 0" },
+  reviewer: { value: "member", summary: "ask this member to review the completed task" },
+  touches: {
+    value: "globs",
+    summary: "the files it changes: tasks that overlap never run at once",
+    many: true,
+  },
+} as const;
+
+interface FieldValues {
+  readonly verify: string | undefined;
+  readonly reviewer: string | undefined;
+  readonly touches: readonly string[];
+}
+
+/** Returns the fields that the options name; an empty value removes one. `memberName` resolves an address. */
+export function taskFields(
+  { verify, reviewer, touches }: FieldValues,
+  memberName: (address: string) => string,
+): TaskFields {
+  return {
+    ...(verify === undefined ? {} : { verify: verify.trim() }),
+    ...(reviewer === undefined ? {} : { reviewer: reviewer === "" ? "" : memberName(reviewer) }),
+    ...(touches.length === 0 ? {} : { touches: splitGlobs(touches) }),
+  };
+}
+
+/** Splits at commas outside of braces: `src/{a,b}/**,docs/*`. */
+function splitGlobs(values: readonly string[]): string[] {
+  const parts = values.flatMap((value) => {
+    const split = [""];
+    let depth = 0;
+    for (const char of value) {
+      if (char === "{") depth += 1;
+      if (char === "}") depth -= 1;
+      if (char === "," && depth <= 0) split.push("");
+      else split[split.length - 1] += char;
+    }
+    return split;
+  });
+  return parts.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+/**
+ * Returns whether a person gives this verify command, so that it may run. A model's stays a proposal.
+ * @throws TeamError PERMISSION_DENIED if a model would remove a confirmed command
+ */
+export function confirmsVerify(
+  ref: TeamRef,
+  env: Io["env"],
+  { verify, id }: { readonly verify: string | undefined; readonly id?: string },
+): boolean {
+  if (verify === undefined || deciderOf(env) === "person") return verify !== undefined;
+  if (verify === "" && id !== undefined && readVerify(ref, id) !== undefined) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `Only a person can remove the verify command of task #${id}; nothing was changed.`,
+      { hint: "Ask the user to remove it." },
+    );
+  }
+  return false;
+}
+
+/** Notes that a model's command waits for a person. */
+export function noteProposal(
+  { id, verify }: { readonly id: string; readonly verify: string | undefined },
+  { note }: Pick<Output, "note">,
+): void {
+  if (!verify) return;
+  note(
+    `The verify command of task #${id} runs only after a person has confirmed it: teams task update ${id} --verify ${operand(verify)}`,
+  );
+}

@@ -1,0 +1,253 @@
+import { resolve } from "node:path";
+import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
+import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
+import { EXIT, TeamError } from "../../errors.ts";
+import type { AppliedPlan } from "../../operations/up/apply-plan.ts";
+import type { DeclaredTeam } from "../../operations/up/declared-team.ts";
+import { isEmptyPlan, type TeamPlan } from "../../operations/up/plan-team.ts";
+import { refuseSecondTeam } from "../../runtime/operation-context.ts";
+import { deciderOf } from "../../runtime/select-team.ts";
+import { loadSettings } from "../../settings/settings.ts";
+import { readTeamFile } from "../../settings/team-file/read-team-file.ts";
+import { teamFileTrust } from "../../settings/team-file/team-file-trust.ts";
+import { teamsHome } from "../../team/ref.ts";
+import type { Call } from "../../terminal/call.ts";
+import { line, type Output } from "../../terminal/output.ts";
+import { optionWords, shellWord } from "../../text/shell-quote.ts";
+import { printableJson } from "../../text/terminal-text.ts";
+import { bind, defineCommand, parseQuickly, usageError } from "../command.ts";
+import { pluralized, REC_OPTION, recOption } from "../option-values.ts";
+import { canAsk } from "../paged-answer.ts";
+import { noteIgnored } from "../trust-prompt.ts";
+import { asks, requireTrust, wideningLine } from "../up/confirm-file.ts";
+import { planText } from "../up/plan-text.ts";
+import { type CheckedPlan, checkTeam } from "../up/start-team.ts";
+import type { TemplateName } from "../up/templates.ts";
+
+const ARGS = [{ name: "file", summary: "the team file", optional: true }] as const;
+
+/** As in `templates.ts`, which only --template loads. */
+const TEMPLATE_NAMES = ["review", "feature", "migration"] as const satisfies readonly TemplateName[];
+
+const OPTIONS = {
+  dryRun: { summary: "show what would be done, and do nothing" },
+  yes: { short: "y", summary: "change a living team without asking" },
+  model: { value: "model", summary: "use this model instead of those in the file, as scripted[:file]" },
+  teammateMode: { value: "mode", summary: "where its teammates live", choices: TEAMMATE_MODES },
+  rec: REC_OPTION,
+  template: { value: "work", summary: "print a team file to start from", choices: TEMPLATE_NAMES },
+  from: { value: "team", summary: "print the file that declares this living team" },
+  output: { short: "o", value: "file", summary: "with --template and --from: write to this new file" },
+  schema: { summary: "print the JSON Schema of a team file" },
+} as const;
+
+export const command = defineCommand({
+  name: "up",
+  summary: "Start the team that a file declares, or make a living team as its file says",
+  args: ARGS,
+  options: OPTIONS,
+  examples: ["teams up --template review -o team.json", "teams up team.json --dry-run", "teams up team.json"],
+  notes:
+    "A team file is JSON with comments: members, tasks, a lead. A second call changes nothing. On a living team, up shows the " +
+    "difference and asks: it adds members and tasks, restarts stopped members, and changes modes and budgets. It ends and " +
+    "deletes nothing. A file that lets agents do more than your settings do needs your trust: teams trust <file>.\n" +
+    "With a lead in the file, up then works as teams run --resume does.",
+  async run(call) {
+    const { args, options, out } = call;
+    const { schema, template, from, output } = options;
+    const others = [schema || undefined, template, from].filter((one) => one !== undefined);
+    if (others.length + (args.file === undefined ? 0 : 1) > 1)
+      throw usageError(command, "accepts only one of <file>, --template, --from and --schema.");
+    if (output !== undefined && template === undefined && from === undefined)
+      throw usageError(command, "accepts -o only with --template and --from.");
+    if (schema) {
+      const { teamFileJsonSchema } = await import("../../settings/team-file/team-file-schema.ts");
+      const value = teamFileJsonSchema();
+      out.answer(value, () => printableJson(value, 2));
+      return EXIT.done;
+    }
+    if (template !== undefined || from !== undefined) {
+      const { writeFromTeam, writeTemplate } = await import("../up/write-file.ts");
+      if (template !== undefined) writeTemplate(call, template, output);
+      else writeFromTeam(call, from ?? "", output);
+      return EXIT.done;
+    }
+    if (args.file === undefined) throw usageError(command, "needs <file>: the team file.");
+    return up(call, args.file);
+  },
+});
+
+type UpCall = Call<typeof ARGS, typeof OPTIONS>;
+
+async function up(call: UpCall, given: string): Promise<number> {
+  const { options, io, out } = call;
+  if (!options.dryRun) refuseModel(call);
+  const { root } = teamsHome(io.env);
+  const model = options.model === undefined ? undefined : absoluteModel(options.model, io.cwd);
+  const file = readTeamFile(given, { cwd: io.cwd, env: io.env, name: options.team, model });
+  const { team } = file;
+  const settings = loadSettings(root, team.directory);
+  noteIgnored(out, settings);
+  const trust = teamFileTrust(root, file, settings);
+  if (!options.dryRun) await requireTrust(call, root, file, trust);
+  // Listens before the first file is written, so that an interrupted start is reported.
+  const signal = options.dryRun ? new AbortController().signal : io.interruption();
+  const background: Promise<unknown>[] = [];
+  const { teammateMode, dryRun } = options;
+  const checked = await checkTeam(call, team, settings, {
+    ...{ teammateMode, dryRun, signal },
+    screens: recOption(options.rec, io.cwd),
+    background: (work) => background.push(work),
+  });
+  if (options.dryRun) {
+    printPlan(call, checked);
+    if (trust.unconfirmed.length > 0) {
+      out.note(line`To start it, trust the file first (teams trust ${shellWord(given)}), because of:`);
+      for (const field of trust.fields) out.note(`  ${wideningLine(field)}`);
+    }
+    return EXIT.done;
+  }
+  if (isEmptyPlan(checked.plan)) {
+    out.done(report(call, checked), () =>
+      [line`${checked.ref.team} is as ${given} says; nothing was changed.`, ...leftText(checked.plan)].join(
+        "\n",
+      ),
+    );
+    return EXIT.done;
+  }
+  if (!(await mayChange(call, checked))) return EXIT.failed;
+  const applied = await checked.apply();
+  // A lead prints its own result.
+  if (!(out.json && checked.plan.startsLead))
+    out.done(report(call, checked, applied), () => resultText(out, checked, applied));
+  const unscripted = applied.started.flatMap((one) => (one.model === SCRIPTED ? [one.name] : []));
+  if (unscripted.length > 0)
+    out.note(
+      line`No model is set up: ${unscripted.join(", ")} can only play the built-in audit. Set ANTHROPIC_API_KEY, or use --model scripted:<file>.`,
+    );
+  await Promise.all(background);
+  if (signal.aborted) return EXIT.interrupted;
+  return checked.plan.startsLead ? runLead(call, team, checked.ref.team) : EXIT.done;
+}
+
+/** @throws TeamError NESTED_TEAM, ALREADY_LEADING, PERMISSION_DENIED in the shell of an agent */
+function refuseModel(call: UpCall): void {
+  refuseSecondTeam(call, "start a declared team");
+  if (deciderOf(call.io.env) === "person") return;
+  throw new TeamError("PERMISSION_DENIED", "Only a person can start a declared team; nothing was done.", {
+    hint: "Ask the user to do it. teams up <file> --dry-run shows what it would do.",
+  });
+}
+
+function absoluteModel(model: string, cwd: string): string {
+  const [, file] = /^scripted:(.+)$/s.exec(model) ?? [];
+  return isScripted(model) && file !== undefined ? `scripted:${resolve(cwd, file)}` : model;
+}
+
+/** Returns the facts for `--json`. */
+function report({ io }: UpCall, { team, plan, ref }: CheckedPlan, applied?: AppliedPlan): object {
+  return {
+    team: ref.team,
+    file: resolve(io.cwd, team.file),
+    changed: applied !== undefined,
+    new: plan.isNew,
+    members: applied?.started ?? plan.members.map(({ name }) => ({ name })),
+    resumed: applied?.resumed ?? plan.resumed,
+    tasks:
+      applied?.tasks ??
+      plan.tasks.map(({ subject, owner, blockedBy }) => ({ subject, owner: owner ?? null, blockedBy })),
+    modes: plan.modes.map(({ name, before, mode }) => ({ name, before: before ?? null, mode })),
+    budgets: plan.budgets.map(({ name, before, limits }) => ({ name: name ?? null, before, limits })),
+    lead: plan.startsLead,
+    left: plan.left,
+  };
+}
+
+function printPlan(call: UpCall, checked: CheckedPlan): void {
+  const { out } = call;
+  const { plan, ref, team } = checked;
+  out.answer(report(call, checked), () =>
+    isEmptyPlan(plan)
+      ? [line`${ref.team} is as ${team.file} says.`, ...leftText(plan)].join("\n")
+      : [planText(out, team, plan), ...leftText(plan), "Nothing was done (--dry-run)."].join("\n"),
+  );
+}
+
+function leftText({ left }: TeamPlan): string[] {
+  return left.map((text) => line`${text}`);
+}
+
+/**
+ * Asks whether to change a living team.
+ * @throws TeamError TEAM_EXISTS without a terminal to ask on; nothing was changed
+ */
+async function mayChange(call: UpCall, { team, plan, ref }: CheckedPlan): Promise<boolean> {
+  const { io, out, options } = call;
+  if (plan.isNew || options.yes) return true;
+  const changes = [planText(out, team, plan), ...leftText(plan)].join("\n");
+  if (!canAsk(call))
+    throw new TeamError(
+      "TEAM_EXISTS",
+      `${ref.team} exists already, and differs from ${team.file}:\n${changes}\nNothing was changed.`,
+      {
+        hint: `To make the changes: teams up ${shellWord(team.file)} --yes   to only see them: --dry-run`,
+        details: { team: ref.team },
+      },
+    );
+  io.out(`${line`${ref.team} differs from ${team.file}:`}\n${changes}\n`);
+  if (await asks(call, "Make these changes?")) return true;
+  io.out("Nothing was changed.\n");
+  return false;
+}
+
+function resultText(out: Output, { plan, ref }: CheckedPlan, applied: AppliedPlan): string {
+  const { started, resumed, tasks } = applied;
+  const team = optionWords("--team", ref.team);
+  const isRunning = started.length + resumed.length > 0;
+  return [
+    plan.isNew ? line`Created team ${ref.team}.` : line`Changed team ${ref.team}.`,
+    ...plan.modes.map(({ name, mode }) => line`${name} is now in mode ${mode}.`),
+    ...plan.budgets.map(({ name }) => line`The budget of ${name ?? "the team"} was changed.`),
+    ...(tasks.length === 0 ? [] : [line`Added ${pluralized(tasks.length, "task")}: ${idRange(tasks)}.`]),
+    ...resumed.map((name) => line`${name} was restarted with its conversation.`),
+    ...started.map(
+      ({ name, color, paneId, backend, pid, worktree }) =>
+        line`${out.styleText(name, { member: color })} is ready: ${paneId === null ? backend : `pane ${paneId}`}, pid ${pid ?? "?"}${worktree === null ? "" : `, worktree ${worktree}`}.`,
+    ),
+    ...leftText(plan),
+    ...(isRunning ? [line`Their panes: teams attach ${team}   their states: teams status ${team}`] : []),
+    ...(isRunning || tasks.length === 0 ? [] : [line`The tasks: teams task list ${team}`]),
+  ].join("\n");
+}
+
+function idRange(tasks: AppliedPlan["tasks"]): string {
+  const ids = tasks.map(({ id }) => `#${id}`);
+  return ids.length > 2 ? `${ids[0]} to ${ids.at(-1)}` : ids.join(" and ");
+}
+
+/** Lets the declared lead take over the team, as `teams run --resume` does. */
+async function runLead(
+  call: UpCall,
+  { lead, model, permissionMode, file }: DeclaredTeam,
+  team: string,
+): Promise<number> {
+  const { command: run } = await import("./run.ts");
+  const leadModel = lead?.model ?? (lead?.cli === undefined ? model : undefined);
+  const one = (option: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [`${option}=${value}`];
+  const words = [
+    ...["--resume", `--team=${team}`],
+    ...one("--model", leadModel),
+    ...one("--cli", lead?.cli),
+    ...one("--permission-mode", permissionMode),
+    ...one("--teammate-mode", call.options.teammateMode),
+    ...(lead?.delegate === true ? ["--delegate"] : []),
+    ...(["json", "quiet", "verbose"] as const).flatMap((flag) => (call.options[flag] ? [`--${flag}`] : [])),
+    ...(lead?.goal === undefined ? [] : ["--", lead.goal]),
+  ];
+  const parsed = parseQuickly(run, words);
+  if (parsed === undefined) throw new Error(`The lead of ${file} gave a wrong command line.`);
+  const { io, out, runProgram } = call;
+  const status = await run.run({ ...bind(run, parsed), io, out, runProgram });
+  return status ?? EXIT.done;
+}

@@ -1,0 +1,181 @@
+import { basename, isAbsolute, join } from "node:path";
+import { TeamError } from "../../errors.ts";
+import { type Env, platform } from "../../os/env.ts";
+import { homeDirectory } from "../../os/files/app-directories.ts";
+import { readText, removeFile } from "../../os/files/fs.ts";
+import { pathStat, writeUserFile } from "../../os/files/user-files.ts";
+import { line } from "../../terminal/output.ts";
+import { shellQuote } from "../../text/shell-quote.ts";
+import { SCRIPTS, SHELLS, type Shell } from "./scripts.ts";
+
+/** A file of the user that completion needs. */
+export interface CompletionFile {
+  readonly path: string;
+  /** `script`: the whole file is ours; `lines`: only our marked lines in the start file of the shell. */
+  readonly part: "script" | "lines";
+  /** The whole script, or our marked lines. */
+  readonly text: string;
+}
+
+/** What was done to a file. */
+export interface FileChange extends Pick<CompletionFile, "path" | "part"> {
+  readonly change: "created" | "updated" | "removed" | "unchanged";
+}
+
+const BEGIN = "# >>> teams completion >>>";
+const END = "# <<< teams completion <<<";
+
+/** Returns the shell with this name, or that of a path such as `$SHELL`. */
+export function shellOf(name: string | undefined): Shell | undefined {
+  return SHELLS.find((known) => known === basename(name ?? ""));
+}
+
+/**
+ * Returns the files of this user that make a shell complete `teams`. fish finds its file by itself. bash and zsh read theirs by
+ * lines in their start file, so that they need neither bash-completion nor an own directory in `fpath`.
+ */
+export function completionFiles(shell: Shell, env: Env): readonly CompletionFile[] {
+  const home = homeDirectory(env);
+  const below = (variable: string, otherwise: string): string => {
+    const given = env[variable];
+    return given && isAbsolute(given) ? given : join(home, otherwise);
+  };
+  const script = (path: string): CompletionFile => ({ path, part: "script", text: SCRIPTS[shell] });
+  const lines = (path: string, text: string): CompletionFile => ({ path, part: "lines", text });
+  const data = below("XDG_DATA_HOME", ".local/share");
+  if (shell === "fish")
+    return [script(join(below("XDG_CONFIG_HOME", ".config"), "fish/completions/teams.fish"))];
+  if (shell === "zsh") {
+    const path = join(data, "zsh/site-functions/_teams");
+    // The script needs compdef.
+    const init = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }";
+    return [script(path), lines(join(below("ZDOTDIR", ""), ".zshrc"), reading(path, [init]))];
+  }
+  const path = join(data, "bash-completion/completions/teams");
+  // Terminals of macOS start login shells, which do not read ~/.bashrc.
+  const start = platform === "darwin" ? ".bash_profile" : ".bashrc";
+  return [script(path), lines(join(home, start), reading(path, []))];
+}
+
+/** Returns marked lines that read a script if it exists. */
+function reading(path: string, before: readonly string[]): string {
+  const file = shellQuote(path);
+  const body = [...before, `source ${file}`].map((row) => `  ${row}`);
+  return [BEGIN, `if [ -r ${file} ]; then`, ...body, "fi", END, ""].join("\n");
+}
+
+/**
+ * Writes the files. Idempotent; other lines of a start file stay as they are.
+ * @throws TeamError INVALID_INPUT if a file is not ours to replace; nothing was changed then
+ */
+export function installCompletion(files: readonly CompletionFile[]): readonly FileChange[] {
+  return changeFiles(files, ({ part, text, path }, old) => {
+    if (part === "script") return text;
+    const { before, after, found } = splitLines(path, old ?? "");
+    // New lines come last: they may need what the file sets up.
+    const gap =
+      found || before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
+    return `${before}${gap}${text}${after}`;
+  });
+}
+
+/** Removes the scripts and our lines. Idempotent. @throws TeamError as {@link installCompletion} */
+export function removeCompletion(files: readonly CompletionFile[]): readonly FileChange[] {
+  // The lines first: they read the script.
+  return changeFiles(files.toReversed(), ({ part, path }, old) => {
+    if (part === "script" || old === undefined) return undefined;
+    const { before, after, found } = splitLines(path, old);
+    return found ? `${before.replace(/\n\n$/, "\n")}${after}` : old;
+  });
+}
+
+/** Computes the new text of all files before it changes the first one. @param next undefined removes the file */
+function changeFiles(
+  files: readonly CompletionFile[],
+  next: (file: CompletionFile, old: string | undefined) => string | undefined,
+): readonly FileChange[] {
+  const planned = files.map((file) => {
+    const old = readOwn(file);
+    return { ...file, old, text: next(file, old) };
+  });
+  return planned.map(({ path, part, old, text }) => {
+    if (text === old) return { path, part, change: "unchanged" };
+    if (text === undefined) removeFile(path);
+    else writeUserFile(path, text);
+    if (old === undefined) return { path, part, change: "created" };
+    const isGone = text === undefined || (part === "lines" && !text.includes(BEGIN));
+    return { path, part, change: isGone ? "removed" : "updated" };
+  });
+}
+
+/** @returns undefined if the file does not exist @throws TeamError INVALID_INPUT if it is not a file that we may write */
+function readOwn({ path, part }: CompletionFile): string | undefined {
+  const { kind } = pathStat(path);
+  if (kind === "missing") return undefined;
+  const text = kind === "file" ? readText(path) : undefined;
+  if (text === undefined)
+    throw refused(`${path} is not a regular file`, `Replace it by a file, or remove it.`);
+  if (part === "script" && !text.includes("completion for teams, written by: teams completion")) {
+    throw refused(
+      `${path} was not written by teams`,
+      `Move it away: mv ${shellQuote(path)} ${shellQuote(`${path}.old`)}`,
+    );
+  }
+  return text;
+}
+
+/** Splits a start file at our lines; without them, all of it is before them. @throws TeamError INVALID_INPUT if only a part of them is there */
+function splitLines(
+  path: string,
+  text: string,
+): { readonly before: string; readonly after: string; readonly found: boolean } {
+  const begin = text.indexOf(BEGIN);
+  const end = text.indexOf(END);
+  if (begin === -1 && end === -1) return { before: text, after: "", found: false };
+  const isOnce = text.indexOf(BEGIN, begin + 1) === -1 && text.indexOf(END, end + 1) === -1;
+  if (begin === -1 || end < begin || !isOnce) {
+    throw refused(
+      `The lines of teams in ${path} are damaged`,
+      `Remove everything from “${BEGIN}” to “${END}” in it, and try again.`,
+    );
+  }
+  const rest = text.slice(end + END.length);
+  return { before: text.slice(0, begin), after: rest.replace(/^\n/, ""), found: true };
+}
+
+function refused(what: string, hint: string): TeamError {
+  return new TeamError("INVALID_INPUT", `${what}; nothing was changed.`, { hint });
+}
+
+/** Says what was done, when it has an effect, and how to undo it. */
+export function installText(shell: Shell, changes: readonly FileChange[]): string {
+  const isSame = changes.every(({ change }) => change === "unchanged");
+  const rows = changes.map(
+    ({ path, part, change }) => line`  ${change}  ${path}${part === "lines" ? " (marked lines)" : ""}`,
+  );
+  return [
+    isSame ? `${shell} already completes teams.` : `${shell} completes teams in new shells.`,
+    ...rows,
+    `To undo: teams completion uninstall ${shell}`,
+  ].join("\n");
+}
+
+export function removeText(shell: Shell, changes: readonly FileChange[]): string {
+  const removed = changes.filter(({ change }) => change === "removed");
+  if (removed.length === 0) return `There was nothing to remove for ${shell}.`;
+  const rows = removed.map(
+    ({ path, part }) => line`  removed  ${path}${part === "lines" ? " (marked lines)" : ""}`,
+  );
+  return [`${shell} no longer completes teams in new shells.`, ...rows].join("\n");
+}
+
+/** Shows the files that an installation would write. */
+export function filesText(files: readonly CompletionFile[]): string {
+  return files
+    .map(({ path, part, text }) => {
+      const how = part === "lines" ? "these lines at the end of" : "this file:";
+      return `${line`# ${how} ${path}`}\n${text}`;
+    })
+    .join("\n")
+    .trimEnd();
+}

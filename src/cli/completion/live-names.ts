@@ -1,0 +1,100 @@
+import { TeamError } from "../../errors.ts";
+import type { Env } from "../../os/env.ts";
+import { openTeam } from "../../runtime/select-team.ts";
+import type { TeamConfig } from "../../schema/config.ts";
+import { agentName, isTeamDir } from "../../schema/names.ts";
+import { listTeams, type TeamEntry } from "../../team/config/config.ts";
+import { type TeamRef, teamsHome } from "../../team/ref.ts";
+import type { LiveKind } from "./table.ts";
+import type { Candidate } from "./wanted.ts";
+
+/** The line that is completed. */
+interface AtCursor {
+  /** The team that it names. */
+  readonly team: string | undefined;
+  /** The word at the cursor. */
+  readonly last: string;
+}
+
+/** Reads names from the files of the teams. Files that cannot be read add no names. */
+export async function liveNames(kind: LiveKind, env: Env, at: AtCursor): Promise<readonly Candidate[]> {
+  if (kind === "teams") return teamNames(env);
+  if (kind === "places") return [...agentNames(env, at), ...teamNames(env)];
+  if (kind === "agents") return agentNames(env, at);
+  const open = selectedTeam(env, at.team);
+  if (open === undefined) return [];
+  return kind === "tasks" ? taskIds(open.ref) : requestIds(open.ref);
+}
+
+function teamNames(env: Env): readonly Candidate[] {
+  return listTeams(teamsHome(env)).flatMap(({ team, config }) =>
+    isTeamDir(team) ? [{ word: team, about: config?.description ?? "" }] : [],
+  );
+}
+
+/** Returns the members of the selected team; without one, or for a word with `@`, addresses in all teams. */
+function agentNames(env: Env, { team, last }: AtCursor): readonly Candidate[] {
+  const open = last.includes("@") ? undefined : selectedTeam(env, team);
+  if (open !== undefined) return membersOf(open.config).map((name) => ({ word: name, about: "" }));
+  const teams = listTeams(teamsHome(env)).filter(({ config, ours }) => config !== undefined && ours);
+  const named = teams.flatMap((entry) => membersOf(entry.config).map((name) => ({ name, entry })));
+  return named.map(({ name, entry }) => {
+    const isUnique = named.filter((other) => other.name === name).length === 1;
+    return {
+      word: isUnique && !last.includes("@") ? name : `${name}@${entry.team}`,
+      about: aboutTeam(entry),
+    };
+  });
+}
+
+function aboutTeam({ team }: TeamEntry): string {
+  return `in ${team}`;
+}
+
+/** Returns the valid names of a team's members: no other name can be typed as a word. */
+function membersOf(config: TeamConfig | undefined): readonly string[] {
+  return (config?.members ?? []).flatMap(({ name }) => {
+    try {
+      return [agentName(name)];
+    } catch (error) {
+      if (error instanceof TeamError) return [];
+      throw error;
+    }
+  });
+}
+
+function selectedTeam(
+  env: Env,
+  team: string | undefined,
+): { readonly ref: TeamRef; readonly config: TeamConfig } | undefined {
+  try {
+    return openTeam(env, { team });
+  } catch (error) {
+    if (error instanceof TeamError) return undefined;
+    throw error;
+  }
+}
+
+/** Most task ids that a shell lists. */
+const MAX_TASKS = 200;
+
+/** Returns the tasks that are not completed, else all. */
+async function taskIds(ref: TeamRef): Promise<readonly Candidate[]> {
+  const { listTasks } = await import("../../team/tasks/tasks.ts");
+  const all = listTasks(ref, () => undefined);
+  const open = all.filter(({ status }) => status !== "completed");
+  return (open.length === 0 ? all : open)
+    .slice(0, MAX_TASKS)
+    .map(({ id, subject, status }) => ({ word: id, about: `${status}: ${subject}` }));
+}
+
+/** Returns the ids of open requests, and who asks. */
+async function requestIds(ref: TeamRef): Promise<readonly Candidate[]> {
+  const { listApprovals } = await import("../../operations/approvals/approvals.ts");
+  const open = listApprovals(ref);
+  const askers = [...new Set(open.map(({ from }) => from))];
+  return [
+    ...askers.map((word) => ({ word, about: "its oldest request" })),
+    ...open.map(({ id, kind, from, summary }) => ({ word: id, about: `${kind} of ${from}: ${summary}` })),
+  ];
+}

@@ -1,0 +1,172 @@
+import { EXIT } from "../../errors.ts";
+import { type TeamOverview, teamOverview } from "../../operations/team-summary.ts";
+import type { Env } from "../../os/env.ts";
+import { findProgram } from "../../os/files/access.ts";
+import { nearbyTeam } from "../../runtime/nearby-team.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { memberWord } from "../../team/address-words.ts";
+import { listTeams } from "../../team/config/config.ts";
+import { type Home, teamRef, teamsHome } from "../../team/ref.ts";
+import type { Io } from "../../terminal/io.ts";
+import { line, type Output, openOutput, visible } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
+import { costText } from "../../text/amounts.ts";
+import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
+import { operand, optionWords } from "../../text/shell-quote.ts";
+
+/** A command to type next, and why. */
+interface NextStep {
+  readonly command: string;
+  readonly why: string;
+}
+
+/** Most requests and stopped teams that are listed. */
+const MAX_LISTED = 5;
+/** Cells of a reason: with less room it is left out, and a longer one is cut. */
+const MIN_REASON = 16;
+const MAX_REASON = 80;
+
+/** Prints what to do next from here: what waits, the living teams, what is missing, and how to start a team. */
+export function printNextSteps(io: Io, options: { readonly json: boolean; readonly quiet: boolean }): number {
+  const out = openOutput(io, { ...options, verbose: false });
+  const home = teamsHome(io.env);
+  const teams = listTeams(home)
+    .filter(({ ours }) => ours)
+    .map((entry) => ({ entry, team: teamOverview(home, entry) }));
+  const living = teams.map(({ team }) => team).filter(({ state }) => state === "running" || state === "idle");
+  const stopped = stoppedHere(teams, io);
+  const missing = missingParts(io);
+  const next = [
+    ...answers(living, home, io.env),
+    ...visits(living, io),
+    ...continuing(stopped),
+    ...starts(missing),
+  ];
+  const waiting = living.flatMap(({ name: team, requests }) => requests.map((one) => ({ team, ...one })));
+  out.answer({ teams: living.map(withoutRequests), waiting, missing, next }, () =>
+    [
+      headline(living, out),
+      ...missing.map(({ text }) => line`${out.styleText(text, "attention")}`),
+      steps(next, out),
+    ]
+      .filter((part) => part !== "")
+      .join("\n\n"),
+  );
+  return EXIT.done;
+}
+
+function withoutRequests({ requests: _, ...team }: TeamOverview): Omit<TeamOverview, "requests"> {
+  return team;
+}
+
+function headline(living: readonly TeamOverview[], out: Output): string {
+  if (living.length === 0) return "teams: teams of coding agents in tmux. None runs now.";
+  const rows = living.map(({ name, state, members, waiting, costUsd }) => [
+    name,
+    out.styleText(state, ...(state === "running" ? (["good"] as const) : [])),
+    members.filter((member) => member !== LEAD_NAME).join(", "),
+    waiting === 0 ? "" : out.styleText(`${waiting} ${waiting === 1 ? "waits" : "wait"}`, "bold", "attention"),
+    costText(costUsd),
+  ]);
+  return table(["TEAM", "STATE", "TEAMMATES", "", ""], rows, { columns: out.columns });
+}
+
+/** Returns one row for each command. A command is never cut: only its reason is left out or cut in a narrow terminal. */
+function steps(next: readonly NextStep[], { styleText, columns = Number.POSITIVE_INFINITY }: Output): string {
+  const longest = Math.max(...next.map(({ command }) => displayWidth(command)));
+  const rows = next.map(({ command, why }) => {
+    const left = line`  ${styleText(command, "bold")}`;
+    const gap = " ".repeat(Math.max(0, longest - displayWidth(command)) + 2);
+    const room = columns - longest - 5;
+    const reason = room < MIN_REASON ? "" : cutToWidth(visible(why), Math.min(room, MAX_REASON));
+    return reason === "" ? left : `${left}${gap}${styleText(reason, "quiet").styled}`;
+  });
+  return ["Next:", ...rows].join("\n");
+}
+
+/** The oldest request of each member that asks. */
+function answers(living: readonly TeamOverview[], home: Home, env: Env): readonly NextStep[] {
+  const waiting = living.flatMap(({ name: team, requests }) => requests.map((one) => ({ team, ...one })));
+  const oldest = [...waiting].sort((a, b) => a.at - b.at);
+  return oldest
+    .filter((one, at) => oldest.findIndex(({ team, from }) => team === one.team && from === one.from) === at)
+    .slice(0, MAX_LISTED)
+    .map(({ kind, from, summary, team }) => ({
+      command: `teams approvals ${memberWord(teamRef(home, team), from, env)}`,
+      why: `${kind} of ${from}: ${summary}`,
+    }));
+}
+
+function visits(living: readonly TeamOverview[], { env }: Io): readonly NextStep[] {
+  const [first, second] = living;
+  const name = second === undefined ? "" : " <team>";
+  if (first === undefined) return [];
+  return [
+    { command: `teams attach${name}`, why: env.TMUX ? "go to its panes" : "show its panes in this terminal" },
+    { command: `teams status${name}`, why: "members, tasks and costs" },
+  ];
+}
+
+/** Returns the stopped team of this directory, as a list. */
+function stoppedHere(
+  teams: readonly { readonly entry: Parameters<typeof nearbyTeam>[0][number]; readonly team: TeamOverview }[],
+  { env }: Io,
+): readonly TeamOverview[] {
+  const stopped = teams.filter(({ team }) => team.state === "stopped" && team.members.length > 1);
+  const nearby = nearbyTeam(
+    stopped.map(({ entry }) => entry),
+    env,
+    {},
+  );
+  return "team" in nearby ? stopped.filter(({ entry }) => entry === nearby.team).map(({ team }) => team) : [];
+}
+
+function continuing(stopped: readonly TeamOverview[]): readonly NextStep[] {
+  return stopped.map(({ name }) => ({
+    command: `teams resume ${operand(name)}`,
+    why: "continue the team of this directory",
+  }));
+}
+
+function starts(missing: readonly Missing[]): readonly NextStep[] {
+  const hasModel = missing.every(({ part }) => part !== "model");
+  return [
+    hasModel
+      ? { command: 'teams run "<goal>"', why: "a lead works on a goal here, with teammates in panes" }
+      : { command: "teams run", why: "watch the built-in audit of this directory; it needs no key" },
+    { command: `teams create <name>`, why: "lead a team by hand" },
+    ...(missing.length === 0 ? [] : [{ command: "teams doctor", why: "what is missing, and how to get it" }]),
+    { command: "teams --help", why: "all commands" },
+  ];
+}
+
+interface Missing {
+  readonly part: "tmux" | "model";
+  readonly text: string;
+}
+
+function missingParts({ env }: Io): readonly Missing[] {
+  const hasModel = Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL);
+  const clis = ["claude", "codex"].filter((name) => findProgram(name, env) !== undefined);
+  const [cli] = clis;
+  const instead =
+    cli === undefined ? "" : ` Or let ${cli} lead: teams run ${optionWords("--cli", cli)} "<goal>"`;
+  return [
+    ...(findProgram("tmux", env) === undefined
+      ? [
+          {
+            part: "tmux" as const,
+            text: "tmux is not installed: teammates run without panes. Install tmux 3.2 or newer.",
+          },
+        ]
+      : []),
+    ...(hasModel
+      ? []
+      : [
+          {
+            part: "model" as const,
+            text: `No model is set up: agents play a script. Set ANTHROPIC_API_KEY.${instead}`,
+          },
+        ]),
+  ];
+}

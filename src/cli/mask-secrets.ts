@@ -1,0 +1,18 @@
+import { REDACTED } from "../os/redact.ts";
+
+/** What looks like a secret in a command or an address, and what stays of it. */
+const FORMS: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic|Token)\s+[^\s"']+/gi, `$1 ${REDACTED}`],
+  [/\b([\w-]*(?:KEY|TOKEN|SECRET|PASSWORD))=("[^"]*"|'[^']*'|[^\s"'&]+)/gi, `$1=${REDACTED}`],
+  [/(--[\w-]*(?:key|token|secret|password|user))\s+("[^"]*"|'[^']*'|[^\s"']+)/gi, `$1 ${REDACTED}`],
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${REDACTED}@`],
+];
+
+/** Masks what looks like a secret in all texts of a value: commands of hooks and notifications often hold one. */
+export function maskSecrets<T>(value: T): T {
+  if (typeof value === "string")
+    return FORMS.reduce((text, [form, mask]) => text.replace(form, mask), value as string) as T;
+  if (Array.isArray(value)) return value.map(maskSecrets) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskSecrets(item)])) as T;
+}

@@ -1,0 +1,92 @@
+import { findAdapter } from "../adapter/adapters.ts";
+import { callersServer } from "../backend/tmux/server-for.ts";
+import { TeamError } from "../errors.ts";
+import { type AdoptedMember, adoptProgram } from "../operations/adopting/adopt.ts";
+import { type PaneProgram, programInPane } from "../operations/adopting/pane-program.ts";
+import type { OperationContext } from "../operations/context.ts";
+import { operationContext, refuseForeignTeam } from "../runtime/operation-context.ts";
+import { deciderOf, memberByAddress, openTeam } from "../runtime/select-team.ts";
+import { splitAddress } from "../schema/names.ts";
+import { loadSettings } from "../settings/settings.ts";
+import { memberWord } from "../team/address-words.ts";
+import type { TeamRef } from "../team/ref.ts";
+import type { AnyCall } from "../terminal/call.ts";
+import { line } from "../terminal/output.ts";
+
+/**
+ * Opens the member whose pane a person wants to type into.
+ * @throws TeamError PERMISSION_DENIED for a model, whose keys could answer its own requests; TEAM_NOT_FOUND, AGENT_NOT_FOUND
+ */
+export async function paneToType(
+  call: AnyCall,
+  address: string,
+): Promise<{ readonly ctx: OperationContext; readonly name: string; readonly team: string }> {
+  const { io, options } = call;
+  if (deciderOf(io.env) === "model") {
+    throw new TeamError("PERMISSION_DENIED", "Only a person types into panes; nothing was typed.", {
+      hint: "To reach a member: teams send <agent> <text>",
+    });
+  }
+  const open = openTeam(io.env, options, splitAddress(address));
+  const { name } = memberByAddress(open.ref, open.config, address);
+  return { ctx: await operationContext(call, open), name, team: open.ref.team };
+}
+
+interface AdoptChoice {
+  /** A pane, as a person names it. */
+  readonly pane: string;
+  readonly team: string | undefined;
+  readonly name: string | undefined;
+  readonly cli: string | undefined;
+  /** Checks the program of the pane by its process; one that it refuses is not adopted. */
+  readonly isWanted?: (pid: number) => boolean;
+}
+
+/**
+ * Makes the program of a pane a member, for a person, and prints how its messages reach it.
+ * @throws TeamError PERMISSION_DENIED for the model of a member; as {@link adoptProgram}
+ */
+export async function adoptPane(call: AnyCall, choice: AdoptChoice): Promise<void> {
+  const { io, options, out } = call;
+  if (deciderOf(io.env) === "model") {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      "Only a person makes a running program a member; nothing was adopted.",
+      {
+        hint: "Ask the user to adopt it.",
+      },
+    );
+  }
+  const open = openTeam(io.env, { ...options, team: choice.team });
+  refuseForeignTeam(open, { named: true, force: false });
+  const settings = loadSettings(open.home.root, io.cwd);
+  if (choice.cli !== undefined) findAdapter(choice.cli, settings.teams.adapters);
+  const ctx = await operationContext(call, open, settings);
+  const program = await programInPane(callersServer(io.env), choice.pane, choice.isWanted);
+  const signal = io.interruption();
+  const background: Promise<unknown>[] = [];
+  const adopted = await adoptProgram(ctx, program, choice, {
+    sandbox: settings.teams.sandbox.mode,
+    signal,
+    background: (work) => background.push(work),
+  });
+  out.done({ ...adopted, team: open.ref.team }, () => sentence(adopted, program, open.ref));
+  if (adopted.note !== null) out.note(line`${adopted.note}`);
+  await Promise.all(background);
+}
+
+function sentence(
+  { name, program, paneId, delivery }: AdoptedMember,
+  { process }: PaneProgram,
+  ref: TeamRef,
+): string {
+  const how = {
+    inbox: "it reads its inbox itself",
+    "codex queue": "its messages arrive by codex queue",
+    keys: "its messages are typed there, never over a draft",
+  }[delivery];
+  return [
+    line`${name} is ${program} in pane ${paneId}, process ${process.pid}: ${how}.`,
+    line`The pane stays yours. Send it a message: teams send ${memberWord(ref, name)} "…"`,
+  ].join("\n");
+}

@@ -1,0 +1,44 @@
+import { TeamError } from "../../errors.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { listTeams, type TeamEntry } from "../../team/config/config.ts";
+import { teamsHome } from "../../team/ref.ts";
+import type { Io } from "../../terminal/io.ts";
+import { homePath } from "../../text/home-path.ts";
+import { pickOnTerminal } from "./pick-on-terminal.ts";
+
+/**
+ * Lets the person pick the team if a command could not decide between several.
+ * @param error what the command has thrown, before it changed anything
+ * @returns the team; undefined if the error is another one, or if there is no terminal
+ * @throws TeamError INTERRUPTED if the person cancels
+ */
+export async function pickTeam(error: unknown, io: Io): Promise<string | undefined> {
+  const teams = undecidedTeams(error);
+  if (teams === undefined) return undefined;
+  const entries = listTeams(teamsHome(io.env)).filter(({ team }) => teams.includes(team));
+  const choices = entries.map((entry) => ({ word: entry.team, about: aboutTeam(entry, io.env.HOME) }));
+  const at = await pickOnTerminal(io, "Which team?", choices);
+  if (at === null) return undefined;
+  const picked = at === undefined ? undefined : entries[at];
+  if (picked !== undefined) return picked.team;
+  throw new TeamError("INTERRUPTED", "No team was selected; nothing was done.", {
+    hint: `Name it: --team ${teams[0] ?? "<name>"}`,
+  });
+}
+
+/** Returns the teams between which a command could not decide; undefined for another error. */
+function undecidedTeams(error: unknown): readonly string[] | undefined {
+  const teams =
+    error instanceof TeamError && error.code === "INVALID_INPUT" ? error.details?.teams : undefined;
+  return Array.isArray(teams) ? (teams as readonly string[]) : undefined;
+}
+
+/** `3 teammates, ~/src/app`. */
+function aboutTeam({ config }: TeamEntry, home: string | undefined): string {
+  const members = config?.members ?? [];
+  const { length } = members.filter(({ name }) => name !== LEAD_NAME);
+  const { cwd = "" } = members.find(({ name }) => name === LEAD_NAME) ?? members[0] ?? {};
+  return [length === 1 ? "1 teammate" : `${length} teammates`, homePath(cwd, home)]
+    .filter(Boolean)
+    .join(", ");
+}

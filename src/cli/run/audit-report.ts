@@ -1,0 +1,90 @@
+import { basename, dirname, resolve } from "node:path";
+import { TeamError } from "../../errors.ts";
+import type { Env } from "../../os/env.ts";
+import { entryOf, isDirectory, readText } from "../../os/files/fs.ts";
+import { run } from "../../os/process/run.ts";
+import { line } from "../../terminal/output.ts";
+
+/** The first line of every report that the built-in audit wrote. */
+export const REPORT_MARK = "<!-- written by teams: audit -->";
+const DEFAULT_REPORT = "AUDIT.md";
+
+interface AuditOptions {
+  readonly cwd: string;
+  /** `--report`, relative to `cwd`. */
+  readonly report: string | undefined;
+  readonly env: Env;
+}
+
+/**
+ * Checks that the built-in audit can work here, before anything is created.
+ * @returns the report's absolute path
+ * @throws TeamError INVALID_INPUT: no git repository, no directory for the report, or an existing file that no audit
+ * wrote; CLI_NOT_FOUND without git
+ */
+export async function checkAudit({ cwd, report, env }: AuditOptions): Promise<string> {
+  await requireRepository(cwd, env);
+  const path = resolve(cwd, report ?? DEFAULT_REPORT);
+  if (!isDirectory(dirname(path))) {
+    throw new TeamError("INVALID_INPUT", `The directory ${dirname(path)} for the report does not exist.`, {
+      hint: "Create it, or name another file with --report.",
+    });
+  }
+  const entry = entryOf(path);
+  if (entry === undefined) return path;
+  if (entry.isFile() && isReport(path)) return path;
+  throw new TeamError(
+    "INVALID_INPUT",
+    `${path} exists and was not written by an audit; it was not changed.`,
+    {
+      hint: `Name another file: --report ${basename(path, ".md")}-2.md`,
+    },
+  );
+}
+
+function isReport(path: string): boolean {
+  return readText(path)?.startsWith(REPORT_MARK) ?? false;
+}
+
+/**
+ * Makes the check at the end of an audit: the report must come from this run, not from another one at the same time.
+ * @param run the value of `TEAMS_RUN` for the playbook
+ * @returns a function that throws TeamError MODEL_ERROR if the report does not come from this run
+ */
+export function reportCheck(path: string, run: string): () => void {
+  const begin = `${REPORT_MARK}\n<!-- run: ${run} -->\n`;
+  return () => {
+    if (readText(path)?.startsWith(begin)) return;
+    throw new TeamError("MODEL_ERROR", `The audit ended without its report ${path}.`, {
+      hint: "Read the messages above for the reason; the team is deleted.",
+    });
+  };
+}
+
+async function requireRepository(cwd: string, env: Env): Promise<void> {
+  const git = await run("git", ["rev-parse", "--is-inside-work-tree"], { cwd, env });
+  if (git.failure === "not-found") {
+    throw new TeamError("CLI_NOT_FOUND", "The built-in audit needs git, and git is not on the PATH.", {
+      hint: "Install git (apt install git, brew install git).",
+    });
+  }
+  if (git.code === 0 && git.stdout.trim() === "true") return;
+  throw new TeamError(
+    "INVALID_INPUT",
+    `${cwd} is not in a git work tree, and the built-in audit needs one.`,
+    {
+      hint: "Run it in a git repository, or play another playbook with --playbook.",
+    },
+  );
+}
+
+/** Says what the built-in audit does and does not. */
+export function builtInNotes(goal: string, ownMode: boolean): string[] {
+  const first = "No model is set up: the built-in audit plays. Everything but the thinking is real.";
+  return [
+    goal === "" ? first : line`${first} It does not read the goal: ${goal}`,
+    ...(ownMode
+      ? ["Its commands are fixed and known, so they run without asking; it writes only its report."]
+      : []),
+  ];
+}

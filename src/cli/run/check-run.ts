@@ -1,0 +1,214 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
+import type { TeammateMode } from "../../backend/choose-backend.ts";
+import { requireCastDirectory } from "../../casts/cast-files.ts";
+import { TeamError } from "../../errors.ts";
+import { requirePrice } from "../../operations/budget.ts";
+import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
+import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
+import { checkRecording, RECORDING_VARIABLE } from "../../runtime/agent/recording.ts";
+import { openBackends } from "../../runtime/backends.ts";
+import { isInteractive, type LeadPlan } from "../../runtime/lead/lead.ts";
+import type { BudgetLimits } from "../../schema/budget.ts";
+import type { BackendType } from "../../schema/config.ts";
+import { defined } from "../../schema/defined.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { isPricedBy, loadSettings } from "../../settings/settings.ts";
+import type { Settings } from "../../settings/settings-schema.ts";
+import { teamsHome } from "../../team/ref.ts";
+import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
+import type { Io } from "../../terminal/io.ts";
+import { usageError } from "../command.ts";
+import { limitsFromOptions, recOption } from "../option-values.ts";
+import { type CliChoice, checkLeadCli, cliName, refuseOwnOptions } from "../run-cli.ts";
+import { builtInNotes, checkAudit, reportCheck } from "./audit-report.ts";
+import { requireResumable, teamToResume } from "./resumed-team.ts";
+
+import { RUN, type RunCall } from "./run-options.ts";
+
+export interface CheckedRun {
+  readonly plan: LeadPlan;
+  /** As the user gave it; empty without one. */
+  readonly goal: string;
+  readonly backend: BackendType;
+  readonly notes: readonly string[];
+}
+
+interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "resumes"> {
+  readonly model: string;
+  readonly cli: CliChoice | undefined;
+  /** The goal as the user gave it. */
+  readonly typed: string;
+}
+
+/** Decides which team is led, by which model and with which goal. @throws TeamError INVALID_INPUT, and the errors of {@link teamToResume} */
+async function chooseLead(call: RunCall): Promise<LeadChoice> {
+  const { args, options, io } = call;
+  const typed = await goalOf(args.goal, io);
+  const name = cliName(RUN, options);
+  const { effort } = options;
+  if (effort !== undefined && name === undefined && !options.resume)
+    throw usageError(RUN, "accepts --effort only with --cli.");
+  if (options.resume) {
+    const resumed = teamToResume(io.env, options);
+    const { team, wasByHand, cli: before } = resumed;
+    const cli = cliOf(name ?? before?.name, effort ?? (name === undefined ? before?.effort : undefined));
+    // Another make does not know the model.
+    const isSameMake = cli?.name === before?.name;
+    const model = cliModel(call, cli, isSameMake ? resumed.model : undefined);
+    requireResumable(options, resumed, model);
+    const resumes = { teammateMode: options.teammateMode, wasByHand };
+    return { model, cli, typed, team, goal: typed, resumes };
+  }
+  const cli = cliOf(name, effort);
+  const model = cliModel(call, cli, undefined);
+  requireGoal(call, typed, model);
+  // A name of this form may be changed by the lead, see isGeneratedTeamName.
+  const team = options.team ?? `run-${randomBytes(2).toString("hex")}`;
+  return { model, cli, typed, team, goal: typed === "" && isScripted(model) ? "Play the playbook." : typed };
+}
+
+function cliOf(name: string | undefined, effort: string | undefined): CliChoice | undefined {
+  return name === undefined ? undefined : { name, effort };
+}
+
+/** @param before the model of the lead whose team is resumed */
+function cliModel(call: RunCall, cli: CliChoice | undefined, before: string | undefined): string {
+  if (cli === undefined) return modelOf(call, before);
+  refuseOwnOptions(cli.name, call.options);
+  return call.options.model ?? before ?? cli.name;
+}
+
+/** Finds every mistake in the options before anything is created. */
+export async function checkRun(call: RunCall): Promise<CheckedRun> {
+  const { options, io } = call;
+  const { model: given, cli: chosen, typed, ...led } = await chooseLead(call);
+  const builtIn = given === SCRIPTED;
+  const once = endsAtGoal(call, given);
+  requireUsedOptions(call, builtIn);
+  const settings = loadSettings(teamsHome(io.env).root, io.cwd);
+  if (isScripted(given)) loadPlaybook(playbookFile(given, io.program, io.cwd), [LEAD_NAME]);
+  const { model, budget } = chosen === undefined ? ownLead(call, given, settings) : cliLead(call, given);
+  const spawn = spawnOptions(call, settings);
+  const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
+  const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
+  const record = options.record === undefined ? undefined : checkRecording(options.record, io.cwd);
+  const screens = checkScreens(call, backend.type);
+  const delegate = options.delegate || options.permissionMode === "delegate";
+  const givenMode = options.permissionMode === "delegate" ? undefined : options.permissionMode;
+  const mode = givenMode ?? (builtIn ? "bypassPermissions" : undefined);
+  const promptOverrides = defined({ override: options.systemPrompt, append: options.appendSystemPrompt });
+  const cli = chosen && checkLeadCli(call, chosen, { ...options, mode, promptOverrides, budget }, settings);
+  // Identifies this run, even if another run's team has the same name.
+  const run = randomUUID();
+  const plan: LeadPlan = {
+    ...led,
+    model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
+    cli,
+    mode,
+    delegate,
+    promptOverrides,
+    spawn,
+    once,
+    // A run must not delete a team that a person created.
+    keep: options.keep || led.resumes?.wasByHand === true,
+    remove: options.rm,
+    resumable: !builtIn,
+    budget,
+    sidebar: !options.noSidebar,
+    env: {
+      ...(options.debug ? { [DEBUG_VARIABLE]: "1" } : {}),
+      TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
+      ...(report === undefined ? {} : { TEAMS_REPORT: report, TEAMS_RUN: run }),
+      ...(record === undefined
+        ? {}
+        : { [RECORDING_VARIABLE]: join(teamsHome(io.env).root, "recordings", run) }),
+    },
+    ...(record === undefined ? {} : { record }),
+    screens,
+    ...(report === undefined ? {} : { check: reportCheck(report, run) }),
+  };
+  const notes = [
+    ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined) : []),
+    ...(plan.keep && !options.keep ? [`${led.team} was led by hand, so it is kept when the run ends.`] : []),
+  ];
+  return { plan, goal: typed, backend: backend.type, notes };
+}
+
+/** @throws TeamError INVALID_INPUT without panes; a system error if the directory cannot be created */
+function checkScreens({ options, io }: RunCall, backend: BackendType): LeadPlan["screens"] {
+  const screens = recOption(options.rec, io.cwd);
+  if (screens !== undefined && backend !== "tmux")
+    throw usageError(RUN, "accepts --rec only for agents in tmux panes.");
+  if (typeof screens === "string") requireCastDirectory(screens);
+  return screens;
+}
+
+/** Refuses options that would have no effect. @throws TeamError INVALID_INPUT */
+function requireUsedOptions({ options }: RunCall, builtIn: boolean): void {
+  if (options.report !== undefined && !builtIn)
+    throw usageError(RUN, "accepts --report only for the built-in audit (--model scripted).");
+  if (options.keep && options.rm) throw usageError(RUN, "accepts --keep or --rm, not both.");
+  if (options.here && options.session) throw usageError(RUN, "accepts --here or --session, not both.");
+}
+
+/** @throws TeamError INVALID_MODEL */
+function ownLead(call: RunCall, given: string, settings: Settings): Pick<LeadPlan, "model" | "budget"> {
+  const model = isScripted(given) ? given : resolveModelName(given, settings.teams.models);
+  return { model, budget: budgetOf(call, model, settings) };
+}
+
+/** The names of its models, and whether it reports its cost, are the CLI's own. */
+function cliLead({ options }: RunCall, model: string): Pick<LeadPlan, "model" | "budget"> {
+  return { model, budget: limitsFromOptions(options) };
+}
+
+/** @throws TeamError INVALID_MODEL for a limit in dollars if the model's price is not known */
+function budgetOf({ options }: RunCall, model: string, settings: Settings): BudgetLimits {
+  const limits = limitsFromOptions(options);
+  if (limits.maxCostUsd !== undefined) requirePrice(model, isPricedBy(settings));
+  return limits;
+}
+
+/** Whether the run ends when its goal is reached: only a user at a terminal can type what comes next. */
+function endsAtGoal(call: RunCall, model: string): boolean {
+  const { once, detach } = call.options;
+  return once || detach || model === SCRIPTED || !isInteractive(call);
+}
+
+/** Checks that there is a goal, a playbook, or a user who can type the goal. @throws TeamError INVALID_INPUT */
+function requireGoal(call: RunCall, goal: string, model: string): void {
+  if (goal !== "" || isScripted(model) || !endsAtGoal(call, model)) return;
+  throw new TeamError("INVALID_INPUT", "There is no goal.", {
+    hint: 'Say what the team should do: teams run "…"',
+  });
+}
+
+/** @param before the model of the lead whose team is resumed */
+function modelOf({ options, io }: RunCall, before: string | undefined): string {
+  if (options.playbook === undefined) return options.model ?? before ?? defaultModelName(io.env);
+  if (options.model !== undefined && !isScripted(options.model)) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      "--playbook and --model exclude each other: a playbook needs no model.",
+      {
+        hint: "Leave one of them out.",
+      },
+    );
+  }
+  return `${SCRIPTED}:${options.playbook}`;
+}
+
+async function goalOf(words: readonly string[], io: Io): Promise<string> {
+  const goal = words.length === 1 && words[0] === "-" ? await io.readStdin() : words.join(" ");
+  return goal.trim();
+}
+
+function spawnOptions(
+  { options, io }: RunCall,
+  { teammateMode }: Settings,
+): SpawnOptions & { readonly mode: TeammateMode } {
+  const placement = options.here ? "here" : options.session || !io.env.TMUX ? "session" : "team-window";
+  return { command: "run", placement, mode: options.teammateMode ?? teammateMode };
+}

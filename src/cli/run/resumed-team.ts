@@ -1,0 +1,55 @@
+import { SCRIPTED } from "../../agent/model/model-names.ts";
+import { TeamError } from "../../errors.ts";
+import { isManuallyLed } from "../../operations/run/take-over-lead.ts";
+import type { Env } from "../../os/env.ts";
+import { openOwnTeam } from "../../runtime/operation-context.ts";
+import type { Selection } from "../../runtime/select-team.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { optionWords } from "../../text/shell-quote.ts";
+import type { CliChoice } from "../run-cli.ts";
+
+/** The team that a run resumes, and what led it before. */
+export interface ResumedTeam {
+  readonly team: string;
+  readonly model: string | undefined;
+  readonly cli: CliChoice | undefined;
+  readonly wasByHand: boolean;
+}
+
+/** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED if another program created the team */
+export function teamToResume(env: Env, selection: Selection): ResumedTeam {
+  const { ref, config } = openOwnTeam(env, { ...selection, force: false }, undefined);
+  const lead = config.members.find(({ name }) => name === LEAD_NAME);
+  const name = lead && readMetadata(lead, "cli");
+  return {
+    team: ref.team,
+    model: lead?.model,
+    cli: name === undefined ? undefined : { name, effort: lead && readMetadata(lead, "effort") },
+    wasByHand: isManuallyLed(config),
+  };
+}
+
+/** @throws TeamError INVALID_INPUT */
+export function requireResumable(
+  options: { readonly rm: boolean; readonly detach: boolean },
+  { team, wasByHand }: ResumedTeam,
+  model: string,
+): void {
+  const refuse = (message: string, hint: string): never => {
+    throw new TeamError("INVALID_INPUT", `${message}; nothing was done.`, { hint });
+  };
+  const words = optionWords("--team", team);
+  if (model === SCRIPTED)
+    refuse(
+      "The built-in audit cannot be resumed",
+      `Choose another model for its lead with --model, or end the team: teams kill ${words}`,
+    );
+  if (options.rm && wasByHand)
+    refuse(
+      "A run does not delete a team that was led by hand",
+      "Leave --rm out, and run teams delete afterwards.",
+    );
+  if (options.detach)
+    refuse("A team cannot be resumed with --detach", "Run it in your own terminal, without --detach.");
+}

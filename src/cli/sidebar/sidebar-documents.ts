@@ -1,0 +1,156 @@
+import { dirname } from "node:path";
+import { transcriptLine } from "../../agent/conversation/transcript.ts";
+import { TeamError } from "../../errors.ts";
+import { approvalDetails, listApprovals } from "../../operations/approvals/approvals.ts";
+import type { OperationContext } from "../../operations/context.ts";
+import { placeOfMember } from "../../operations/processes/place-of-member.ts";
+import { startOfLastLines } from "../../os/files/lines.ts";
+import type { StatusRecord } from "../../schema/status.ts";
+import type { Content, OpenDocument, Source, TeamLine } from "../../sidebar/documents.ts";
+import { parseJsonLine } from "../../store/jsonl.ts";
+import { openLineFeed } from "../../store/tail.ts";
+import { memberWord } from "../../team/address-words.ts";
+import { listTeams } from "../../team/config/config.ts";
+import { readExit, readStatus } from "../../team/records/read-records.ts";
+import { teamRef } from "../../team/ref.ts";
+import { conversationLog } from "../../terminal/conversation-log.ts";
+import { createPaneView } from "../../terminal/pane/pane-view.ts";
+import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
+import { optionWords } from "../../text/shell-quote.ts";
+import { openTreeBell } from "../../wakeup/tree-bell.ts";
+import { memberMessages } from "./recent-messages.ts";
+
+/** Entries of a conversation, and rows of a pane, that the log shows. */
+const ENTRIES = 400;
+const PANE_ROWS = 2_000;
+
+/** Opens a document of the sidebar. @throws TeamError */
+export async function openDocument(
+  ctx: OperationContext,
+  source: Source,
+  { plain }: { readonly plain: boolean },
+): Promise<OpenDocument> {
+  const { ref } = ctx;
+  switch (source.kind) {
+    case "whole":
+      return once(() => wholeRequest(ctx, source.id));
+    case "diff":
+      return once(async () => {
+        const { readDiff } = await import("../../operations/landing/read-diffs.ts");
+        return { kind: "diff", diff: await readDiff(ctx, source.member) };
+      });
+    case "messages":
+      return {
+        read: () => ({ kind: "messages", messages: memberMessages(ref, source.member), own: ctx.actor }),
+        renews: "with-data",
+        close: () => undefined,
+      };
+    case "log":
+      return openLog(ctx, source.member, plain);
+    case "teams":
+      return once(() => ({ kind: "teams", teams: teamLines(ctx) }));
+    case "help":
+      return once(() => ({ kind: "help" }));
+  }
+}
+
+function once(read: () => Content | Promise<Content>): OpenDocument {
+  let content: Content | undefined;
+  return {
+    read: async () => {
+      content ??= await read();
+      return content;
+    },
+    renews: "never",
+    close: () => undefined,
+  };
+}
+
+async function wholeRequest({ ref }: OperationContext, id: string): Promise<Content> {
+  const details = await approvalDetails(ref, id);
+  if (details.kind !== "crash") return { kind: "whole", request: details };
+  const lines = readExit(ref, details.from)?.lastLines ?? [];
+  return { kind: "whole", request: { ...details, question: lines.join("\n") } };
+}
+
+function teamLines({ home, ref }: OperationContext): readonly TeamLine[] {
+  return listTeams(home).map(({ team, config, flaw }) => ({
+    team,
+    displayName: config?.displayName ?? team,
+    members: config?.members.length ?? 0,
+    waiting: config === undefined ? 0 : listApprovals(teamRef(home, team)).length,
+    isShown: team === ref.team,
+    ...(flaw === undefined ? {} : { flaw }),
+  }));
+}
+
+/** Opens the conversation of our own agent, else the rows of the member's pane. */
+async function openLog(ctx: OperationContext, name: string, plain: boolean): Promise<OpenDocument> {
+  const status = readStatus(ctx.ref, name);
+  if (status !== undefined && status.ownInbox !== true) return conversation(ctx, name, status, plain);
+  const place = await placeOfMember(ctx, name);
+  const backend = place && ctx.backends.of(place.backend);
+  if (place === undefined || backend === undefined) {
+    throw new TeamError("RECIPIENT_INACTIVE", `${name} has no conversation and no pane.`, {
+      hint: `See its state: teams status ${optionWords("--team", ctx.ref.team)}`,
+    });
+  }
+  return {
+    read: async () => ({ kind: "log", rows: trimmed((await backend.capture(place, PANE_ROWS)) ?? []) }),
+    renews: "with-data",
+    close: () => undefined,
+  };
+}
+
+/** Drops empty rows at the end of a screen. */
+function trimmed(rows: readonly string[]): readonly string[] {
+  return rows.slice(0, rows.findLastIndex((row) => row.trim() !== "") + 1);
+}
+
+function conversation(
+  { env, ref }: OperationContext,
+  name: string,
+  { transcript, cwd }: StatusRecord & { readonly cwd?: string },
+  plain: boolean,
+): OpenDocument {
+  const start = startOfLastLines(transcript, ENTRIES);
+  const older = start > 0 ? [`… older entries: teams logs ${memberWord(ref, name, env)} --all`] : [];
+  let shown: { readonly width: number; readonly poll: () => Content } | undefined;
+  const renderer = (width: number): NonNullable<typeof shown> => {
+    let text = "";
+    const view = createPaneView({
+      write: (piece) => {
+        text += piece;
+      },
+      name: "",
+      cwd,
+      width: () => width,
+      plain,
+      whole: true,
+      markdown: true,
+      abilities: { ...terminalAbilities(env), links: false },
+    });
+    const show = conversationLog(view);
+    const feed = openLineFeed(transcript, parseJsonLine(transcriptLine), { from: start });
+    let content: Content = { kind: "log", rows: older };
+    return {
+      width,
+      poll: () => {
+        const lines = feed.poll();
+        for (const line of lines) show(line);
+        if (lines.length > 0) content = { kind: "log", rows: [...older, ...text.trimEnd().split("\n")] };
+        return content;
+      },
+    };
+  };
+  return {
+    read: (width) => {
+      if (shown?.width !== width) shown = renderer(width);
+      return shown.poll();
+    },
+    renews: openTreeBell([dirname(transcript)]),
+    close() {
+      if (typeof this.renews === "object") this.renews.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { type InstalledCli, installedClis } from "../adapter/installed/installed-clis.ts";
+import type { Env } from "../os/env.ts";
+import { loadSettings } from "../settings/settings.ts";
+import { type Finding, ok, warn } from "./finding.ts";
+
+/**
+ * Checks the installed third-party CLIs: their version, their login and their Node.js.
+ * @param signal ends the programs that print their version
+ */
+export async function cliFindings(
+  root: string,
+  cwd: string,
+  env: Env,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const clis = await installedClis(ownAdapters(root, cwd), env, signal);
+  const missing = clis.filter(({ program }) => program === null);
+  return [
+    ...clis.filter(({ program }) => program !== null).flatMap(findingOf),
+    ...(missing.length === 0 ? [] : [ok("CLIs", `not installed: ${missing.map(howToInstall).join(", ")}`)]),
+  ];
+}
+
+function howToInstall({ name, install }: InstalledCli): string {
+  return install === null ? name : `${name} (${install})`;
+}
+
+/** Settings that cannot be read are a finding of their own. */
+function ownAdapters(root: string, cwd: string): Parameters<typeof installedClis>[0] {
+  try {
+    return loadSettings(root, cwd).teams.adapters;
+  } catch {
+    return {};
+  }
+}
+
+function findingOf({ name, command, version, problem, tested, login, node }: InstalledCli): Finding {
+  const subject = `CLI ${name}`;
+  if (problem !== null)
+    return warn(subject, `its version is not known: ${problem}`, `Run ${command} to see the problem.`);
+  if (node?.isEnough === false)
+    return warn(
+      subject,
+      `${version} needs Node.js ${node.needed}, and the PATH has ${node.found}`,
+      `Put Node.js ${node.needed} first on the PATH.`,
+    );
+  const versions =
+    (tested.length === 0 ? "" : `, tested: ${tested.join(", ")}`) +
+    (node === null ? "" : `, Node.js ${node.needed}`);
+  if (login.state === "none")
+    return warn(
+      subject,
+      `${version}${versions}; no login found`,
+      login.hint === null ? `Log in with ${command}.` : `Log in: ${login.hint}.`,
+    );
+  const known = login.from === null ? "whether it is logged in is not known" : `login: ${login.from}`;
+  return ok(subject, `${version}${versions}; ${known}`);
+}

@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import type { Env } from "../os/env.ts";
+import { createTemporaryDirectory } from "../os/files/atomic-write.ts";
+import { copyToNew, entryOf, removeTree } from "../os/files/fs.ts";
+import { GitError, git } from "./git.ts";
+import { requireOwnConfig } from "./own-repository.ts";
+import { gitDirectoriesOf } from "./repository.ts";
+
+/** The kind of change of a file since the base. */
+export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "copied" | "retyped" | "conflicted";
+
+export interface FileDiff {
+  /** Relative to the top of the worktree. */
+  readonly path: string;
+  /** Its former path, if it was renamed or copied. */
+  readonly from?: string;
+  /** Lines; null for a binary file. */
+  readonly added: number | null;
+  readonly removed: number | null;
+  readonly status: FileStatus;
+}
+
+export interface Diff {
+  readonly files: readonly FileDiff[];
+  readonly patch: string;
+}
+
+/** Keeps the output the same in spite of the user's settings, and runs no program that they name for a diff. */
+const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"];
+const FORM = ["--raw", "--numstat", "-z", "--find-renames", "--ignore-submodules=dirty"];
+
+/**
+ * Returns how the files of a worktree differ from a commit. Files that git does not track count as additions, unless they are
+ * ignored. The index of the worktree is not changed: git adds those files to a copy of it, without their content.
+ * @param top the top of the worktree
+ * @param form `files`: without the patch, which is then empty
+ * @throws GitError
+ */
+export async function diffSince(
+  top: string,
+  base: string,
+  env: Env,
+  form: "whole" | "files" = "whole",
+): Promise<Diff> {
+  requireOwnConfig(top);
+  const found = gitDirectoriesOf(top);
+  if (found === undefined) throw new GitError(["diff"], "it is in no git repository");
+  const scratch = createTemporaryDirectory("teams-index-");
+  try {
+    const copy = join(scratch, "index");
+    const index = join(found.own, "index");
+    if (entryOf(index)?.isFile()) copyToNew(index, copy);
+    const extra = { GIT_INDEX_FILE: copy };
+    await addUntracked(top, env, extra);
+    const options = [...PLAIN, ...FORM, ...(form === "whole" ? ["--patch"] : [])];
+    const words = ["-c", "core.quotePath=false", "diff", ...options, "--end-of-options", base, "--"];
+    return parseDiff(await git(top, words, env, extra));
+  } finally {
+    removeTree(scratch);
+  }
+}
+
+/** A file that git cannot add, such as a nested repository without a commit, is left out; git has added the others. */
+async function addUntracked(top: string, env: Env, extra: Env): Promise<void> {
+  try {
+    await git(top, ["add", "--intent-to-add", "--ignore-errors", "--", "."], env, extra);
+  } catch (error) {
+    if (!(error instanceof GitError) || error.missing) throw error;
+  }
+}
+
+const STATUSES: Readonly<Record<string, FileStatus>> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "copied",
+  T: "retyped",
+  U: "conflicted",
+};
+
+/** Parses the output of `git diff --raw --numstat --patch -z`: three parts, and no byte of a path can end one of them. Pure. */
+export function parseDiff(text: string): Diff {
+  const statuses = new Map<string, FileStatus>();
+  const files: FileDiff[] = [];
+  let at = 0;
+  const next = (): string => {
+    const end = text.indexOf("\0", at);
+    const field = text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length : end + 1;
+    return field;
+  };
+  while (text.startsWith(":", at)) {
+    const letter = / ([A-Z])\d*$/.exec(next())?.[1] ?? "M";
+    const first = next();
+    statuses.set(letter === "R" || letter === "C" ? next() : first, STATUSES[letter] ?? "modified");
+  }
+  while (at < text.length && !text.startsWith("\0", at)) {
+    const [, added = "", removed = "", path = ""] = /^([\d-]+)\t([\d-]+)\t(.*)$/s.exec(next()) ?? [];
+    const from = path === "" ? next() : undefined;
+    const name = path === "" ? next() : path;
+    files.push({
+      path: name,
+      ...(from === undefined ? {} : { from }),
+      added: count(added),
+      removed: count(removed),
+      status: statuses.get(name) ?? "modified",
+    });
+  }
+  return { files, patch: text.slice(at + 1) };
+}
+
+function count(text: string): number | null {
+  return /^\d+$/.test(text) ? Number(text) : null;
+}
+
+/**
+ * Returns the commit from which the HEAD of a worktree differs from a branch.
+ * @returns undefined if there is no such branch, or no common commit
+ */
+export async function forkPoint(top: string, branch: string, env: Env): Promise<string | undefined> {
+  const words = ["merge-base", "--end-of-options", "HEAD", `refs/heads/${branch}`];
+  try {
+    return (await git(top, words, env)).trim().split("\n")[0];
+  } catch (error) {
+    if (error instanceof GitError && !error.missing) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the commit of HEAD, a branch or another name; undefined if it does not exist. */
+export async function commitNamed(directory: string, name: string, env: Env): Promise<string | undefined> {
+  const words = ["rev-parse", "--verify", "--quiet", `${name}^{commit}`];
+  try {
+    return (await git(directory, words, env)).trim() || undefined;
+  } catch (error) {
+    if (error instanceof GitError && !error.missing) return undefined;
+    throw error;
+  }
+}

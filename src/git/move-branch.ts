@@ -1,0 +1,42 @@
+import type { Env } from "../os/env.ts";
+import { GitError, git } from "./git.ts";
+
+/**
+ * Moves a branch that is checked out in no worktree, if it still is at the expected commit.
+ * @throws GitError; then it was not moved
+ */
+export async function moveBranch(
+  directory: string,
+  { branch, from, to }: { readonly branch: string; readonly from: string; readonly to: string },
+  env: Env,
+  extra: Env = {},
+): Promise<void> {
+  await git(directory, ["update-ref", "-m", "teams land", `refs/heads/${branch}`, to, from], env, extra);
+}
+
+/**
+ * Moves the branch that a worktree has checked out, with its files, to a commit that contains it. Untracked and changed files
+ * stay: git refuses to overwrite them.
+ * @throws GitError; then nothing was changed
+ */
+export async function fastForward(top: string, commit: string, env: Env, extra: Env = {}): Promise<void> {
+  const words = ["-c", "merge.autoStash=false", "merge", "--ff-only", "--quiet", "--no-stat", commit];
+  await git(top, words, env, { GIT_REFLOG_ACTION: "teams land", ...extra });
+}
+
+/**
+ * Counts the commits that `to` has and `from` does not, and those that `to` is missing.
+ * @throws GitError
+ */
+export async function commitsSince(
+  directory: string,
+  from: string,
+  to: string,
+  env: Env,
+): Promise<{ readonly added: number; readonly missing: number }> {
+  const words = ["rev-list", "--left-right", "--count", "--end-of-options", `${from}...${to}`, "--"];
+  const [missing, added] = (await git(directory, words, env)).trim().split(/\s+/).map(Number);
+  if (added === undefined || missing === undefined)
+    throw new GitError(words, "git rev-list printed no numbers");
+  return { added, missing };
+}

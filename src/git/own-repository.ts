@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { entryOf, readText } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/symlinks.ts";
+import { isShortFile } from "../os/files/user-files.ts";
+import { GitError } from "./git.ts";
+import { type GitDirectories, gitDirectoriesOf } from "./repository.ts";
+
+/**
+ * Sections of a configuration by which git runs programs even if hooks and monitors are off: in a checkout, a rebase or a diff.
+ * A section may follow another one in its line.
+ */
+const RUNS_PROGRAMS = /\[\s*(?:filter|include|includeif|merge|diff|gpg)\b/i;
+/** The setting by which git works on the files of another directory. */
+const LEADS_ELSEWHERE = /(?:^|[\s\]])worktree\s*=/i;
+
+/**
+ * Checks that git in a directory reads only configuration that no command of an agent can have created: a command in a sandbox
+ * can create files next to the protected ones, and git runs outside. Reads git's files and starts no process.
+ * @throws GitError naming the file to remove
+ */
+export function requireOwnConfig(directory: string): void {
+  const found = gitDirectoriesOf(directory);
+  if (found === undefined) return;
+  const { own, common } = found;
+  const commondir = join(common, "commondir");
+  if (entryOf(commondir) !== undefined)
+    throw refusal(`${commondir} leads git to another repository's configuration; git never creates it there`);
+  const config = join(own, "config.worktree");
+  if (entryOf(config) === undefined) return;
+  const text = isShortFile(config) ? readText(config) : undefined;
+  if (text === undefined || RUNS_PROGRAMS.test(text)) throw refusal(`${config} may make git run programs`);
+  if (own !== common && LEADS_ELSEWHERE.test(text)) throw refusal(`${config} leads git to another directory`);
+}
+
+/**
+ * Checks the same for a linked worktree, and that it still belongs to its repository: the directory may have been replaced.
+ * @param repository any directory of the repository, if it is known
+ * @throws GitError
+ */
+export function requireLinkedWorktree(path: string, repository: string | undefined): void {
+  const found = gitDirectoriesOf(path);
+  const isLinked = found !== undefined && found.top === realPathOf(path) && found.own !== found.common;
+  const expected = repository === undefined ? undefined : commonOf(repository);
+  if (!isLinked || (expected !== undefined && expected !== found.common))
+    throw refusal("it is no longer a worktree");
+  requireOwnConfig(path);
+}
+
+function commonOf(repository: string): GitDirectories["common"] | undefined {
+  return gitDirectoriesOf(repository)?.common;
+}
+
+function refusal(message: string): GitError {
+  return new GitError(["rev-parse"], message);
+}

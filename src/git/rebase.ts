@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import type { Env } from "../os/env.ts";
+import { entryOf, readText } from "../os/files/fs.ts";
+import { isShortFile } from "../os/files/user-files.ts";
+import { GitError, git } from "./git.ts";
+import { gitDirectoriesOf } from "./repository.ts";
+import { knownWorktrees } from "./worktree.ts";
+
+/** A rebase that git could not finish. */
+export interface RebaseFailure {
+  /** Files with conflicts; empty if it failed for another reason. */
+  readonly conflicts: readonly string[];
+  /** The output of git. */
+  readonly output: string;
+}
+
+/** No editor opens, and nothing of the user's settings changes what is rebased. */
+const QUIET: Env = { GIT_EDITOR: ":", GIT_SEQUENCE_EDITOR: ":", GIT_REFLOG_ACTION: "teams land" };
+const SETTINGS = [
+  "rebase.autoStash=false",
+  "rebase.autoSquash=false",
+  "rebase.updateRefs=false",
+  "rebase.rebaseMerges=false",
+  "rerere.autoUpdate=false",
+].flatMap((setting) => ["-c", setting]);
+
+/**
+ * Rebases the HEAD of a clean worktree onto a commit.
+ * @param extra further variables of git and of the programs that it starts
+ * @returns undefined if it succeeded; else the rebase is in progress, or has not begun
+ * @throws GitError if git is missing or took too long
+ */
+export async function rebaseOnto(
+  top: string,
+  commit: string,
+  env: Env,
+  extra: Env = {},
+): Promise<RebaseFailure | undefined> {
+  const words = [...SETTINGS, "rebase", "--quiet", "--merge", "--no-fork-point", commit];
+  try {
+    await git(top, words, env, { ...QUIET, ...extra });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof GitError) || error.missing) throw error;
+    const listed = await git(top, ["diff", "--name-only", "--diff-filter=U", "-z"], env);
+    return {
+      conflicts: listed.split("\0").filter((path) => path !== ""),
+      output: withoutAdvice(error.message),
+    };
+  }
+}
+
+/** Drops how to continue: this rebase is aborted. */
+function withoutAdvice(output: string): string {
+  return output.replace(/^hint: .*\n?/gm, "").trim();
+}
+
+/** A rebase in progress in a worktree. */
+export interface RebaseInProgress {
+  /** The commit of HEAD before it. */
+  readonly from: string | undefined;
+  /** The branch that is rebased, as `refs/heads/main`. */
+  readonly branch: string | undefined;
+}
+
+/** Returns the rebase that is in progress in a worktree. Reads git's files and starts no process. */
+export function rebaseIn(top: string): RebaseInProgress | undefined {
+  const own = gitDirectoriesOf(top)?.own;
+  if (own === undefined) return undefined;
+  const state = ["rebase-merge", "rebase-apply"].map((name) => join(own, name)).find((path) => entryOf(path));
+  if (state === undefined) return undefined;
+  const read = (name: string): string | undefined => {
+    const file = join(state, name);
+    return isShortFile(file) ? readText(file)?.trim() : undefined;
+  };
+  return { from: read("orig-head"), branch: read("head-name") };
+}
+
+/** Ends the rebase that is in progress, and restores what was there before. @throws GitError */
+export async function abortRebase(top: string, env: Env, extra: Env = {}): Promise<void> {
+  await git(top, ["rebase", "--abort"], env, { ...QUIET, ...extra });
+}
+
+/** Returns the worktree in which a branch is being rebased: its HEAD is detached meanwhile, so no worktree has it checked out. */
+export async function worktreeRebasing(
+  directory: string,
+  branch: string,
+  env: Env,
+): Promise<string | undefined> {
+  const paths = [...(await knownWorktrees(directory, env)).keys()];
+  return paths.find((path) => rebaseIn(path)?.branch === `refs/heads/${branch}`);
+}

@@ -1,0 +1,196 @@
+import { CODEX } from "../../adapter/keys/adopted-channel.ts";
+import { TeamError } from "../../errors.ts";
+import { findProgram } from "../../os/files/access.ts";
+import { isDirectory, isOwnEntry } from "../../os/files/fs.ts";
+import { livenessOf } from "../../os/process/identity.ts";
+import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { listTeams, readTeam } from "../../team/config/config.ts";
+import { findForeignProcesses } from "../../team/members/foreign-process.ts";
+import { addMembers } from "../../team/members/members.ts";
+import { readStatus } from "../../team/records/read-records.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { type OperationContext, requireLead } from "../context.ts";
+import { type SpawnOptions, spawnTeammates } from "../spawn/spawn.ts";
+import { codexThread, isCodex } from "./codex-thread.ts";
+import { adoptionRefused, LIST_PANES, type PaneProgram } from "./pane-program.ts";
+
+export interface AdoptInput {
+  /** By default the name of the program, with a number if that is taken. */
+  readonly name?: string | undefined;
+  /** An adapter whose `prompt` and `interruptKey` apply. */
+  readonly cli?: string | undefined;
+}
+
+export interface AdoptedMember {
+  readonly name: string;
+  readonly program: string;
+  readonly pid: number;
+  readonly paneId: string;
+  /** How its messages reach it: it reads its `inbox` itself, `codex queue`, or its `keys`. */
+  readonly delivery: "inbox" | "codex queue" | "keys";
+  /** Why a better delivery was not possible; null if this is the best one. */
+  readonly note: string | null;
+}
+
+/**
+ * Makes the program of a person's pane a member of the team. The pane stays the person's: nothing in it is started, moved or ended.
+ * @throws TeamError NOT_LEAD; INVALID_INPUT for a program that is a member or leads; errors of a spawn. Nothing was adopted.
+ */
+export async function adoptProgram(
+  ctx: OperationContext,
+  found: PaneProgram,
+  { name, cli }: AdoptInput,
+  options: SpawnOptions,
+): Promise<AdoptedMember> {
+  requireLead(ctx, "adopt a program");
+  requireOwnTeam(ctx);
+  if (options.sandbox === "required") {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      'teams.sandbox.mode is "required", and a running program cannot be put into the sandbox; nothing was adopted.',
+      { hint: "Start it as a member: teams spawn <name> --cli <cli>" },
+    );
+  }
+  const config = readTeam(ctx.ref);
+  requireFree(ctx, config, found);
+  const { startedWith, table, cwd, ...program } = found;
+  const known = { program: found.program, pid: found.process.pid, paneId: found.pane.paneId };
+  const peer = await adoptClaudeTeammate(ctx, config, found);
+  if (peer !== undefined) return { name: peer, ...known, delivery: "inbox", note: null };
+  const thread = cli === undefined && isCodex(found) ? codexThread(found) : undefined;
+  const canQueue = thread !== undefined && findProgram(CODEX, ctx.env) !== undefined;
+  const adopted = { ...program, ...(canQueue ? { thread } : {}) };
+  const [spawned] = await spawnTeammates(
+    ctx,
+    [
+      {
+        name: name ?? memberName(found.program),
+        unique: name === undefined,
+        cli: cli ?? found.program,
+        adopted,
+        ...(isDirectory(cwd) ? { cwd } : {}),
+      },
+    ],
+    {
+      ...options,
+      mode: "process",
+      // It runs already, so nothing of it is started or chosen.
+      checkCli: () => ({ ownScreen: false, ownInbox: false, typed: true }),
+    },
+  );
+  if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
+  const isQueued = adopted.thread !== undefined;
+  return {
+    name: spawned.name,
+    ...known,
+    delivery: isQueued ? "codex queue" : "keys",
+    note: isQueued ? null : noteOf(found, cli, thread !== undefined),
+  };
+}
+
+/**
+ * Requires that the team's files belong to this user: their owner could read the program's messages and type into it.
+ * @throws TeamError PERMISSION_DENIED
+ */
+function requireOwnTeam({ ref }: OperationContext): void {
+  if (isOwnEntry(ref.paths.dir)) return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `The files of team ${ref.team} belong to another user; nothing was adopted.`,
+    { hint: "Use a team of your own: teams create <name>" },
+  );
+}
+
+function noteOf(found: PaneProgram, cli: string | undefined, hasThread: boolean): string | null {
+  if (!isCodex(found) || cli !== undefined) return null;
+  return hasThread
+    ? "codex is not in PATH, so its messages are typed."
+    : "No thread is proven to belong to this codex, so its messages are typed. It may have had no turn yet, or other Codex programs run. To retry after a turn: teams kill <name>, then teams adopt <pane>.";
+}
+
+/** Returns a name of a member for a program. */
+function memberName(program: string): string {
+  const plain = program
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return plain === "" || plain === LEAD_NAME ? "member" : plain;
+}
+
+/** @throws TeamError INVALID_INPUT for a program that leads this team, or is a member of any team */
+function requireFree(
+  { home, ref }: OperationContext,
+  config: TeamConfig,
+  { process, pane }: PaneProgram,
+): void {
+  const lead = readStatus(ref, LEAD_NAME);
+  if (lead !== undefined && livenessOf(lead.process) === "alive" && lead.paneId === pane.paneId)
+    throw adoptionRefused(`Pane ${pane.paneId} is the lead's`, LIST_PANES);
+  const teams = [
+    config,
+    ...listTeams(home).flatMap((one) => (one.ours && one.config !== undefined ? [one.config] : [])),
+  ];
+  for (const { name: team, members } of teams) {
+    const holder = members.find((member) => isProgramOf(member, process));
+    if (holder === undefined) continue;
+    throw adoptionRefused(
+      `This program is already member ${holder.name} of team ${team}`,
+      `Send it a message: teams send ${operand(`${holder.name}@${team}`)} "…"`,
+    );
+  }
+}
+
+function isProgramOf(member: TeamMember, { pid, procStart }: PaneProgram["process"]): boolean {
+  const own = readMetadata(member, "adopted")?.process;
+  return own?.pid === pid && own.procStart === procStart;
+}
+
+/**
+ * Takes a claude that a person has started as a teammate of this team: it reads its inbox itself, so it needs only its entry.
+ * @returns its name; undefined for any other program
+ * @throws TeamError INVALID_INPUT for a claude of another team
+ */
+async function adoptClaudeTeammate(
+  ctx: OperationContext,
+  config: TeamConfig,
+  { startedWith, process, pane, cwd, table }: PaneProgram,
+): Promise<string | undefined> {
+  const { words } = startedWith;
+  const option = (of: string): string | undefined =>
+    words.includes(of) ? words[words.indexOf(of) + 1] : undefined;
+  if (!words.includes("--agent-name") || !words.includes("--team-name")) return undefined;
+  const name = option("--agent-name") ?? "";
+  const agentId = option("--agent-id") ?? "";
+  const view = { table, inspect: (pid: number) => (pid === process.pid ? startedWith : undefined) };
+  const joined = config.members.find((member) => member.name === name);
+  const candidate = joined ?? {
+    name,
+    agentId,
+    cwd,
+    joinedAt: ctx.clock.now(),
+    tmuxPaneId: pane.paneId,
+    subscriptions: [],
+  };
+  const proven = findForeignProcesses(ctx.ref.home.root, config, candidate as TeamMember, view);
+  if (!proven.some((one) => one.process.pid === process.pid)) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      `This program was started as ${name}@${option("--team-name")}, and is not proven to belong to team ${ctx.ref.team}; nothing was adopted.`,
+      { hint: "Start it for this team, or without --agent-name, and adopt it again." },
+    );
+  }
+  if (joined === undefined)
+    await addMembers(ctx.ref, [
+      {
+        name,
+        cwd,
+        backendType: "tmux",
+        tmuxPaneId: pane.paneId,
+        agentType: "general-purpose",
+        model: "claude",
+      },
+    ]);
+  return name;
+}

@@ -1,0 +1,166 @@
+import { messageOf, TeamError } from "../../errors.ts";
+import { GitError, guardedGitEnv } from "../../git/git.ts";
+import { requireLinkedWorktree } from "../../git/own-repository.ts";
+import { gitDirectoriesOf } from "../../git/repository.ts";
+import type { AgentState } from "../../schema/status.ts";
+import { memberWord } from "../../team/address-words.ts";
+import { judgeShown } from "../../team/members/judge-shown.ts";
+import { shellWord } from "../../text/shell-quote.ts";
+import { memberRecords } from "../approvals/crashes.ts";
+import { type OperationContext, requireLead } from "../context.ts";
+import { withPresence } from "../processes/present-instances.ts";
+import { type AgentWork, allWork, requireWorktree, workOf } from "./agent-work.ts";
+import type { Gate } from "./gate.ts";
+import { type Landed, type LandingStep, landWorktree } from "./land-worktree.ts";
+import { interrupted, whileLandingAlone } from "./landing-lock.ts";
+import { recoverLanding } from "./landing-record.ts";
+import { type ReturnedWork, returnWork } from "./return-work.ts";
+
+/** The result for one agent. */
+export interface LandReport {
+  readonly agent: string;
+  readonly outcome: "landed" | "nothing" | "conflict" | "gate-failed" | "refused";
+  /** The branch; null if it is unknown. */
+  readonly target: string | null;
+  /** The target's new commit, the number of commits that it got, and the checkout whose files moved with it. */
+  readonly commit: string | null;
+  readonly commits: number;
+  readonly checkout: string | null;
+  /** Why it has not landed, and what to do next. */
+  readonly reason: string | null;
+  readonly hint: string | null;
+  /** The end of the output of git or of the gate. */
+  readonly output: string | null;
+  /** The task that is open again, and whether its agent got a message. */
+  readonly taskId: string | null;
+  readonly notified: boolean;
+}
+
+export interface LandOptions {
+  /** The branch to land on; by default the one from which each worktree was created. */
+  readonly onto?: string | undefined;
+  /** Without it, work lands unchecked. */
+  readonly gate?: Gate | undefined;
+  /** Ends the gate, or the wait for another landing. */
+  readonly signal: AbortSignal;
+  /** Called before a step that may take a while. @param pid for `waits`, the process that lands meanwhile */
+  readonly onStep?: (agent: string, step: LandingStep, pid?: number) => void;
+}
+
+/** States in which an agent may be about to change its files. */
+const IN_TURN: ReadonlySet<AgentState> = new Set(["starting", "running", "awaiting-approval"]);
+
+/**
+ * Lands the work of agents, one after the other: rebases it in its worktree, runs the gate, and moves the target branch. The failure of one
+ * agent does not stop the others. Idempotent: repeated after a kill at any step, it continues.
+ * @param names by default all agents with a worktree, in the order in which they joined
+ * @throws TeamError AGENT_NOT_FOUND or INVALID_INPUT for a wrong name, NOT_LEAD; nothing is landed then. INTERRUPTED
+ */
+export async function landWork(
+  ctx: OperationContext,
+  names: readonly string[],
+  options: LandOptions,
+): Promise<readonly LandReport[]> {
+  requireLead(ctx, "land work");
+  const named = names.map((name) => workOf(ctx.ref, name));
+  for (const work of named) requireWorktree(work);
+  const works =
+    names.length === 0 ? allWork(ctx.ref).filter(({ worktree }) => worktree !== undefined) : named;
+  const reports: LandReport[] = [];
+  try {
+    for (const work of works) reports.push(await landOne(ctx, work, options));
+  } catch (error) {
+    throw error instanceof TeamError ? withLanded(error, reports) : error;
+  }
+  return reports;
+}
+
+function withLanded(error: TeamError, reports: readonly LandReport[]): TeamError {
+  const landed = reports.filter(({ outcome }) => outcome === "landed").map(({ agent }) => agent);
+  if (landed.length === 0) return error;
+  const { code, message, hint, cause } = error;
+  const options = { ...(hint && { hint }), details: { landed }, cause };
+  return new TeamError(code, `${message} Landed before: ${landed.join(", ")}.`, options);
+}
+
+async function landOne(ctx: OperationContext, work: AgentWork, options: LandOptions): Promise<LandReport> {
+  const worktree = requireWorktree(work);
+  const target = options.onto ?? worktree.startedFrom;
+  const report = reportFor(work.agent, target ?? null);
+  try {
+    if (options.signal.aborted) throw interrupted();
+    if (target === undefined) throw noTarget(work.agent);
+    requireLinkedWorktree(worktree.path, worktree.repository);
+    const env = guardedGitEnv(ctx.env);
+    const common = gitDirectoriesOf(worktree.path)?.common ?? worktree.path;
+    const onStep = (step: LandingStep): void => options.onStep?.(work.agent, step);
+    const lock = {
+      signal: options.signal,
+      onWait: (pid: number | undefined) => options.onStep?.(work.agent, "waits", pid),
+    };
+    return await whileLandingAlone(common, lock, async () => {
+      await recoverLanding(ctx.ref, work.agent, env);
+      await requireNoTurn(ctx, work);
+      const { gate, signal } = options;
+      const landed = await landWorktree(ctx, work, worktree, { target, gate, signal, onStep, env });
+      return report(
+        landed,
+        landed.outcome === "rework" ? await returnWork(ctx, work, target, landed.rework) : undefined,
+      );
+    });
+  } catch (error) {
+    if (error instanceof TeamError && error.code === "INTERRUPTED") throw error;
+    const refusal = error instanceof GitError ? gitRefusal(error, work.agent) : error;
+    if (!(refusal instanceof TeamError)) throw error;
+    return report(refusal);
+  }
+}
+
+type Report = (result: Landed | TeamError, returned?: ReturnedWork) => LandReport;
+
+function reportFor(agent: string, target: string | null): Report {
+  const nothing = {
+    ...{ agent, target, commit: null, commits: 0, checkout: null, reason: null, hint: null },
+    ...{ output: null, taskId: null, notified: false },
+  };
+  return (result, returned) => {
+    if (result instanceof TeamError)
+      return { ...nothing, outcome: "refused", reason: result.message, hint: result.hint ?? null };
+    if (result.outcome !== "rework") return { ...nothing, ...result };
+    const { kind, reason, output, todo } = result.rework;
+    const hint = returned?.notified ? null : todo;
+    return { ...nothing, outcome: kind, reason, hint, output, ...returned };
+  };
+}
+
+/** @throws TeamError AGENT_BUSY if the agent works now: a rebase would change its files at the same time */
+async function requireNoTurn(ctx: OperationContext, { agent, member }: AgentWork): Promise<void> {
+  const records = memberRecords(ctx.ref).filter((known) => known.member.name === member?.name);
+  const [known] = await withPresence(ctx, records);
+  if (known === undefined) return;
+  const { state, alive } = judgeShown(ctx.ref, known.member, known);
+  if (alive === false || !IN_TURN.has(state)) return;
+  throw new TeamError("AGENT_BUSY", `${agent} is at work (${state}).`, {
+    hint: `Wait for the end of its turn: teams wait ${memberWord(ctx.ref, agent, ctx.env)} --idle   or stop it: teams interrupt ${memberWord(ctx.ref, agent, ctx.env)}`,
+  });
+}
+
+function noTarget(agent: string): TeamError {
+  return new TeamError(
+    "INVALID_INPUT",
+    `The worktree of ${agent} was created from a detached HEAD, so its target branch is unknown.`,
+    { hint: "Name the branch: --onto <branch>" },
+  );
+}
+
+function gitRefusal(error: GitError, agent: string): TeamError {
+  const needsFetch = /transport '[^']*' not allowed|lazy fetching disabled/.test(error.message);
+  return new TeamError("WORKTREE_DIRTY", `git could not land the work of ${agent}: ${messageOf(error)}`, {
+    hint: error.missing
+      ? "Install git."
+      : needsFetch
+        ? "Fetch the missing objects first: git fetch --refetch --no-filter"
+        : `Fix the problem that git reports, then run teams land ${shellWord(agent)} again.`,
+    cause: error,
+  });
+}

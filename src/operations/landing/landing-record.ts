@@ -1,0 +1,97 @@
+import { basename, dirname, join } from "node:path";
+import * as z from "zod/mini";
+import { TeamError } from "../../errors.ts";
+import { abortRebase, rebaseIn } from "../../git/rebase.ts";
+import { pause, steadyNow } from "../../os/clock.ts";
+import type { Env } from "../../os/env.ts";
+import { formatJson, makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
+import { listDir, removeFile } from "../../os/files/fs.ts";
+import { livenessOf, newUuid, ownIdentity } from "../../os/process/identity.ts";
+import { endMarked, isMarkedRunning } from "../../os/process/process-tree.ts";
+import { agentFileName } from "../../protocol/paths.ts";
+import { processIdentity } from "../../schema/process-identity.ts";
+import { readRecordFile } from "../../store/json-file.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { shellWord } from "../../text/shell-quote.ts";
+
+/** Milliseconds for the git commands that a killed landing left behind. */
+const GIT_WAIT_MS = 60_000;
+const POLL_MS = 50;
+
+/**
+ * A landing that is under way in a worktree, in the team's directory, where no agent may write. It is written before the rebase begins
+ * and removed after the last step, so a remaining record belongs to a killed process.
+ */
+const landingRecord = z.object({
+  worktree: z.string(),
+  /** The commit of the worktree before the latest rebase. */
+  from: z.string(),
+  /** Marks the processes of the gate, and with `-git` at its end those of git. */
+  mark: z.uuid(),
+  by: processIdentity,
+});
+export type LandingRecord = z.infer<typeof landingRecord>;
+
+export function markOfGit({ mark }: Pick<LandingRecord, "mark">): string {
+  return `${mark}-git`;
+}
+
+function recordPath(ref: TeamRef, agent: string): string {
+  return join(ref.paths.dir, "landings", `${agentFileName(agent)}.json`);
+}
+
+/** Records that a landing begins. @returns the record */
+export function beginLanding(
+  ref: TeamRef,
+  agent: string,
+  work: Pick<LandingRecord, "worktree" | "from">,
+): LandingRecord {
+  const record = { ...work, mark: newUuid(), by: ownIdentity() };
+  writeLanding(ref, agent, record);
+  return record;
+}
+
+/** Replaces the record, before another rebase begins. */
+export function writeLanding(ref: TeamRef, agent: string, record: LandingRecord): void {
+  const path = recordPath(ref, agent);
+  makeDirBelow(ref.paths.dir, dirname(path));
+  replaceFile(path, formatJson(record));
+}
+
+/** Removes the record, also a half-written one of a killed process. */
+export function endLanding(ref: TeamRef, agent: string): void {
+  const path = recordPath(ref, agent);
+  removeFile(path);
+  for (const name of listDir(dirname(path)))
+    if (name.startsWith(`.${basename(path)}.`)) removeFile(join(dirname(path), name));
+}
+
+/**
+ * Finishes what a killed landing left in a worktree: ends its gate, waits for its git commands, and aborts its rebase. The caller has
+ * the lock of the repository. Idempotent.
+ * @throws TeamError AGENT_BUSY if one of them still runs; GitError if git cannot abort the rebase
+ */
+export async function recoverLanding(ref: TeamRef, agent: string, env: Env): Promise<void> {
+  const record = readRecordFile(recordPath(ref, agent), landingRecord);
+  if (record === undefined) return endLanding(ref, agent);
+  const { worktree, from, mark, by } = record;
+  const isOwn = by.pid === ownIdentity().pid && by.procStart === ownIdentity().procStart;
+  if (!isOwn && livenessOf(by) === "alive") throw stillLanding(agent, `process ${by.pid} is landing it`);
+  const left = await endMarked(mark);
+  if (left.length > 0) throw stillLanding(agent, `its check still runs (process ${left.join(", ")})`);
+  // git finishes its work in milliseconds. Ended in the middle, it would leave locks behind.
+  const deadline = steadyNow() + GIT_WAIT_MS;
+  while (isMarkedRunning(markOfGit(record))) {
+    if (steadyNow() > deadline) throw stillLanding(agent, `a git command of it still runs in ${worktree}`);
+    await pause(POLL_MS);
+  }
+  // A rebase from another commit is the agent's own.
+  if (rebaseIn(worktree)?.from === from) await abortRebase(worktree, env);
+  endLanding(ref, agent);
+}
+
+function stillLanding(agent: string, why: string): TeamError {
+  return new TeamError("AGENT_BUSY", `An earlier landing of ${agent} has not ended: ${why}.`, {
+    hint: `Wait for its end, then run teams land ${shellWord(agent)} again.`,
+  });
+}

@@ -1,0 +1,187 @@
+import { transcriptEnd } from "../../adapter/inbox/claude-transcript.ts";
+import { reportedLimit } from "../../adapter/reported-limit.ts";
+import { startMilliseconds } from "../../os/process/started-with.ts";
+import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import type { HookRecord } from "../../schema/status.ts";
+import { foreignSigns } from "../../team/mailbox/foreign-signs.ts";
+import {
+  type ForeignFacts,
+  type ForeignVerdict,
+  judgeForeign,
+  type ReportedTurn,
+  type TurnEnd,
+} from "../../team/members/judge-foreign.ts";
+import { HOOK_STATES } from "../../team/members/judge-liveness.ts";
+import { readForeign } from "../../team/records/foreign-record.ts";
+import { readHook } from "../../team/records/hook-record.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { listRequests } from "../../team/requests/requests.ts";
+import { limitActivity } from "../../worker/gates/account-limit.ts";
+import type { OperationContext } from "../context.ts";
+import { type ForeignProof, isForeignMember, proveForeignMembers, recordedProof } from "./foreign-members.ts";
+
+/**
+ * Judges the foreign members of a team, by name.
+ * @throws TeamError TEAM_NOT_FOUND
+ */
+export async function judgeForeignMembers(
+  ctx: OperationContext,
+  config: TeamConfig,
+): Promise<ReadonlyMap<string, ForeignVerdict>> {
+  const proofs = await proveForeignMembers(ctx, config);
+  return new Map(
+    config.members.flatMap((member) => {
+      const proof = proofs.get(member.name);
+      return proof === undefined ? [] : [[member.name, judgeWithLimit(factsOf(ctx, member, proof))] as const];
+    }),
+  );
+}
+
+/**
+ * Returns the foreign members that count as living, with what is proven of their processes. A member counts as living until its end
+ * is proven, unless it has never shown a sign: it took no message and sent none.
+ */
+export async function livingForeign(
+  ctx: OperationContext,
+  config: TeamConfig,
+): Promise<ReadonlyMap<string, ForeignProof>> {
+  const proofs = await proveForeignMembers(ctx, config);
+  const isLiving = (member: TeamMember, proof: ForeignProof): boolean => {
+    if (proof.alive !== null) return proof.alive;
+    const { isActive, taken, saidAt, turnEnds } = factsOf(ctx, member, proof);
+    return isActive || taken.length > 0 || saidAt !== undefined || turnEnds.length > 0;
+  };
+  return new Map(
+    config.members.flatMap((member) => {
+      const proof = proofs.get(member.name);
+      return proof !== undefined && isLiving(member, proof) ? [[member.name, proof] as const] : [];
+    }),
+  );
+}
+
+/**
+ * Returns the facts about a foreign member from files alone, for callers that cannot wait: of its process, only what is recorded.
+ * @returns undefined for a member that teams started
+ */
+export function recordedFacts(ctx: OperationContext, member: TeamMember): ForeignFacts | undefined {
+  return isForeignMember(ctx.ref, member) ? factsOf(ctx, member, recordedProof(ctx.ref, member)) : undefined;
+}
+
+export interface OwnInboxVerdict {
+  readonly verdict: ForeignVerdict;
+  readonly facts: ForeignFacts;
+  readonly isInTurn: boolean;
+  /** When the newest message was sent that it, or an earlier process, has taken; 0 for none. */
+  readonly newestTaken: number;
+}
+
+/**
+ * Judges a CLI that teams started, and that reads its inbox itself.
+ * @param seen what its hooks reported last, when it was last seen to take a message, also during a turn, and when its process started
+ */
+export function judgeOwnInbox(
+  ctx: OperationContext,
+  member: TeamMember,
+  seen: {
+    readonly hook: HookRecord | undefined;
+    readonly tookAt: number | undefined;
+    readonly queuedAt: number | undefined;
+    readonly startedAt: number;
+    /** The ends of turns that were seen before: while a peer writes the inbox in place, they are missing there. */
+    readonly turnEnds: readonly TurnEnd[];
+  },
+): OwnInboxVerdict {
+  const { hook, tookAt, queuedAt = null, startedAt } = seen;
+  // The hook of its start may report after it has taken its first message.
+  const reportedAt = hook?.event === "started" ? startedAt : hook?.at;
+  const facts = factsOf(ctx, member, { alive: null, why: "unseen" });
+  const now = withOwnInterrupt(hook, {
+    ...facts,
+    alive: true,
+    tookAt,
+    queuedAt,
+    reported: hook && reportedAt !== undefined ? { ...reportOfHook(hook), at: reportedAt } : undefined,
+    interruptedAt: hook?.event === "interrupted" ? hook.at : undefined,
+    // Signs of a process before this one, which may also have agreed to stop, and stayed in the team.
+    turnEnds: merged(seen.turnEnds, facts.turnEnds).filter(({ at }) => at >= startedAt),
+    taken: facts.taken.filter((at) => at >= startedAt),
+    agreedToStop: facts.agreedToStop && (facts.saidAt ?? 0) >= startedAt,
+  });
+  // A request may come from its background work.
+  const { state } = judgeForeign({ ...now, request: undefined });
+  const isInTurn = state === "running" || state === "needs-input";
+  return { verdict: judgeForeign(now), facts: now, isInTurn, newestTaken: facts.taken.at(-1) ?? 0 };
+}
+
+function merged(seen: readonly TurnEnd[], now: readonly TurnEnd[]): readonly TurnEnd[] {
+  const all = new Map([...seen, ...now].map((end) => [end.at, end]));
+  return [...all.values()].sort((a, b) => a.at - b.at).slice(-MANY_ENDS);
+}
+
+/** More ends than a verdict needs. */
+const MANY_ENDS = 20;
+
+/** Judges a foreign member. It is paused, not failed, if its last turn met a limit of its account that may last. */
+export function judgeWithLimit(facts: ForeignFacts): ForeignVerdict {
+  const verdict = judgeForeign(facts);
+  const end = facts.turnEnds.at(-1);
+  const limit =
+    verdict.state === "failed" && end !== undefined ? reportedLimit(end.failure ?? "", end.at) : undefined;
+  if (limit === undefined || end === undefined) return verdict;
+  const { resumeAt: until } = limit;
+  if (until === undefined) {
+    const activity = `account limit; waits for teams resume --now (${end.failure})`;
+    return { ...verdict, state: "paused", activity };
+  }
+  if (until <= facts.now) return verdict;
+  const activity = limitActivity({ at: end.at, until, isKnown: true, reason: "" }, false);
+  return { ...verdict, state: "paused", activity, pausedUntil: until };
+}
+
+const TURNS = { running: "working", "needs-input": "asking", idle: "resting" } as const;
+
+function reportOfHook({ event, at, detail }: HookRecord): ReportedTurn {
+  return { state: TURNS[HOOK_STATES[event]], at, detail, ...(event === "started" && { isStart: true }) };
+}
+
+/**
+ * Adds that a person has ended the turn in the CLI's own screen: claude sends no notice then, and calls no hook, but writes it into
+ * its transcript.
+ */
+function withOwnInterrupt(hook: HookRecord | undefined, facts: ForeignFacts): ForeignFacts {
+  if (hook?.transcript === undefined) return facts;
+  const { state } = judgeForeign({ ...facts, request: undefined });
+  if (state !== "running" && state !== "needs-input") return facts;
+  const { interruptedAt } = transcriptEnd(hook.transcript);
+  if (interruptedAt === undefined || interruptedAt <= (facts.interruptedAt ?? 0)) return facts;
+  return { ...facts, interruptedAt };
+}
+
+/** Returns the last report of a foreign member's hooks; one of an earlier member or process does not count. */
+function hookOf(ref: TeamRef, { name, joinedAt }: TeamMember, proof: ForeignProof): HookRecord | undefined {
+  const hook = readHook(ref, name);
+  if (hook === undefined || hook.at < joinedAt) return undefined;
+  const startedAt = proof.alive === true ? startMilliseconds(proof.process.procStart) : undefined;
+  return startedAt !== undefined && hook.at < startedAt - START_MS ? undefined : hook;
+}
+
+/** Milliseconds by which the recorded start of a process may be late. */
+const START_MS = 1_000;
+
+function factsOf({ ref, clock }: OperationContext, member: TeamMember, proof: ForeignProof): ForeignFacts {
+  const { name, joinedAt, isActive = false } = member;
+  const request = listRequests(ref).find(({ from, at }) => from === name && at >= joinedAt);
+  const record = readForeign(ref, name);
+  const hook = hookOf(ref, member, proof);
+  return withOwnInterrupt(hook, {
+    alive: proof.alive,
+    pid: proof.alive ? proof.process.pid : undefined,
+    paneId: proof.alive ? proof.place?.paneId : undefined,
+    ...foreignSigns(ref, member),
+    request: request && { kind: request.kind, at: request.at, summary: request.summary },
+    interruptedAt: record?.joinedAt === joinedAt ? record.interruptedAt : undefined,
+    reported: hook && reportOfHook(hook),
+    isActive,
+    now: clock.now(),
+  });
+}

@@ -1,0 +1,65 @@
+import { messageOf, TeamError } from "../../errors.ts";
+import type { Task } from "../../schema/task.ts";
+import { readableTask } from "../../team/tasks/tasks.ts";
+import { needsVerify, verifiedIds } from "../../team/tasks/verify-record.ts";
+import type { OperationContext } from "../context.ts";
+import { notifyTask } from "./task-notifications.ts";
+
+interface MissedOptions {
+  /** Proves a task; see `operations/verify/verify-task.ts`. */
+  readonly verify: (task: Task, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly onProblem: (message: string) => void;
+}
+
+/**
+ * Runs the verify commands of tasks that another program completed: it writes the task's file itself, so our code learns of it
+ * afterwards. A failure reopens the task. Runs them apart from the caller, since they may take minutes.
+ */
+export class MissedVerifies {
+  readonly #ctx: OperationContext;
+  readonly #options: MissedOptions;
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(ctx: OperationContext, options: MissedOptions) {
+    this.#ctx = ctx;
+    this.#options = options;
+  }
+
+  /** Starts what is missing. Reads no task if no command is confirmed. */
+  check(): void {
+    const { ref } = this.#ctx;
+    for (const id of verifiedIds(ref)) {
+      if (this.#running.has(id)) continue;
+      const task = readableTask(ref, id);
+      if (task?.status !== "completed" || !needsVerify(ref, task)) continue;
+      const ended = this.#verify(task).finally(() => this.#running.delete(id));
+      this.#running.set(id, ended);
+    }
+  }
+
+  /** Waits until all runs have ended. Abort the signal first. */
+  async end(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  async #verify(task: Task): Promise<void> {
+    const { verify, signal, onProblem } = this.#options;
+    try {
+      await verify(task, signal);
+      await notifyTask(this.#ctx, task.id);
+    } catch (error) {
+      const isKnown = error instanceof TeamError && EXPECTED.has(error.code);
+      if (!isKnown) onProblem(`Task #${task.id} could not be verified: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** The owner has been notified, the run goes on elsewhere or later, or the task is gone. */
+const EXPECTED: ReadonlySet<string> = new Set([
+  "VERIFY_FAILED",
+  "TASK_CLAIMED",
+  "INTERRUPTED",
+  "TASK_NOT_FOUND",
+  "TEAM_NOT_FOUND",
+]);

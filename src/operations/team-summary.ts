@@ -1,0 +1,102 @@
+import { messageOf } from "../errors.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { AgentState } from "../schema/status.ts";
+import type { TeamEntry } from "../team/config/config.ts";
+import { spentByTeam } from "../team/members/budget.ts";
+import { judgeShown } from "../team/members/judge-shown.ts";
+import { type Home, teamRef } from "../team/ref.ts";
+import { type Approval, listApprovals } from "./approvals/approvals.ts";
+import { memberRecords } from "./approvals/crashes.ts";
+
+/**
+ * What a team does: `running` if a member works or waits for an answer, `idle` if processes live and none works, `stopped` without a
+ * living process, `unknown` for another program's team.
+ */
+export type TeamState = "running" | "idle" | "stopped" | "unknown";
+
+/** A row of `teams ls --json`. */
+export interface TeamSummary {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string | null;
+  readonly state: TeamState;
+  /** The lead's directory; null if the config cannot be read. */
+  readonly directory: string | null;
+  readonly members: readonly string[];
+  /** Requests that wait for a person. */
+  readonly waiting: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+  /** ISO time; null if it is unknown. */
+  readonly createdAt: string | null;
+  /** Created by `teams`. */
+  readonly ours: boolean;
+  /** Why its files cannot be read. */
+  readonly flaw: string | null;
+}
+
+/** A team with the requests that wait for a person. */
+export interface TeamOverview extends TeamSummary {
+  readonly requests: readonly Approval[];
+}
+
+const AT_WORK: ReadonlySet<AgentState> = new Set([
+  "starting",
+  "running",
+  "awaiting-approval",
+  "needs-input",
+  "throttled",
+  "stopping",
+]);
+
+/** Summarizes a team from its files. Notices no deaths and changes nothing; a file that cannot be read becomes the flaw. */
+export function teamOverview(home: Home, entry: TeamEntry): TeamOverview {
+  const { team, config, ours, flaw } = entry;
+  const lead = config?.members.find(({ name }) => name === LEAD_NAME) ?? config?.members[0];
+  return {
+    name: team,
+    displayName: config?.displayName ?? team,
+    description: config?.description ?? null,
+    directory: lead?.cwd ?? null,
+    members: config?.members.map(({ name }) => name) ?? [],
+    createdAt: isoTime(config?.createdAt),
+    ours,
+    flaw: flaw ?? null,
+    ...activityOf(home, entry),
+  };
+}
+
+type Activity = Pick<TeamOverview, "state" | "waiting" | "requests" | "tokens" | "costUsd"> & {
+  readonly flaw?: string;
+};
+
+const NOTHING: Activity = { state: "unknown", waiting: 0, requests: [], tokens: 0, costUsd: 0 };
+
+function activityOf(home: Home, { team, config, ours }: TeamEntry): Activity {
+  if (config === undefined || !ours) return NOTHING;
+  const ref = teamRef(home, team);
+  try {
+    const records = memberRecords(ref, config);
+    const verdicts = records.map(({ member, ...known }) => judgeShown(ref, member, known));
+    const requests = listApprovals(ref, records);
+    return { state: stateOf(verdicts), requests, waiting: requests.length, ...spentByTeam(ref, config) };
+  } catch (error) {
+    return { ...NOTHING, flaw: messageOf(error) };
+  }
+}
+
+/** A lead without a process has no verdict of its own: `alive` is null. */
+function stateOf(
+  verdicts: readonly { readonly state: AgentState; readonly alive: boolean | null }[],
+): TeamState {
+  const living = verdicts.filter(
+    ({ alive, state }) => alive === true || (alive === null && state === "starting"),
+  );
+  if (living.length === 0) return "stopped";
+  return living.some(({ state }) => AT_WORK.has(state)) ? "running" : "idle";
+}
+
+function isoTime(at: number | undefined): string | null {
+  const date = new Date(at ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

@@ -1,0 +1,139 @@
+import { TeamError } from "../../errors.ts";
+import { notifyPending } from "../../team/tasks/notify-owners.ts";
+import { pendingAssignment, withPendingAssignment } from "../../team/tasks/pending-notifications.ts";
+import { changeTask, createTask, listTasks, ownerName, reserveTaskId } from "../../team/tasks/tasks.ts";
+import type { TaskHooks } from "../../team/tasks/update-task.ts";
+import { operand, shellWord } from "../../text/shell-quote.ts";
+import { budget, type KnownCosts } from "../budget.ts";
+import type { OperationContext } from "../context.ts";
+import { setPermissionMode } from "../permission-mode.ts";
+import { resumeMember } from "../resume/resume.ts";
+import type { SpawnInput } from "../spawn/draft-member.ts";
+import { type SpawnedTeammate, type SpawnOptions, spawnTeammates } from "../spawn/spawn.ts";
+import type { DeclaredTask, DeclaredTeam } from "./declared-team.ts";
+import type { TeamPlan } from "./plan-team.ts";
+
+interface ApplyOptions {
+  readonly spawn: SpawnOptions;
+  readonly costs: KnownCosts;
+  readonly hooks: TaskHooks | undefined;
+  /** What to spawn for the members of the plan. */
+  readonly inputs: readonly SpawnInput[];
+}
+
+/** What was done. */
+export interface AppliedPlan {
+  readonly started: readonly SpawnedTeammate[];
+  readonly resumed: readonly string[];
+  readonly tasks: readonly { readonly id: string; readonly subject: string }[];
+}
+
+/**
+ * Makes the changes of a plan in an existing team. Tasks come before the members, which thus find them at their start.
+ * @throws TeamError the first failure; its message says what was done, and that another `up` continues
+ */
+export async function applyPlan(
+  ctx: OperationContext,
+  declared: DeclaredTeam,
+  plan: TeamPlan,
+  options: ApplyOptions,
+): Promise<AppliedPlan> {
+  const done: string[] = plan.isNew ? [`team ${ctx.ref.team} was created`] : [];
+  const tasks: { id: string; subject: string }[] = [];
+  const resumed: string[] = [];
+  try {
+    for (const { name, mode } of plan.modes) {
+      const forbidden = options.spawn.bypassForbidden;
+      await setPermissionMode(ctx, name, mode, { decider: "person", forbidden });
+      done.push(`${name} is in mode ${mode}`);
+    }
+    for (const { name, limits } of plan.budgets) {
+      await budget(ctx, name, limits, options.costs);
+      done.push(`the budget of ${name ?? "the team"} was changed`);
+    }
+    for (const task of plan.tasks) {
+      tasks.push(await addDeclaredTask(ctx, task, options.hooks));
+    }
+    for (const name of plan.resumed) {
+      resumed.push(await restart(ctx, name, options.spawn));
+    }
+    const { inputs, spawn } = options;
+    const started = inputs.length === 0 ? [] : await spawnTeammates(ctx, inputs, spawn);
+    await notifyOwners(ctx, tasks, started);
+    return { started, resumed, tasks };
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    if (tasks.length > 0)
+      done.push(`${tasks.length === 1 ? "1 task was" : `${tasks.length} tasks were`} added`);
+    done.push(...resumed.map((name) => `${name} was restarted`));
+    throw cutOff(error, done, declared, ctx.ref.team);
+  }
+}
+
+/**
+ * Notifies the owners of added tasks. A started member is notified of every open task that it owns: another process may have
+ * tried to notify it before it was a member, and an `up` that failed half-way may have added the task.
+ */
+async function notifyOwners(
+  { ref, actor, clock }: OperationContext,
+  added: AppliedPlan["tasks"],
+  started: readonly SpawnedTeammate[],
+): Promise<void> {
+  for (const task of listTasks(ref)) {
+    const owner = ownerName(task);
+    const isNew = started.some(({ name }) => name === owner);
+    if (owner === undefined || task.status === "completed") continue;
+    if (!isNew && !added.some(({ id }) => id === task.id)) continue;
+    const isPending = !isNew || pendingAssignment(task) !== undefined;
+    const assigned = isPending
+      ? task
+      : await changeTask(ref, task.id, (current) => withPendingAssignment(current, owner, actor));
+    await notifyPending(ref, assigned, clock);
+  }
+}
+
+/** Adds a task whose owner may join later in this `up`: it is notified then. */
+async function addDeclaredTask(
+  { ref, actor }: OperationContext,
+  { subject, description, owner, blockedBy, metadata }: DeclaredTask,
+  hooks: TaskHooks | undefined,
+): Promise<{ id: string; subject: string }> {
+  const all = listTasks(ref);
+  const blockers = blockedBy.flatMap((one) => all.find((task) => task.subject === one)?.id ?? []);
+  const reserved = hooks?.created === undefined ? undefined : await reserveTaskId(ref);
+  if (reserved !== undefined)
+    await hooks?.created?.({ id: reserved, subject, description: description ?? "" });
+  const { id } = await createTask(
+    ref,
+    {
+      subject,
+      blockedBy: blockers,
+      ...(description === undefined ? {} : { description }),
+      ...(owner === undefined ? {} : { owner, assignedBy: actor }),
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+    { reserved, actor },
+  );
+  return { id, subject };
+}
+
+/** @throws TeamError if it could not be restarted */
+async function restart(ctx: OperationContext, name: string, { background }: SpawnOptions): Promise<string> {
+  const { outcome, error } = await resumeMember(ctx, name, background === undefined ? {} : { background });
+  if (outcome !== "failed" && outcome !== "down") return name;
+  throw new TeamError(
+    "SPAWN_FAILED",
+    `${name} could not be restarted: ${error?.message ?? "another command began to restart it and failed"}`,
+    error?.hint == null ? {} : { hint: error.hint },
+  );
+}
+
+function cutOff(error: TeamError, done: readonly string[], { file }: DeclaredTeam, team: string): TeamError {
+  if (done.length === 0) return error;
+  const further = `To continue: teams up ${shellWord(file)} --yes   to give up: teams kill ${operand(team)}`;
+  return new TeamError(error.code, `${error.message}\nBefore that, ${done.join("; ")}. All of that stays.`, {
+    hint: [error.hint, further].filter((text) => text !== undefined).join("\n"),
+    details: { ...error.details, done },
+    cause: error,
+  });
+}

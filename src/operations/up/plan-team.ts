@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from "node:util";
+import type { BudgetLimits } from "../../schema/budget.ts";
+import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME, sameName } from "../../schema/names.ts";
+import type { PermissionMode } from "../../schema/permission-modes.ts";
+import type { Task } from "../../schema/task.ts";
+import { limitsOf } from "../../team/members/budget.ts";
+import { currentMode } from "../../team/members/permission-mode.ts";
+import { operand, optionWords } from "../../text/shell-quote.ts";
+import type { DraftedMember } from "./check-members.ts";
+import type { DeclaredMember, DeclaredTask, DeclaredTeam } from "./declared-team.ts";
+
+interface ModeChange {
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly mode: PermissionMode;
+}
+
+interface BudgetChange {
+  /** Undefined for the team. */
+  readonly name: string | undefined;
+  readonly before: BudgetLimits;
+  /** Only the changed limits. */
+  readonly limits: BudgetLimits;
+}
+
+/** What `up` does to make a team as its file declares it. Nothing is ever ended or deleted. */
+export interface TeamPlan {
+  readonly isNew: boolean;
+  readonly members: readonly DeclaredMember[];
+  /** Names of members that have stopped, and are restarted with their conversation. */
+  readonly resumed: readonly string[];
+  readonly tasks: readonly DeclaredTask[];
+  readonly modes: readonly ModeChange[];
+  readonly budgets: readonly BudgetChange[];
+  readonly startsLead: boolean;
+  /** Sentences about what differs and stays as it is. */
+  readonly left: readonly string[];
+}
+
+/** The living team, as far as a plan needs it. */
+export interface LivingTeam {
+  readonly config: TeamConfig;
+  readonly tasks: readonly Task[];
+  /** Whether a member has stopped and can be restarted from here. */
+  isStopped(member: TeamMember): boolean;
+  /** Whether an agent leads the team, or has led it. */
+  readonly hasLead: boolean;
+  /** Whether a process of that lead runs, as far as it can be judged. */
+  readonly leadLives: boolean;
+}
+
+/** Whether a plan changes anything. */
+export function isEmptyPlan({
+  isNew,
+  members,
+  resumed,
+  tasks,
+  modes,
+  budgets,
+  startsLead,
+}: TeamPlan): boolean {
+  return !isNew && !startsLead && [members, resumed, tasks, modes, budgets].every((all) => all.length === 0);
+}
+
+/**
+ * Compares a declared team with the living one.
+ * @param living undefined if the team does not exist
+ */
+export function planTeam(declared: DeclaredTeam, living: LivingTeam | undefined): TeamPlan {
+  const { members, tasks, lead } = declared;
+  if (living === undefined)
+    return {
+      ...{ isNew: true, members, tasks, startsLead: lead !== undefined },
+      ...{ resumed: [], modes: [], budgets: [], left: [] },
+    };
+  const { config } = living;
+  const present = members.flatMap((member) => {
+    const found = memberCalled(config, member.name);
+    return found === undefined ? [] : [{ member, found }];
+  });
+  return {
+    isNew: false,
+    members: members.filter(({ name }) => memberCalled(config, name) === undefined),
+    resumed: present.flatMap(({ found }) => (living.isStopped(found) ? [found.name] : [])),
+    tasks: tasks.filter(({ subject }) => living.tasks.every((task) => task.subject !== subject)),
+    modes: modeChanges(declared, config, present),
+    budgets: [
+      ...budgetChange(undefined, config, declared.budget),
+      ...present.flatMap(({ member, found }) => budgetChange(found.name, found, member.budget)),
+    ],
+    startsLead: lead !== undefined && !living.hasLead,
+    left: leftAlone(declared, living),
+  };
+}
+
+/** Returns the member with a name of the file. */
+export function memberCalled({ members }: TeamConfig, name: string): TeamMember | undefined {
+  return members.find((one) => one.name !== LEAD_NAME && sameName(one.name, name));
+}
+
+interface Present {
+  readonly member: DeclaredMember;
+  readonly found: TeamMember;
+}
+
+/** A mode of plan mode is only the first one: an approved plan gives another. */
+function modeChanges(
+  { permissionMode }: DeclaredTeam,
+  config: TeamConfig,
+  present: readonly Present[],
+): ModeChange[] {
+  const lead = config.members.find(({ name }) => name === LEAD_NAME);
+  const wanted = [
+    // A lead that delegates has this mode for its teammates alone.
+    ...(lead === undefined || lead.mode === "delegate" ? [] : [{ of: lead, mode: permissionMode }]),
+    ...present.map(({ member: { permissionMode: mode, plan }, found }) => ({
+      of: found,
+      mode: plan === true ? undefined : mode,
+    })),
+  ];
+  return wanted.flatMap(({ of, mode }) => {
+    const before = currentMode(of);
+    if (mode === undefined || mode === "plan" || (before ?? "default") === mode) return [];
+    return [{ name: of.name, before, mode }];
+  });
+}
+
+function budgetChange(
+  name: string | undefined,
+  holder: TeamConfig | TeamMember,
+  wanted: BudgetLimits,
+): BudgetChange[] {
+  const before = limitsOf(holder) ?? {};
+  const limits = Object.fromEntries(
+    Object.entries(wanted).filter(([key, value]) => before[key as keyof BudgetLimits] !== value),
+  );
+  return Object.keys(limits).length === 0 ? [] : [{ name, before, limits }];
+}
+
+/** How many names of one kind are listed. */
+const MAX_NAMED = 10;
+
+function leftAlone(
+  { members, tasks, file, lead }: DeclaredTeam,
+  { config, tasks: all, hasLead, leadLives }: LivingTeam,
+): string[] {
+  const others = config.members
+    .map(({ name }) => name)
+    .filter((name) => name !== LEAD_NAME && !members.some((member) => sameName(member.name, name)));
+  const extra = all.filter(
+    ({ subject, status }) => status !== "completed" && !tasks.some((task) => task.subject === subject),
+  );
+  return [
+    ...(lead === undefined || !hasLead || leadLives
+      ? []
+      : [`Its lead has ended. To continue it: teams run --resume ${optionWords("--team", config.name)}`]),
+    ...(others.length === 0
+      ? []
+      : [`In the team and not in ${file}, so left as they are: ${listed(others)}.`]),
+    ...(extra.length === 0
+      ? []
+      : [
+          `Open tasks that are not in ${file}, so left as they are: ${listed(extra.map(({ id }) => `#${id}`))}.`,
+        ]),
+  ];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Returns a sentence for each member whose declaration differs from what it was started with. */
+export function differences(config: TeamConfig, drafted: readonly DraftedMember[]): string[] {
+  return drafted.flatMap(({ declared, draft }) => {
+    const found = memberCalled(config, declared.name);
+    if (found === undefined) return [];
+    const fields = FIELDS.filter(
+      ([field, read]) => declared[field] !== undefined && !isDeepStrictEqual(read(draft), read(found)),
+    ).map(([field]) => field);
+    if (fields.length === 0) return [];
+    return [
+      `${found.name} was started with another ${fields.join(", ")}, and keeps that. To change it: teams kill ${operand(found.name)}, then teams up again.`,
+    ];
+  });
+}
+
+type Started = Pick<
+  TeamMember,
+  "model" | "agentType" | "prompt" | "allowedTools" | "disallowedTools" | "metadata"
+>;
+
+/** The fields that apply only at the start of a member, and their values. */
+const FIELDS: readonly (readonly [keyof DeclaredMember, (member: Started) => unknown])[] = [
+  ["prompt", ({ prompt }) => prompt],
+  ["agentType", ({ agentType }) => agentType],
+  ["model", ({ model }) => model],
+  ["cli", (member) => readMetadata(member, "cli")],
+  ["effort", (member) => readMetadata(member, "effort")],
+  ["allowedTools", ({ allowedTools }) => allowedTools],
+  ["disallowedTools", ({ disallowedTools }) => disallowedTools],
+  ["writes", (member) => readMetadata(member, "writes")],
+  ["sandbox", (member) => readMetadata(member, "sandbox")],
+];

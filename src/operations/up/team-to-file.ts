@@ -1,0 +1,107 @@
+import { relative } from "node:path";
+import { DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
+import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import { defined } from "../../schema/defined.ts";
+import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
+import { LEAD_NAME, sameName } from "../../schema/names.ts";
+import type { Task } from "../../schema/task.ts";
+import { limitsOf } from "../../team/members/budget.ts";
+import { currentMode, modeToInherit } from "../../team/members/permission-mode.ts";
+import { ownerName } from "../../team/tasks/tasks.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A team file, and what of the team it cannot hold, as sentences. */
+export interface WrittenTeam {
+  readonly file: Json;
+  readonly left: readonly string[];
+}
+
+/**
+ * Returns the team file that declares a team as it is.
+ * @param directory where the file will be: paths are relative to it
+ */
+export function teamToFile(config: TeamConfig, tasks: readonly Task[], directory: string): WrittenTeam {
+  const lead = config.members.find(({ name }) => name === LEAD_NAME);
+  const mode = lead && modeToInherit(lead);
+  const others = config.members.filter(({ name }) => name !== LEAD_NAME);
+  const adopted = others.filter((member) => readMetadata(member, "adopted") !== undefined);
+  const members = others.filter((member) => !adopted.includes(member));
+  const isMember = (name: string): boolean => members.some((member) => sameName(member.name, name));
+  const unique = tasks.filter(({ subject }, i) => tasks.findIndex((one) => one.subject === subject) === i);
+  const file = defined({
+    name: config.displayName ?? config.name,
+    description: config.description,
+    permissionMode: mode === "default" ? undefined : mode,
+    ...limitFields(config),
+    members: members.map((member) => memberFields(member, mode, directory)),
+    tasks: unique.length === 0 ? undefined : unique.map((task) => taskFields(task, unique, isMember)),
+  });
+  const doubles = tasks.length - unique.length;
+  return {
+    file: escaped(file) as Json,
+    left: [
+      ...adopted.map(({ name }) => `${name} is a program that a person started, so it is left out.`),
+      ...(doubles === 0
+        ? []
+        : [
+            `${doubles === 1 ? "1 task is" : `${doubles} tasks are`} left out: another one has the same subject.`,
+          ]),
+    ],
+  };
+}
+
+function memberFields(member: TeamMember, leadMode: string | undefined, directory: string): Json {
+  const cli = readMetadata(member, "cli");
+  const worktree = worktreeOf(member);
+  const mode = currentMode(member);
+  const isPlanning = member.planModeRequired === true;
+  const cwd = worktree === undefined ? relative(directory, member.cwd) : "";
+  const own = Object.entries(member.metadata ?? {}).filter(([key]) => !key.startsWith("_"));
+  return defined({
+    name: member.name,
+    // A file needs a prompt; a member can be started without one.
+    prompt: member.prompt || "Wait for messages.",
+    agentType: member.agentType === DEFAULT_AGENT_TYPE ? undefined : member.agentType,
+    // A CLI without a model of its own has its name there.
+    model: member.model === cli ? undefined : member.model,
+    cli,
+    effort: readMetadata(member, "effort"),
+    plan: isPlanning ? true : undefined,
+    permissionMode: isPlanning || mode === "plan" || mode === (leadMode ?? "default") ? undefined : mode,
+    allowedTools: member.allowedTools,
+    disallowedTools: member.disallowedTools,
+    writes: readMetadata(member, "writes"),
+    sandbox: readMetadata(member, "sandbox"),
+    ...limitFields(member),
+    cwd: cwd === "" ? undefined : cwd.startsWith("..") ? member.cwd : cwd,
+    worktree: worktree === undefined ? undefined : worktree.madeBranch ? true : worktree.branch,
+    metadata: own.length === 0 ? undefined : Object.fromEntries(own),
+  });
+}
+
+function limitFields(holder: TeamConfig | TeamMember): Json {
+  const { maxTokens, maxCostUsd } = limitsOf(holder) ?? {};
+  return defined({ maxTokens, maxCost: maxCostUsd });
+}
+
+function taskFields(task: Task, all: readonly Task[], isMember: (name: string) => boolean): Json {
+  const owner = ownerName(task);
+  const blockers = all.filter(({ id }) => task.blockedBy.includes(id)).map(({ subject }) => subject);
+  const own = Object.entries(task.metadata ?? {}).filter(([key]) => !key.startsWith("_"));
+  return defined({
+    subject: task.subject,
+    description: task.description === "" ? undefined : task.description,
+    owner: owner !== undefined && (isMember(owner) || owner === LEAD_NAME) ? owner : undefined,
+    blockedBy: blockers.length === 0 ? undefined : blockers,
+    metadata: own.length === 0 ? undefined : Object.fromEntries(own),
+  });
+}
+
+/** Escapes what a reader would take for a variable. */
+function escaped(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("${", () => "$${");
+  if (Array.isArray(value)) return value.map(escaped);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, escaped(one)]));
+}

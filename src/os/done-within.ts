@@ -1,0 +1,16 @@
+import { pause } from "./clock.ts";
+
+/** Whether something is done within `ms` milliseconds, and before the signal aborts. @throws what `done` rejects with */
+export async function isDoneWithin(
+  ms: number,
+  done: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const over = new AbortController();
+  try {
+    const late = pause(ms, AbortSignal.any([over.signal, signal])).then(() => false);
+    return await Promise.race([done.then(() => true), late]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,14 @@
+import { isSystemError } from "../../errors.ts";
+
+/**
+ * Returns undefined for a file that was removed meanwhile, or is in a closed directory or below a loop of links. A command of an agent
+ * can make these: they must not end the agent.
+ */
+export function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { type Stats, statSync } from "node:fs";
+import { systemClock } from "../clock.ts";
+
+// Apart from lock-directory.ts: a command that only reads must not load the package that takes locks.
+
+/** Milliseconds without an update after which every peer removes a lock (interop.md). */
+export const STALE_MS = 10_000;
+
+/**
+ * The mode of our lock directories. From their first moment it distinguishes them from foreign ones, which are 0777 minus
+ * the umask. They stay empty.
+ */
+export const OUR_MODE = 0o500;
+
+/** Returns whether the lock directory of `path` was made by one of our processes. */
+export function isLockDirectoryOurs(path: string): boolean {
+  return ((lockOf(path)?.mode ?? 0) & 0o777) === OUR_MODE;
+}
+
+/**
+ * Returns whether another program holds the lock of `path`, and it is not stale. Our own processes never write a file in place,
+ * so their locks are no reason to wait for a reader.
+ */
+export function isLockedElsewhere(path: string): boolean {
+  const since = lockOf(path)?.mtimeMs ?? 0;
+  return Math.abs(systemClock.now() - since) < STALE_MS && !isLockDirectoryOurs(path);
+}
+
+function lockOf(path: string): Stats | undefined {
+  return statSync(`${path}.lock`, { throwIfNoEntry: false });
+}

@@ -1,0 +1,82 @@
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { StringDecoder } from "node:string_decoder";
+import { TeamError } from "../../errors.ts";
+import { openIfThere, readPart } from "./fs.ts";
+
+/** A file of this user that one process extends, line by line. */
+export interface WholeLines {
+  /** Bytes. */
+  readonly size: number;
+  /** Appends a line in whole, without fsync. @throws a system error, after the file was cut to its last whole line */
+  append(line: string): void;
+  close(): void;
+}
+
+/**
+ * Opens an existing file to append lines. Never follows a link.
+ * @throws TeamError PERMISSION_DENIED if it is not a file of this user; a system error
+ */
+export function openWholeLines(path: string): WholeLines {
+  const fd = openSync(
+    path,
+    constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  );
+  const opened = fstatSync(fd);
+  if (!opened.isFile() || opened.uid !== (process.geteuid?.() ?? opened.uid)) {
+    closeSync(fd);
+    throw new TeamError("PERMISSION_DENIED", `${path} is not a file of this user; nothing was written.`, {
+      hint: "Remove it, or choose another place.",
+    });
+  }
+  let { size } = opened;
+  return {
+    get size() {
+      return size;
+    },
+    append(line) {
+      const bytes = Buffer.from(`${line}\n`);
+      try {
+        for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at);
+      } catch (error) {
+        ftruncateSync(fd, size);
+        throw error;
+      }
+      size += bytes.length;
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** The lines of a file that other processes extend. The file stays open, so that a rename of its directory does not matter. */
+export interface OpenLines {
+  /** Returns the whole lines since the last call. */
+  read(): readonly string[];
+  close(): void;
+}
+
+/** Bytes of one read. */
+const CHUNK = 1024 * 1024;
+
+/** Opens a file from its beginning; undefined if it is missing. */
+export function openLines(path: string): OpenLines | undefined {
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
+  const decoder = new StringDecoder("utf8");
+  let offset = 0;
+  let rest = "";
+  return {
+    read() {
+      const lines: string[] = [];
+      for (const { size } = fstatSync(fd); offset < size; ) {
+        const bytes = readPart(fd, offset, Math.min(size, offset + CHUNK));
+        if (bytes.length === 0) break;
+        offset += bytes.length;
+        const parts = (rest + decoder.write(bytes)).split("\n");
+        rest = parts.pop() ?? "";
+        lines.push(...parts);
+      }
+      return lines;
+    },
+    close: () => closeSync(fd),
+  };
+}

@@ -1,0 +1,44 @@
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { createProcessDirectory } from "../process/process-directory.ts";
+
+/** The place of a socket that only this user's processes can reach. */
+export interface SocketPlace {
+  readonly path: string;
+  /** Is removed with the socket. */
+  readonly directory: string;
+  remove(): void;
+}
+
+/**
+ * Creates a private directory for a socket in `/tmp/teams-<uid>`: paths of sockets have about a hundred characters at most.
+ * @throws TeamError PERMISSION_DENIED
+ */
+export function createSocketPlace(): SocketPlace {
+  const { path: directory, remove } = createProcessDirectory("socket");
+  return { path: join(directory, "s"), directory, remove };
+}
+
+/** Listens on a socket. @returns ends all connections and removes the place */
+export async function listenLocally(
+  { path, remove }: SocketPlace,
+  onConnection: (socket: Socket) => void,
+): Promise<() => void> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    // A reset means only that the other side is gone.
+    socket.on("error", () => socket.destroy());
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+  return () => {
+    server.close();
+    for (const socket of open) socket.destroy();
+    remove();
+  };
+}

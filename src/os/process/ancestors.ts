@@ -1,0 +1,64 @@
+import { ownParent, parentOf, psText, readProc } from "./process-table.ts";
+
+/** More processes above this one than any real session has. */
+const MAX_DEPTH = 200;
+
+/** Returns a variable of the environment that a process was started with; undefined if it is not set or cannot be seen. */
+export type StartVariable = (name: string) => string | undefined;
+
+/** Returns the start environment of the nearest living ancestor of this process whose environment is wanted. */
+export function ancestorEnv(isWanted: (variable: StartVariable) => boolean): StartVariable | undefined {
+  const above = process.platform === "linux" ? fromProc() : fromPs();
+  const pid = findAbove(above, (one) => isWanted((name) => above.variable(one, name)));
+  return pid === undefined ? undefined : (name) => above.variable(pid, name);
+}
+
+/** Returns the nearest living ancestor of this process that is wanted. */
+export function ancestorThat(isWanted: (pid: number) => boolean): number | undefined {
+  return findAbove(process.platform === "linux" ? fromProc() : fromPs(), isWanted);
+}
+
+function findAbove(above: Above, isWanted: (pid: number) => boolean): number | undefined {
+  let pid: number | undefined = ownParent;
+  for (let depth = 0; pid !== undefined && pid > 1 && depth < MAX_DEPTH; depth += 1) {
+    if (isWanted(pid)) return pid;
+    pid = above.parentOf(pid);
+  }
+  return undefined;
+}
+
+interface Above {
+  variable(pid: number, name: string): string | undefined;
+  parentOf(pid: number): number | undefined;
+}
+
+function fromProc(): Above {
+  return {
+    variable: (pid, name) =>
+      (readProc(`${pid}/environ`) ?? "")
+        .split("\0")
+        .find((entry) => entry.startsWith(`${name}=`))
+        ?.slice(name.length + 1),
+    parentOf,
+  };
+}
+
+/** Without /proc, one fork serves all: `ps -E` prints the environment after the arguments. */
+function fromPs(): Above {
+  const rows = new Map(
+    psText(["-axwwE", "-o", "pid=,ppid=,command="])
+      .split("\n")
+      .flatMap((line) => {
+        const [, pid, parent, rest = ""] = /^\s*(\d+)\s+(\d+)\s(.*)$/.exec(line) ?? [];
+        return pid === undefined ? [] : [[Number(pid), { parent: Number(parent), rest }] as const];
+      }),
+  );
+  return {
+    variable: (pid, name) =>
+      rows
+        .get(pid)
+        ?.rest.split(` ${name}=`)[1]
+        ?.split(/ (?=[A-Za-z_]\w*=)/)[0],
+    parentOf: (pid) => rows.get(pid)?.parent,
+  };
+}

@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { WriteStream } from "node:tty";
+
+/** The size of a terminal, in cells. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/**
+ * Returns the size of another terminal. Opens it only for a moment, and never as the terminal of this process.
+ * @param path of its device
+ * @returns undefined if it is gone, or not this user's
+ */
+export function terminalSizeOf(path: string): TerminalSize | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+  } catch {
+    // The terminal has closed: its last size stays.
+    return undefined;
+  }
+  let stream: WriteStream;
+  try {
+    stream = new WriteStream(fd);
+  } catch {
+    closeSync(fd);
+    return undefined;
+  }
+  const { columns, rows } = stream;
+  stream.destroy();
+  return columns > 0 && rows > 0 ? { columns, rows } : undefined;
+}
+
+/** Returns the path of the terminal behind a file descriptor of this process; undefined if it is no terminal. */
+export function terminalPath(fd: number): string | undefined {
+  const { status, stdout } = spawnSync("tty", [], { stdio: [fd, "pipe", "ignore"], encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}

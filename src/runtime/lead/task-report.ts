@@ -1,0 +1,41 @@
+import type { Task } from "../../schema/task.ts";
+import { teamExists } from "../../team/config/config.ts";
+import { type TaskProof, withProofs } from "../../team/tasks/task-proof.ts";
+import { listTasks } from "../../team/tasks/tasks.ts";
+import type { Output } from "../../terminal/output.ts";
+import { taskTable } from "../../terminal/task-text.ts";
+import type { Lead } from "./lead.ts";
+
+/** A task in the result of a run: what its owner said of it, and what its verify command showed. */
+export type ReportedTask = Pick<Task, "id" | "subject" | "status" | "blockedBy" | "owner"> &
+  Pick<TaskProof, "said" | "shown" | "verifyRun">;
+
+/** The tasks of each lead when they were read last: at the end of a run, the team may be deleted. */
+const known = new WeakMap<Lead["ctx"], readonly ReportedTask[]>();
+
+/** Reads the tasks for the result of the run. Call it before the team is deleted. */
+export function rememberTasks(ctx: Lead["ctx"]): void {
+  // The lead has deleted it: the tasks of before count.
+  if (!teamExists(ctx.ref)) return;
+  const tasks = withProofs(ctx.ref, listTasks(ctx.ref));
+  known.set(
+    ctx,
+    tasks.map(({ id, subject, status, blockedBy, owner, said, shown, verifyRun }) => ({
+      ...{ id, subject, status, blockedBy, said, shown, verifyRun },
+      ...(owner === undefined ? {} : { owner }),
+    })),
+  );
+}
+
+/** Returns the tasks for the result; none if no task has a verify command. */
+export function reportedTasks(ctx: Lead["ctx"]): readonly ReportedTask[] {
+  const tasks = known.get(ctx) ?? [];
+  return tasks.some(({ shown }) => shown !== "none") ? tasks : [];
+}
+
+/** Returns the tasks as lines of the result; none if no task has a verify command. */
+export function taskReport(ctx: Lead["ctx"], out: Pick<Output, "styleText" | "columns">): string[] {
+  const tasks = reportedTasks(ctx);
+  if (tasks.length === 0) return [];
+  return ["", taskTable(tasks, out)];
+}

@@ -1,0 +1,89 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { isSystemError, messageOf, TeamError } from "../../errors.ts";
+import { type LoopbackServer, listenOnLoopback } from "../../os/net/loopback-server.ts";
+import type { ServerFactory } from "./server.ts";
+
+/** Longest body of a request, in bytes. */
+const MAX_BODY = 4 * 1024 * 1024;
+const PATH = "/mcp";
+
+interface HttpOptions {
+  /** 0 for a free port. */
+  readonly port: number;
+  readonly token: string;
+  readonly onProblem: (text: string) => void;
+}
+
+export interface HttpServer extends LoopbackServer {
+  readonly url: string;
+}
+
+/** Serves all clients of this user that know the token. @throws TeamError INVALID_INPUT if the port is taken */
+export async function serveOnHttp(
+  factory: ServerFactory,
+  { port, token, onProblem }: HttpOptions,
+): Promise<HttpServer> {
+  const { createMcpHandler } = await import("@modelcontextprotocol/server");
+  const handler = createMcpHandler(factory, {
+    maxRequestBodySize: MAX_BODY,
+    onerror: (error) => onProblem(messageOf(error)),
+  });
+  let own = 0;
+  const answer = async (request: Request): Promise<Response> =>
+    rejection(request, own, token) ?? handler.fetch(request);
+  const server = await listen(port, answer, (error) => onProblem(messageOf(error)));
+  own = server.port;
+  return {
+    port: server.port,
+    url: urlOf(server.port),
+    close: async () => {
+      await handler.close();
+      await server.close();
+    },
+  };
+}
+
+export function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}${PATH}`;
+}
+
+async function listen(...args: Parameters<typeof listenOnLoopback>): Promise<LoopbackServer> {
+  try {
+    return await listenOnLoopback(...args);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new TeamError("INVALID_INPUT", `The server cannot use port ${args[0]}: ${messageOf(error)}.`, {
+      hint: "Choose another port, or leave out --port for a free one.",
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Returns the answer to a request that must not reach the tools. A web page in the user's browser can send requests to this
+ * port, under a name that its owner points to 127.0.0.1: such a request has another Host or an Origin. The token stops other
+ * users of the machine.
+ */
+function rejection(request: Request, port: number, token: string): Response | undefined {
+  const { headers, url } = request;
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  if (!hosts.includes(headers.get("host") ?? "")) return refuse(403, "The Host header names another server.");
+  const origin = headers.get("origin");
+  if (origin !== null && !hosts.includes(origin.replace(/^http:\/\//, "")))
+    return refuse(403, "Web pages may not use this server.");
+  const [, given = ""] = /^Bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
+  if (!isSame(given, token))
+    return refuse(401, "The token is missing or wrong.", { "www-authenticate": "Bearer" });
+  return new URL(url).pathname === PATH ? undefined : refuse(404, `The server is at ${PATH}.`);
+}
+
+function refuse(status: number, message: string, headers: Record<string, string> = {}): Response {
+  const body = { jsonrpc: "2.0", id: null, error: { code: -32000, message } };
+  return Response.json(body, { status, headers });
+}
+
+/** Compares in constant time. The digests have one length, whatever was given. */
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

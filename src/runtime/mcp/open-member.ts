@@ -1,0 +1,65 @@
+import { TeamError } from "../../errors.ts";
+import type { Env } from "../../os/env.ts";
+import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
+import { addMembers, lookUpMember } from "../../team/members/members.ts";
+import { agentIdentity, type OpenTeam, openTeam, type Selection } from "../select-team.ts";
+
+/**
+ * Finds the member that an MCP client acts as. Unlike other commands, a server does not act as the lead by default: its caller
+ * is a model.
+ * @throws TeamError INVALID_INPUT without an identity; as {@link openTeam}
+ */
+export function openClientMember(env: Env, selection: Selection): OpenTeam {
+  requireIdentity(env, selection);
+  return openTeam(env, selection, { team: addressedTeam(selection) });
+}
+
+/**
+ * Finds the team that a member is to join, and the member's name.
+ * @throws TeamError NESTED_TEAM in an agent's shell; as {@link openClientMember}, but not for a name that is not a member
+ */
+export function openTeamToJoin(env: Env, selection: Selection): OpenTeam {
+  requireIdentity(env, selection);
+  if (agentIdentity(env) !== undefined) {
+    throw new TeamError("NESTED_TEAM", "An agent cannot add members in this way. Nothing was changed.", {
+      hint: "Leave out --join, or run the command in a shell of your own.",
+    });
+  }
+  const { team } = selection;
+  const open = openTeam(env, { team }, { team: addressedTeam(selection) });
+  const { name } = splitAddress(selection.as ?? "");
+  return { ...open, actor: lookUpMember(open.config, name)?.name ?? name };
+}
+
+/**
+ * Adds the member to its team, unless it is in it already. Idempotent: a client may start its server twice at once.
+ * @throws TeamError INVALID_NAME; as {@link openTeamToJoin}
+ */
+export async function joinAsClient(env: Env, selection: Selection, cwd: string): Promise<OpenTeam> {
+  const { ref, config, actor } = openTeamToJoin(env, selection);
+  if (lookUpMember(config, actor) === undefined) await addOnce(ref, actor, cwd);
+  return openClientMember(env, selection);
+}
+
+async function addOnce(ref: OpenTeam["ref"], name: string, cwd: string): Promise<void> {
+  try {
+    await addMembers(ref, [{ name, cwd }]);
+  } catch (error) {
+    if (!(error instanceof TeamError && error.code === "DUPLICATE_NAME")) throw error;
+  }
+}
+
+function requireIdentity(env: Env, { as }: Selection): void {
+  if (as !== undefined || agentIdentity(env) !== undefined) return;
+  throw new TeamError(
+    "INVALID_INPUT",
+    "It is unknown which member this server is for; nothing was started.",
+    {
+      hint: `Name the member: teams mcp --team <team> --as <member>, or set TEAMS_AGENT=<member>@<team>. The lead is ${LEAD_NAME}.`,
+    },
+  );
+}
+
+function addressedTeam({ as }: Selection): string | undefined {
+  return as === undefined ? undefined : splitAddress(as).team;
+}

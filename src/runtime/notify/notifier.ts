@@ -1,0 +1,91 @@
+import { messageOf } from "../../errors.ts";
+import { isLed } from "../../operations/supervision/reconcile.ts";
+import type { Clock } from "../../os/clock.ts";
+import { redactText, secretsOf } from "../../os/redact.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { gridText, shortened } from "../../text/terminal-text.ts";
+import type { NotifyPlace } from "./notify-place.ts";
+import type { Notifier } from "./notifying-view.ts";
+import { runNotifyCommand } from "./run-command.ts";
+import type { StayingProgram } from "./staying-program.ts";
+
+interface NotifierOptions extends NotifyPlace {
+  readonly clock: Clock;
+  /** Milliseconds before each new start of a program that stays; by default a few growing ones. */
+  readonly restartMs?: readonly number[];
+  /** Reports why a notification failed, once per value of the setting. */
+  problem(text: string): void;
+}
+
+/** Queued notifications; further ones are dropped. */
+const MAX_WAITING = 8;
+/** Characters of a notification: as many as a desktop shows. */
+const MAX_TEXT = 500;
+
+interface Waiting {
+  readonly text: string;
+  readonly request: string | undefined;
+}
+
+/**
+ * Runs the program of `teams.notify` for each notification, in order: a command one time each, or one program that stays, and whose
+ * answers count. Reports a failure by `problem`.
+ */
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { settings, ref, agent, env, problem } = options;
+  const closing = new AbortController();
+  const waiting: Waiting[] = [];
+  let isRunning = false;
+  let failed: string | undefined;
+  let staying: { readonly key: string; readonly program: StayingProgram } | undefined;
+  const stayingFor = async (words: string | readonly string[]): Promise<StayingProgram> => {
+    const key = JSON.stringify(words);
+    if (staying?.key !== key) {
+      await staying?.program.close();
+      const { StayingProgram: Program } = await import("./staying-program.ts");
+      staying = { key, program: new Program(words, options) };
+    }
+    return staying.program;
+  };
+  const deliver = async ({ text, request }: Waiting): Promise<void> => {
+    const setting = settings().teams.notify;
+    if (setting === undefined) return;
+    if (typeof setting === "object" && !Array.isArray(setting)) {
+      const program = await stayingFor(setting.program);
+      if (closing.signal.aborted) await program.close();
+      else await program.announce(text, request);
+      return;
+    }
+    const why = await runNotifyCommand(setting, text, options, closing.signal);
+    if (why === undefined || closing.signal.aborted || failed === JSON.stringify(setting)) return;
+    failed = JSON.stringify(setting);
+    problem(`teams.notify failed, you were not notified: ${why}`);
+  };
+  const runQueue = async (): Promise<void> => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await deliver(next);
+    } catch (error) {
+      // No caller waits for the queue.
+      problem(`teams.notify failed, you were not notified: ${messageOf(error)}`);
+    } finally {
+      isRunning = false;
+    }
+  };
+  return {
+    notify(reason, by, request) {
+      if (closing.signal.aborted || settings().teams.notify === undefined) return;
+      // The running lead answers first, and notifies the user of what it leaves open.
+      if (by === "lead" && agent !== LEAD_NAME && isLed({ ref })) return;
+      if (waiting.length === MAX_WAITING) return;
+      const text = redactText(`Team ${ref.team}: ${reason}`, secretsOf(env));
+      waiting.push({ text: shortened(gridText(text), MAX_TEXT), request });
+      void runQueue();
+    },
+    close: async () => {
+      closing.abort();
+      await staying?.program.close();
+    },
+  };
+}

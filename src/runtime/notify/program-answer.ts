@@ -1,0 +1,36 @@
+import { TeamError } from "../../errors.ts";
+
+/** An answer of a program of `teams.notify`. */
+export interface ProgramAnswer {
+  readonly token: string;
+  readonly approve: boolean;
+  readonly note?: string;
+}
+
+/** Characters of a note. */
+const MAX_NOTE = 10_000;
+
+/** Reads a line as an answer. @throws TeamError INVALID_INPUT if it is none */
+export function readProgramAnswer(line: string | undefined): ProgramAnswer {
+  if (line === undefined) throw refused("A line has at most 64 KB");
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw refused("A line is not JSON");
+  }
+  if (typeof value !== "object" || value === null) throw refused("A line is not an object");
+  const { token, approve, note } = value as Readonly<Record<string, unknown>>;
+  if (typeof token !== "string") throw refused("An answer needs its token");
+  if (typeof approve !== "boolean") throw refused("An answer needs approve: true or false");
+  if (note === undefined || note === null) return { token, approve };
+  if (typeof note !== "string") throw refused("A note is a text");
+  if (note.length > MAX_NOTE) throw refused(`A note has at most ${MAX_NOTE} characters`);
+  return { token, approve, note };
+}
+
+function refused(why: string): TeamError {
+  return new TeamError("INVALID_INPUT", `${why}; nothing was answered.`, {
+    hint: 'Write one JSON object a line: {"token":"…","approve":true,"note":"…"}',
+  });
+}

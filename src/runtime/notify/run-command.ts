@@ -1,0 +1,53 @@
+import { messageOf } from "../../errors.ts";
+import { runCommandGroup } from "../../os/process/command-group.ts";
+import { redactText, secretsOf } from "../../os/redact.ts";
+import { gridText, shortened } from "../../text/terminal-text.ts";
+import { type NotifyPlace, notifyEnv } from "./notify-place.ts";
+
+/** Time limit in milliseconds for the command, which only shows or sends a line. */
+const TIMEOUT_MS = 10_000;
+/** Characters of the command's stderr in the text of a failure. */
+const MAX_STDERR = 300;
+
+/**
+ * Runs a command of `teams.notify`, and passes the text as an argument, never as shell code. The text begins with a word, so it is
+ * not read as an option.
+ * @returns why the command failed; undefined if it succeeded. Never rejects.
+ */
+export async function runNotifyCommand(
+  setting: string | readonly string[],
+  text: string,
+  place: NotifyPlace,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [file = "", ...args] =
+    typeof setting === "string" ? ["sh", "-c", setting, "teams", text] : [...setting, text];
+  const env = notifyEnv(place);
+  let stderr = "";
+  const command = {
+    cwd: place.cwd,
+    env,
+    input: JSON.stringify({ team: place.ref.team, agent: place.agent, text }),
+    timeoutMs: TIMEOUT_MS,
+    signal,
+    onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => {
+      if (stream === "stderr" && stderr.length < MAX_STDERR) stderr += bytes.toString("utf8");
+    },
+  };
+  try {
+    const { code, signal: ended, failure, message } = await runCommandGroup(file, args, command);
+    if (failure === "timed-out") return `it did not end within ${TIMEOUT_MS / 1000} s`;
+    if (failure !== undefined) return message ?? "it did not start";
+    if (code === 0) return undefined;
+    return [ended ?? `exit code ${code}`, errorText(stderr, place)].filter((part) => part !== "").join(": ");
+  } catch (error) {
+    // Arguments that no system accepts, for example with a NUL.
+    return messageOf(error);
+  }
+}
+
+/** Returns what a program wrote to stderr, in one line that is safe to show. */
+export function errorText(stderr: string, { env, settings }: NotifyPlace): string {
+  const secrets = secretsOf({ ...env, ...settings().env });
+  return shortened(gridText(redactText(stderr, secrets)), MAX_STDERR);
+}

@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { messageOf } from "../../errors.ts";
+import { permissionMode } from "../../schema/config.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { fileHistory, type History } from "../../terminal/input/history.ts";
+import type { TypingHandlers } from "../../terminal/input/line-reader.ts";
+import type { PaneLines, PaneLinesOptions } from "./pane-lines.ts";
+import { paneSuggestions } from "./pane-suggestions.ts";
+
+type PaneKeys = Required<
+  Pick<
+    TypingHandlers,
+    "answers" | "answer" | "pane" | "problem" | "line" | "escape" | "shiftTab" | "history" | "complete"
+  >
+>;
+
+interface PaneKeysOptions extends PaneLinesOptions {
+  /** The permission mode at the start. */
+  readonly mode: PermissionMode;
+}
+
+/** The modes that Shift+Tab goes through, with the mode of the start; the last one is for a lead. */
+const CYCLE: readonly PermissionMode[] = ["default", "acceptEdits", "plan", "delegate"];
+/** A line that is a command for the pane, unless it is the path of a file. */
+const COMMAND = /^\s*[/!]/;
+/** The key that explains a permission request; it may also be typed as a line. */
+const EXPLAIN = "e";
+
+/** Returns what the keys do that are the same in every agent's pane. */
+export function paneKeys(options: PaneKeysOptions): PaneKeys {
+  const { view, worker, ref, name, call, clear } = options;
+  const problem = (error: unknown): void => view.error(messageOf(error));
+  let opened: PaneLines | undefined;
+  /** Loaded with the first command: most agents never get one. */
+  const lines = async (): Promise<PaneLines> => {
+    const { paneLines } = await import("./pane-lines.ts");
+    opened ??= paneLines(options);
+    return opened;
+  };
+  let kept: History | undefined;
+  const history = (): History => {
+    kept ??= fileHistory(join(ref.home.root, "teams-history.jsonl"), problem);
+    return kept;
+  };
+  const nextMode = async (): Promise<void> => {
+    const usual = name === LEAD_NAME ? CYCLE : CYCLE.slice(0, -1);
+    const cycle = usual.includes(options.mode) ? usual : [...usual, options.mode];
+    const member = readTeam(ref).members.find((one) => one.name === name);
+    const current = permissionMode.safeParse(member?.mode).data ?? "default";
+    const next = cycle[(cycle.indexOf(current) + 1) % cycle.length] ?? "default";
+    await (await lines()).teams(["mode", name, next, "--quiet"]);
+  };
+  /** Shows the newest part of the conversation on an empty screen. */
+  const redraw = async (): Promise<void> => {
+    const { showRecent } = await import("./recent-conversation.ts");
+    clear();
+    showRecent(view, ref, name);
+  };
+  return {
+    problem,
+    async line(line, begun) {
+      if (line.trim() === EXPLAIN && view.answers(EXPLAIN)) view.explain();
+      else if (COMMAND.test(line)) await (await lines()).handle(line, begun);
+      else await worker.handleTypedLine(line, begun);
+    },
+    escape() {
+      if (opened?.interrupt() !== true) worker.interrupt();
+    },
+    shiftTab: () => void nextMode().catch(problem),
+    history: { entries: () => history().entries(), add: (line) => history().add(line) },
+    complete: (word) => paneSuggestions(name, call.io.cwd, word),
+    answers: view.answers,
+    answer(char) {
+      if (char === EXPLAIN) view.explain();
+      else worker.handleTypedLine(char).catch(problem);
+    },
+    pane(key) {
+      if (key === "expand") view.expand();
+      else redraw().catch(problem);
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { didYouMean } from "../../schema/did-you-mean.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
+import { wrapRow } from "../../text/word-wrap.ts";
+
+interface SlashCommand {
+  /** Its arguments as the help shows them. */
+  readonly usage?: string;
+  readonly help: string;
+  /** The words that it takes after its name; any number if omitted. */
+  readonly arguments?: RegExp;
+  /** Only in the lead's pane. */
+  readonly leadOnly?: true;
+  /** The differences in a teammate's pane. */
+  readonly teammate?: Pick<SlashCommand, "usage" | "help" | "arguments">;
+  /** It runs in the lead's directory: a teammate's worktree is not the checkout that gets the work. */
+  readonly inLeadDirectory?: true;
+  /** The same command of `teams`. */
+  readonly teams?: (agent: string, words: readonly string[]) => readonly string[];
+}
+
+const NONE = /^$/;
+const MODE = new RegExp(`^(?:${PERMISSION_MODES.join("|")})$`);
+
+/** The commands that a person can type in an agent's pane. */
+export const SLASH_COMMANDS = {
+  help: { help: "show this help", arguments: NONE },
+  status: {
+    help: "show the members, what they do and what waits for you",
+    arguments: NONE,
+    teams: () => ["status"],
+  },
+  tasks: { help: "show the task list", arguments: NONE, teams: () => ["task", "list"] },
+  bg: {
+    usage: "[id [end]]",
+    help: "list this agent's background commands and subagents; show one; end it",
+    arguments: /^(?:\S+(?: end)?)?$/,
+    teams: (agent, [id, end]) => [
+      "bg",
+      agent,
+      ...(id === undefined ? [] : [id]),
+      ...(end === undefined ? [] : ["--kill"]),
+    ],
+  },
+  cost: { help: "show the tokens and the cost of this agent and of the team", arguments: NONE },
+  mode: {
+    usage: "<mode>",
+    help: `change this agent's permission mode: ${PERMISSION_MODES.join(", ")}`,
+    arguments: MODE,
+    teams: (agent, [mode = ""]) => ["mode", agent, mode],
+  },
+  model: {
+    usage: "[id]",
+    help: "show the model; change it from the next turn on: haiku, sonnet, opus, or an id",
+    arguments: /^\S*$/,
+  },
+  compact: {
+    usage: "[focus]",
+    help: "replace the conversation by a summary, which keeps above all what you name",
+  },
+  clear: {
+    help: "begin an empty conversation; `teams logs` still shows the one before",
+    arguments: NONE,
+  },
+  diff: {
+    usage: "[--stat]",
+    help: "show what this agent has changed; in the lead's pane, all agents",
+    arguments: /^(?:--stat)?$/,
+    teams: (agent, words) => ["diff", ...(agent === LEAD_NAME ? [] : [agent]), ...words],
+  },
+  land: {
+    usage: "[agent …]",
+    help: "check this agent's work and land it; in the lead's pane, that of the named agents, or of all",
+    inLeadDirectory: true,
+    teammate: { help: "check this agent's work and land it", arguments: NONE },
+    teams: (agent, words) => ["land", ...(agent === LEAD_NAME ? words : [agent])],
+  },
+  delegate: {
+    help: "let the lead only coordinate; again: let it work itself, too",
+    arguments: NONE,
+    leadOnly: true,
+  },
+  export: { usage: "[file]", help: "write this conversation to a new text file" },
+  exit: {
+    usage: "[--delete]",
+    help: "end the run; unfinished work is kept, unless you add --delete (also Ctrl-D, or Ctrl-C twice)",
+    arguments: /^(?:--delete)?$/,
+    teammate: {
+      help: "ask this agent to shut down: it ends once it agrees (Ctrl-C twice ends it at once)",
+      arguments: NONE,
+    },
+  },
+} as const satisfies Readonly<Record<string, SlashCommand>>;
+
+export type SlashName = keyof typeof SLASH_COMMANDS;
+
+/** A line that a person typed in an agent's pane. */
+export type PaneLine =
+  | { readonly kind: "message" }
+  | { readonly kind: "slash"; readonly name: SlashName; readonly words: readonly string[] }
+  /** A command for the person's own shell. */
+  | { readonly kind: "shell"; readonly command: string }
+  /** Begins like a command, but is not a valid one. It is not sent to the agent. */
+  | { readonly kind: "unknown"; readonly reason: string };
+
+/**
+ * Parses a line as a command or as a message to the agent. A line that begins with an existing path is a message.
+ * @param exists whether this path exists
+ */
+export function parsePaneLine(line: string, agent: string, exists: (path: string) => boolean): PaneLine {
+  const shell = /^\s*!\s*(\S[\s\S]*)$/.exec(line)?.[1];
+  if (shell !== undefined) return { kind: "shell", command: shell };
+  const [, word, rest = ""] = /^\s*(\/[a-z][a-z-]*)(?:\s+(.*\S))?\s*$/is.exec(line) ?? [];
+  if (word === undefined) return { kind: "message" };
+  const name = word.slice(1).toLowerCase();
+  const names = slashNames(agent);
+  if (!isName(name, names)) {
+    if (exists(word)) return { kind: "message" };
+    const hint = didYouMean(name, names, "/help lists the commands");
+    return { kind: "unknown", reason: `there is no ${word}, and nothing was sent. ${hint}` };
+  }
+  const words = rest === "" ? [] : rest.split(/\s+/);
+  const { arguments: allowed, usage } = slashCommand(name, agent);
+  if (allowed === undefined || allowed.test(words.join(" "))) return { kind: "slash", name, words };
+  const takes = usage === undefined ? "takes no arguments" : `takes ${usage}`;
+  return { kind: "unknown", reason: `${word} ${takes}: nothing was done or sent` };
+}
+
+/** The commands in the pane of this agent. */
+export function slashNames(agent: string): readonly SlashName[] {
+  return (Object.keys(SLASH_COMMANDS) as SlashName[]).filter((name) => {
+    const { leadOnly }: SlashCommand = SLASH_COMMANDS[name];
+    return leadOnly === undefined || agent === LEAD_NAME;
+  });
+}
+
+/** Returns a command as it is in the pane of this agent. */
+export function slashCommand(name: SlashName, agent: string): SlashCommand {
+  const command: SlashCommand = SLASH_COMMANDS[name];
+  const { teammate, usage: _usage, ...rest } = command;
+  return agent === LEAD_NAME || teammate === undefined ? command : { ...rest, ...teammate };
+}
+
+function isName(word: string, names: readonly SlashName[]): word is SlashName {
+  return (names as readonly string[]).includes(word);
+}
+
+/** Returns the command line of `teams` that does what this command does, if there is one. */
+export function teamsCommand(
+  name: SlashName,
+  agent: string,
+  words: readonly string[],
+): readonly string[] | undefined {
+  const { teams }: SlashCommand = SLASH_COMMANDS[name];
+  return teams?.(agent, words);
+}
+
+/** Returns the help: the commands in the pane of this agent, and the keys of the input line, wrapped to a width. */
+export function slashHelp(agent: string, width: number): string {
+  const commands = slashNames(agent).map((name): readonly [string, string] => {
+    const { usage, help } = slashCommand(name, agent);
+    return [`/${name}${usage === undefined ? "" : ` ${usage}`}`, help];
+  });
+  const rowsOf = ([what, help]: readonly [string, string]): readonly string[] => {
+    const rows = wrapRow(help, Math.max(MIN_HELP, width - HELP_COLUMN));
+    return rows.map((row, i) => `${(i === 0 ? what : "").padEnd(HELP_COLUMN)}${row}`);
+  };
+  return [...commands.flatMap(rowsOf), "", ...KEYS.flatMap(rowsOf)].join("\n");
+}
+
+const HELP_COLUMN = 18;
+const MIN_HELP = 20;
+const KEYS: readonly (readonly [string, string])[] = [
+  ["!command", "run a command for yourself; the agent does not see it"],
+  ["@path", "name a file; Tab completes it"],
+  ["Alt-Enter, \\Enter", "begin another line"],
+  ["Up, Ctrl-R", "earlier lines; search in them"],
+  ["Shift+Tab", "the next permission mode"],
+  ["Ctrl-O", "show the last shortened result whole; again: the one before it"],
+  ["Ctrl-L", "draw the pane again"],
+  ["Esc", "interrupt the agent, or your own command"],
+];

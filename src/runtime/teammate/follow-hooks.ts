@@ -1,0 +1,35 @@
+import { systemClock } from "../../os/clock.ts";
+import { readHook, readLastWords } from "../../team/records/hook-record.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { openFileBell } from "../../wakeup/file-bell.ts";
+
+/**
+ * Reports each end of a turn that the hooks of a member's program report from now on, with its last words ("" without any): of a
+ * program that is only typed to, nothing else says it.
+ * @returns ends it
+ */
+export function followHooks(ref: TeamRef, name: string, onRest: (words: string) => void): () => void {
+  const over = new AbortController();
+  const bell = openFileBell(() => ref.paths.agent(name).hook);
+  let seenAt = systemClock.now();
+  const follow = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const hook = readHook(ref, name);
+      if (hook !== undefined && hook.at > seenAt) {
+        seenAt = hook.at;
+        if (hook.event === "resting") onRest(wordsAt(ref, name, hook.at));
+      }
+      await bell.wait({ signal: over.signal });
+    }
+  };
+  void follow().finally(() => bell.close());
+  return () => over.abort();
+}
+
+/** Milliseconds between the two records of one hook. */
+const SAME_HOOK_MS = 1_000;
+
+function wordsAt(ref: TeamRef, name: string, at: number): string {
+  const last = readLastWords(ref, name).at(-1);
+  return last !== undefined && Math.abs(last.at - at) < SAME_HOOK_MS ? last.text : "";
+}

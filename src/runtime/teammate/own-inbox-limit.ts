@@ -1,0 +1,101 @@
+import { LIMIT_OVER } from "../../adapter/open-turn.ts";
+import { reportedLimit } from "../../adapter/reported-limit.ts";
+import { ownSecrets, redactText } from "../../os/redact.ts";
+import { SYSTEM_NAME } from "../../schema/names.ts";
+import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
+import type { ForeignFacts, ForeignVerdict } from "../../team/members/judge-foreign.ts";
+import { readAccountLimits, recordAccountLimit } from "../../team/records/account-limits.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import {
+  continueAt,
+  type LastingLimit,
+  type LimitedModel,
+  limitActivity,
+  limitNotice,
+  limitSentence,
+  nextTry,
+} from "../../worker/gates/account-limit.ts";
+import type { PeerReport } from "../../worker/status-record.ts";
+
+interface LimitedInbox {
+  readonly ref: TeamRef;
+  /** Of the member. */
+  readonly name: string;
+  readonly account: LimitedModel;
+  readonly autoResume: () => boolean;
+}
+
+/** Milliseconds between two looks before the end of a limit, at least. */
+const SHORTEST_MS = 100;
+
+/** Lets a CLI that reads its inbox itself wait for the end of its account's limit, and continue then: by a message. */
+export class OwnInboxLimit {
+  readonly #options: LimitedInbox;
+  /** When the last turn ended that was looked at. */
+  #endedAt: number | undefined;
+  /** Undefined if that turn met no limit, or may continue. */
+  #limit: LastingLimit | undefined;
+  /** When it continues. */
+  #continueAt = 0;
+  /** How many turns in a row met a limit with an unknown end. */
+  #unknownInARow = 0;
+
+  constructor(options: LimitedInbox) {
+    this.#options = options;
+  }
+
+  /** Continues the CLI if the limit that its last turn met has ended. @returns its report while the limit lasts */
+  async look(
+    { state, failure = "" }: ForeignVerdict,
+    { turnEnds }: ForeignFacts,
+    now: number,
+  ): Promise<PeerReport | undefined> {
+    const at = turnEnds.at(-1)?.at;
+    if (at === undefined) return undefined;
+    if (at !== this.#endedAt) {
+      this.#limit = state === "failed" ? await this.#met(failure, at) : undefined;
+      if (this.#limit !== undefined) this.#continueAt = continueAt(this.#limit, now);
+      if (this.#limit?.isKnown !== false) this.#unknownInARow = 0;
+      this.#endedAt = at;
+    }
+    const limit = this.#limit;
+    if (limit === undefined || state !== "failed") return undefined;
+    const autoResume = this.#options.autoResume();
+    if (this.#continueAt > now || !autoResume) return reportOf(limit, autoResume);
+    await this.#continue(at);
+    this.#limit = undefined;
+    return undefined;
+  }
+
+  /** @returns milliseconds until the next look */
+  nextLook(now: number, longestMs: number): number {
+    return Math.min(longestMs, Math.max(SHORTEST_MS, this.#continueAt - now));
+  }
+
+  async #met(failure: string, at: number): Promise<LastingLimit | undefined> {
+    const { ref, name, account, autoResume } = this.#options;
+    const told = reportedLimit(failure, at);
+    if (told === undefined) return undefined;
+    const isKnown = told.resumeAt !== undefined;
+    const until = told.resumeAt ?? nextTry(at, this.#unknownInARow);
+    this.#unknownInARow += 1;
+    const limit = { at, until, isKnown, reason: redactText(failure, ownSecrets()) };
+    await recordAccountLimit(ref.home, account.account, account.model, limit);
+    const lasting = { ...limit, since: readAccountLimits(ref.home, account.account)?.since ?? at };
+    const what = limitSentence({ ref, name }, lasting, autoResume());
+    await sendMessage(ref, limitNotice(account.account, lasting, what));
+    return lasting;
+  }
+
+  async #continue(at: number): Promise<void> {
+    const { ref, name } = this.#options;
+    const messageId = eventMessageId("limit-over", name, String(at));
+    await sendMessage(ref, { from: SYSTEM_NAME, to: name, text: LIMIT_OVER, messageId });
+  }
+}
+
+function reportOf(limit: LastingLimit, autoResume: boolean): PeerReport {
+  const activity = limitActivity(limit, autoResume);
+  const pausedUntil = limit.isKnown ? limit.until : undefined;
+  return { state: "paused", stateFrom: "notice", activity, limited: true, pausedUntil };
+}

@@ -1,0 +1,82 @@
+import type {
+  DeclaredMember,
+  DeclaredTask,
+  FieldProblem,
+  PlaceOf,
+} from "../../operations/up/declared-team.ts";
+import { defined } from "../../schema/defined.ts";
+import { LEAD_NAME, sameName } from "../../schema/names.ts";
+import type { TeamSource } from "./source.ts";
+
+/** Returns the tasks of all files, blockers first. Reports wrong owners and blockers, equal subjects and cycles. */
+export function declaredTasks(
+  sources: readonly TeamSource[],
+  members: readonly Pick<DeclaredMember, "name">[],
+  problems: FieldProblem[],
+): DeclaredTask[] {
+  const given = sources.flatMap((source) =>
+    (source.content.tasks ?? []).map((task, i) => {
+      const at: PlaceOf = (field) => source.at(["tasks", i, ...(field === undefined ? [] : [field])]);
+      return { source, task, at, index: i };
+    }),
+  );
+  const subjects = given.map(({ task }) => task.subject);
+  for (const [i, { task, at }] of given.entries()) {
+    if (subjects.indexOf(task.subject) < i)
+      problems.push({ ...at("subject"), message: "there are two tasks with this subject" });
+    if (task.owner !== undefined && ownerOf(task.owner, members) === undefined)
+      problems.push({ ...at("owner"), message: `there is no member ${JSON.stringify(task.owner)}` });
+  }
+  const tasks = given.map(({ source, task: { blockedBy = [], owner, ...task }, at, index }): DeclaredTask => {
+    const own = source.content.tasks ?? [];
+    const blockers = blockedBy.flatMap((blocker, i) => {
+      const subject = typeof blocker === "number" ? own[blocker]?.subject : blocker;
+      if (subject !== undefined && subjects.includes(subject)) return [subject];
+      const place = source.at(["tasks", index, "blockedBy", i]);
+      problems.push({ ...place, message: missingBlocker(blocker, own.length) });
+      return [];
+    });
+    const blockedBySubjects = [...new Set(blockers)];
+    return {
+      ...defined(task),
+      ...defined({ owner: owner === undefined ? undefined : ownerOf(owner, members) }),
+      blockedBy: blockedBySubjects,
+      at,
+    };
+  });
+  return blockersFirst(tasks, problems);
+}
+
+/** Returns the name as its member spells it. */
+function ownerOf(owner: string, members: readonly Pick<DeclaredMember, "name">[]): string | undefined {
+  return [LEAD_NAME, ...members.map(({ name }) => name)].find((name) => sameName(name, owner));
+}
+
+function missingBlocker(blocker: number | string, count: number): string {
+  return typeof blocker === "number"
+    ? `there is no task at position ${blocker}; the positions are 0 to ${count - 1}`
+    : `there is no task with the subject ${JSON.stringify(blocker)}`;
+}
+
+/** Sorts tasks so that each one comes after those that it waits for; otherwise the order stays. Reports each cycle once. */
+function blockersFirst(tasks: readonly DeclaredTask[], problems: FieldProblem[]): DeclaredTask[] {
+  const bySubject = new Map(tasks.map((task) => [task.subject, task]));
+  const sorted = new Set<DeclaredTask>();
+  const open = new Set<DeclaredTask>();
+  const visit = (task: DeclaredTask): void => {
+    if (sorted.has(task)) return;
+    if (open.has(task)) {
+      problems.push({ ...task.at("blockedBy"), message: "this task would wait for itself" });
+      return;
+    }
+    open.add(task);
+    for (const subject of task.blockedBy) {
+      const blocker = bySubject.get(subject);
+      if (blocker !== undefined) visit(blocker);
+    }
+    open.delete(task);
+    sorted.add(task);
+  };
+  for (const task of tasks) visit(task);
+  return [...sorted];
+}

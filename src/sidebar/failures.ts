@@ -1,0 +1,53 @@
+import { TONE } from "../text/style.ts";
+import { gridText } from "../text/terminal-text.ts";
+import type { SidebarData } from "./data.ts";
+import { wrap } from "./labels.ts";
+import { cut, type Line, lineOf, span } from "./spans.ts";
+import type { ScreenSize, SidebarState } from "./state.ts";
+
+/** Failures that are kept, and rows of each. */
+const KEPT = 3;
+const ROWS = 2;
+/** Minimum height for more than one failure. */
+const ALL_FROM = 20;
+
+/**
+ * Returns what failed between two reads of the team. A crash is not among it: it waits as a request.
+ * @param before undefined for the first read, of which nothing is new
+ */
+export function newFailures(before: SidebarData | undefined, { status }: SidebarData): readonly string[] {
+  if (before === undefined) return [];
+  const members = status.members.flatMap(({ name, state, activity }) => {
+    const was = before.status.members.find((one) => one.name === name)?.state;
+    return state === "failed" && was !== "failed"
+      ? [`${name} failed${activity === "" ? "" : `: ${activity}`}`]
+      : [];
+  });
+  const tasks = status.tasks.list.flatMap(({ id, subject, shown }) => {
+    const was = before.status.tasks.list.find((one) => one.id === id)?.shown;
+    return shown === "failed" && was !== "failed" ? [`the check of #${id} failed: ${subject}`] : [];
+  });
+  return [...members, ...tasks];
+}
+
+export function withFailures(state: SidebarState, failures: readonly string[]): SidebarState {
+  const { failures: before = [] } = state;
+  // A failure that lasts is reported once.
+  const fresh = failures.filter((text) => !before.includes(text));
+  return fresh.length === 0 ? state : { ...state, failures: [...before, ...fresh].slice(-KEPT) };
+}
+
+/** The failures above the footer, the newest last. */
+export function failureLines({ failures = [] }: SidebarState, { width, height }: ScreenSize): Line[] {
+  const shown = height >= ALL_FROM ? failures : failures.slice(-1);
+  return shown.flatMap((text) =>
+    wrap(gridText(text), Math.max(8, width - 3), ROWS).map((part, i) =>
+      lineOf(
+        cut(
+          [span(i === 0 ? " ✗ " : "   ", { fg: TONE.bad, bold: true }), span(part, { fg: TONE.bad })],
+          width,
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,129 @@
+import { displayWidth } from "../text/cell-width.ts";
+import { TONE } from "../text/style.ts";
+import { gridText } from "../text/terminal-text.ts";
+import { type Condition, KEYS, type KeyBinding } from "./keys.ts";
+import { wrap } from "./labels.ts";
+import { isOneKey } from "./prompts.ts";
+import { cut, type Line, lineOf, type Span, type SpanStyle, span, widthOf } from "./spans.ts";
+import type { Prompt, ScreenSize, SidebarState } from "./state.ts";
+
+const quiet: SpanStyle = { fg: TONE.quiet };
+
+/** Rows of the request that is answered; the list above shows more of it. */
+const ANSWERED_ROWS = 2;
+/** Rows of a notice: a command in it must be readable. */
+const NOTICE_ROWS = 3;
+/** Minimum height for two rows of key hints, and for a row with the keys of a line. */
+const TWO_ROWS_FROM = 20;
+const KEYS_ROW_FROM = 12;
+
+/** The line that is written, else the notice about the last key, else the keys that apply now. */
+export function footer(state: SidebarState, holds: ReadonlySet<Condition>, size: ScreenSize): Line[] {
+  const { width, height } = size;
+  if (state.prompt !== undefined) return promptLines(state.prompt, size);
+  if (state.notice !== undefined) return textLines(state.notice, width, NOTICE_ROWS, { fg: TONE.attention });
+  const hinted = KEYS.filter(
+    ({ hint, when, in: views }) =>
+      hint !== undefined && views.includes(state.view) && (when === undefined || holds.has(when)),
+  );
+  return hintRows(fitting(hinted, width, height >= TWO_ROWS_FROM ? 2 : 1), width);
+}
+
+function textLines(text: string, width: number, rows: number, style: SpanStyle): Line[] {
+  return wrap(text, width - 1, rows).map((row) => lineOf(cut([span(` ${row}`, style)], width)));
+}
+
+/** Returns the keys that fit into a number of rows: the lowest ranks, and those of one rank all or none. */
+function fitting(keys: readonly KeyBinding[], width: number, rows: number): readonly KeyBinding[] {
+  const ranks = [...new Set(keys.map(({ rank = 0 }) => rank))].sort((a, b) => a - b);
+  let chosen: readonly KeyBinding[] = [];
+  for (const rank of ranks) {
+    const next = keys.filter((key) => chosen.includes(key) || key.rank === rank);
+    // Only the first hints of all are needed in spite of their width.
+    if (hintRows(next, width).length > rows) continue;
+    chosen = next;
+  }
+  return chosen;
+}
+
+function hintRows(keys: readonly KeyBinding[], width: number): Line[] {
+  const rows: Span[][] = [];
+  for (const { label, short = label, hint = "" } of keys) {
+    const own = [span(` ${short}`, { bold: true }), span(` ${hint}`, quiet)];
+    const last = rows.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(own) <= width) last.push(span(" "), ...own);
+    else rows.push(own);
+  }
+  return rows.map((row) => lineOf(cut(row, width)));
+}
+
+interface PromptLook {
+  readonly title: string;
+  readonly fg: number;
+  readonly keys: string;
+}
+
+const VERDICTS = {
+  yes: { title: "approve", fg: TONE.good },
+  no: { title: "reject", fg: TONE.bad },
+  always: { title: "always allow", fg: TONE.good },
+} as const;
+
+function lookOfPrompt(prompt: Prompt): PromptLook {
+  switch (prompt.kind) {
+    case "answer": {
+      const { title, fg } = VERDICTS[prompt.verdict];
+      return { title: `${title} ${gridText(prompt.from)}:`, fg, keys: "↵ sends · Esc cancels · or a note" };
+    }
+    case "message":
+      return { title: `to ${gridText(prompt.to)}:`, fg: TONE.busy, keys: "↵ sends · Esc ends · ↑ earlier" };
+    case "comment":
+      return { title: `line ${prompt.place.line}:`, fg: TONE.attention, keys: "↵ keeps · empty removes" };
+    case "filter":
+      return { title: "filter:", fg: TONE.busy, keys: "↵ keeps · Esc clears" };
+    case "search":
+      return { title: "search:", fg: TONE.busy, keys: "↵ searches · Esc cancels" };
+    case "spawn-name":
+      return { title: "new teammate's name:", fg: TONE.busy, keys: "↵ continues · Esc cancels" };
+    case "spawn-prompt":
+      return { title: `task of ${gridText(prompt.name)}:`, fg: TONE.busy, keys: "↵ starts it · Esc cancels" };
+    case "kill":
+      return {
+        title: `kill ${gridText(prompt.member)}?`,
+        fg: TONE.bad,
+        keys: "y kills · any other key keeps it",
+      };
+    case "discard":
+      return {
+        title: `close without sending ${prompt.count} ${prompt.count === 1 ? "comment" : "comments"}?`,
+        fg: TONE.bad,
+        keys: "y closes · any other key stays",
+      };
+  }
+}
+
+/** What is answered, the keys, and the line, which shows its end if it is too long. */
+function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
+  const { title, fg, keys } = lookOfPrompt(prompt);
+  const asked = prompt.kind === "answer" ? textLines(prompt.summary, width, ANSWERED_ROWS, {}) : [];
+  const hint =
+    height >= KEYS_ROW_FROM || isOneKey(prompt) ? [lineOf(cut([span(` ${keys}`, quiet)], width))] : [];
+  const what = cut([span(` ${title} `, { fg, bold: true })], width);
+  const isBelow = width - widthOf(what) < MIN_LINE;
+  const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
+  const shown = [
+    ...gridText(prompt.text),
+    ...(/\s$/.test(prompt.text) && prompt.text.trim() !== "" ? [" "] : []),
+  ];
+  while (displayWidth(shown.join("")) > room) shown.shift();
+  const line = [span(isBelow ? ` ${shown.join("")}` : shown.join("")), span("▏", { blink: true })];
+  const rows = isOneKey(prompt)
+    ? [lineOf(what)]
+    : isBelow
+      ? [lineOf(what), lineOf(line)]
+      : [lineOf([...what, ...line])];
+  return [...asked, ...hint, ...rows];
+}
+
+/** Fewest cells of a line next to its title. */
+const MIN_LINE = 8;

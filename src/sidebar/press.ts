@@ -1,0 +1,188 @@
+import type { SidebarApproval, SidebarData } from "./data.ts";
+import type { Source } from "./documents.ts";
+import type { Action } from "./keys.ts";
+import {
+  type Answer,
+  backToList,
+  currentRequest,
+  listOf,
+  type MemberAction,
+  type ScreenSize,
+  type SidebarState,
+  type SidebarTarget,
+  type Step,
+  sameTarget,
+  selectedMember,
+  selectedTarget,
+  targets,
+} from "./state.ts";
+
+/** What a key acts on. */
+export interface Scene {
+  readonly state: SidebarState;
+  readonly data: SidebarData;
+  /** The requests that the screen shows to their end, by id, and for how many milliseconds. */
+  readonly seen: ReadonlyMap<string, number>;
+  readonly size: ScreenSize;
+}
+
+export type Handler = (scene: Scene) => Step;
+
+/** What each key does in a list. */
+export const IN_LISTS: Readonly<Partial<Record<Action, Handler>>> = {
+  down: moving((at) => at + 1),
+  up: moving((at) => at - 1),
+  first: moving(() => 0),
+  last: moving((_, last) => last),
+  go: onMember("focus"),
+  zoom: onMember("zoom"),
+  hide: onMember("hide"),
+  interrupt: onMember("interrupt"),
+  shutdown: onMember("shutdown"),
+  kill: (scene) =>
+    withMember(scene, (member) => ({
+      state: { ...scene.state, prompt: { kind: "kill", member, text: "" } },
+    })),
+  approve: (scene) => asked(scene, "yes"),
+  reject: (scene) => asked(scene, "no"),
+  view: (scene) => withRequest(scene, ({ id, from }) => opened(scene.state, { kind: "whole", id, from })),
+  next: nextRequest,
+  diff: opening("diff"),
+  messages: opening("messages"),
+  log: opening("log"),
+  teams: ({ state }) => opened(state, { kind: "teams" }),
+  help: ({ state }) => opened(state, { kind: "help" }),
+  spawn: ({ state }) => ({ state: { ...state, prompt: { kind: "spawn-name", text: "" } } }),
+  filter: ({ state }) => ({ state: { ...state, prompt: { kind: "filter", text: state.filter ?? "" } } }),
+  tasks: ({ state }) => ({ state: { ...state, view: state.view === "tasks" ? "team" : "tasks" } }),
+  graph: ({ state }) => ({ state: { ...state, view: state.view === "graph" ? "team" : "graph" } }),
+  back: ({ state }) => ({ state: back(state) }),
+  close: closing,
+};
+
+/** Hides the failures first, then clears the filter, then goes back to the members. */
+function back({ failures = [], filter, ...state }: SidebarState): SidebarState {
+  if (failures.length > 0) return filter === undefined ? state : { ...state, filter };
+  return filter === undefined ? { ...state, view: "team" } : state;
+}
+
+/** Closes the sidebar; comments that were not sent would be lost. */
+export function closing({ state }: Scene): Step {
+  const count = Object.values(state.comments ?? {}).reduce((sum, { length }) => sum + length, 0);
+  if (count === 0) return { state, effect: { kind: "close" } };
+  return { state: { ...state, prompt: { kind: "discard", count, text: "" } } };
+}
+
+function moving(next: (at: number, last: number) => number): Handler {
+  return ({ state, data }) => {
+    const list = targets(state, data);
+    const now = selectedTarget(state, data);
+    const at = now === undefined ? 0 : list.findIndex((target) => sameTarget(target, now));
+    const target = list[Math.min(Math.max(next(at, list.length - 1), 0), list.length - 1)];
+    return { state: target === undefined ? state : select(state, target) };
+  };
+}
+
+export function select(state: SidebarState, target: SidebarTarget): SidebarState {
+  if (target.kind === "member") return { ...state, member: target.name };
+  return target.kind === "task" ? { ...state, task: target.id } : state;
+}
+
+function withMember({ state, data }: Scene, then: (member: string) => Step): Step {
+  const member = selectedMember(state, data);
+  if (member !== undefined) return then(member);
+  if (selectedTarget(state, data) === undefined) return { state };
+  return { state: { ...state, notice: "this task has no owner yet" } };
+}
+
+function onMember(action: MemberAction): Handler {
+  return (scene) =>
+    withMember(scene, (member) => ({ state: scene.state, effect: { kind: "member", action, member } }));
+}
+
+function opening(kind: "diff" | "messages" | "log"): Handler {
+  return (scene) => withMember(scene, (member) => opened(scene.state, { kind, member }));
+}
+
+/** Opens a document over the list that is shown. */
+export function opened(state: SidebarState, source: Source): Step {
+  const top = source.kind === "log" || source.kind === "messages" ? "end" : 0;
+  const reader = { source, top, cursor: 0, back: listOf(state) } as const;
+  if (source.kind === "help")
+    return { state: { ...state, view: "help", reader: { ...reader, content: { kind: "help" } } } };
+  const opening: SidebarState = { ...state, view: source.kind, reader };
+  return { state: opening, effect: { kind: "open", source } };
+}
+
+function withRequest({ state, data }: Scene, then: (request: SidebarApproval) => Step): Step {
+  const request = currentRequest(state, data);
+  return request === undefined
+    ? { state: { ...state, notice: "nothing waits for an answer" } }
+    : then(request);
+}
+
+/** Milliseconds in which no user can read a request: an earlier key was meant for the previous screen. */
+const READING_MS = 300;
+const NEW_NOTICE = "the request has just appeared: read it, then press a";
+const NEW_WHOLE_NOTICE = "the request has just appeared: read it, then answer";
+const MORE_NOTICE = "there is more below: read to the end (G), then answer";
+const PART_NOTICE = "read the request to its end, then press y";
+
+/** Begins an answer to the current request. One that the screen shows in part is opened instead of approved. */
+function asked(scene: Scene, verdict: Answer["verdict"]): Step {
+  const { state, seen } = scene;
+  return withRequest(scene, ({ id, from, summary }) => {
+    const shownMs = seen.get(id);
+    if (verdict !== "no" && shownMs === undefined) {
+      const whole = opened(state, { kind: "whole", id, from });
+      return { ...whole, state: { ...whole.state, notice: PART_NOTICE } };
+    }
+    if (verdict !== "no" && Number(shownMs) < READING_MS) return { state: { ...state, notice: NEW_NOTICE } };
+    return { state: { ...state, prompt: { kind: "answer", id, from, summary, verdict, text: "" } } };
+  });
+}
+
+/** Begins an answer to the request of the view that shows it whole. */
+export function answering(verdict: Answer["verdict"]): Handler {
+  return ({ state, seen }) => {
+    const { content } = state.reader ?? {};
+    if (content?.kind !== "whole") return { state };
+    const { id, from, summary, always = [] } = content.request;
+    const shownMs = seen.get(id);
+    const notice = (text: string): Step => ({ state: { ...state, notice: text } });
+    if (verdict === "always" && always.length === 0)
+      return notice("no rule can allow this; y allows it once");
+    if (verdict !== "no" && shownMs === undefined) return notice(MORE_NOTICE);
+    if (verdict !== "no" && Number(shownMs) < READING_MS) return notice(NEW_WHOLE_NOTICE);
+    return { state: { ...state, prompt: { kind: "answer", id, from, summary, verdict, text: "" } } };
+  };
+}
+
+/** Selects the next request, and its member. */
+function nextRequest(scene: Scene): Step {
+  const { state, data } = scene;
+  const { approvals, members } = data.status;
+  return withRequest(scene, (current) => {
+    const target = selectedTarget({ ...state, view: "team" }, data);
+    const isOn = target?.kind === "member" && target.name === current.from;
+    const next = isOn ? approvals[(approvals.indexOf(current) + 1) % approvals.length] : current;
+    if (next === undefined) return { state };
+    const { filter: _, ...all } = state;
+    const isListed = members.some(({ name }) => name === next.from);
+    return { state: { ...(isListed ? all : state), view: "team", member: next.from, request: next.id } };
+  });
+}
+
+/** Leaves a document whose request was answered elsewhere, and forgets a selected request that no longer waits. */
+export function settled(state: SidebarState, data: SidebarData): SidebarState {
+  const isOpen = (id: string): boolean => data.status.approvals.some((one) => one.id === id);
+  const { reader, request, prompt } = state;
+  if (request !== undefined && !isOpen(request)) {
+    const { request: _, ...rest } = state;
+    return settled(rest, data);
+  }
+  if (reader?.source.kind !== "whole" || isOpen(reader.source.id)) return state;
+  // The answer that is being written then says that it came too late.
+  if (prompt?.kind === "answer") return state;
+  return { ...backToList(state), notice: `${reader.source.from} already has an answer` };
+}

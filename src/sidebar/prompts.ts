@@ -1,0 +1,119 @@
+import type { DiffPlace, LineComment } from "./documents.ts";
+import { backToList, commentsOn, type Prompt, type SidebarState, type Step } from "./state.ts";
+
+type PromptOf<K extends Prompt["kind"]> = Extract<Prompt, { readonly kind: K }>;
+type Enter<K extends Prompt["kind"]> = (prompt: PromptOf<K>, rest: SidebarState) => Step;
+
+/** Characters of a line; for a longer text, use an editor and a command that takes `-`. */
+const MAX_TEXT = 2_000;
+
+/** What Enter does; `y` for a prompt that is answered by one key. */
+const ENTER: { readonly [K in Prompt["kind"]]: Enter<K> } = {
+  answer: ({ id, from, verdict, text }, rest) => ({
+    state: rest.view === "whole" ? backToList(rest) : rest,
+    effect: { kind: "answer", answer: { id, from, verdict, note: text.trim() } },
+  }),
+  message: (prompt, rest) => {
+    const text = prompt.text.trim();
+    if (text === "") return { state: rest };
+    const next: Prompt = { ...prompt, text: "", sent: [text, ...prompt.sent], at: 0 };
+    return { state: { ...rest, prompt: next }, effect: { kind: "message", to: prompt.to, text } };
+  },
+  comment: ({ member, place, text }, rest) => ({
+    state: withComment(rest, member, { ...place, text: text.trim() }),
+  }),
+  filter: ({ text }, rest) => ({ state: withFilter(rest, text.trim()) }),
+  search: ({ text }, { reader, ...rest }) => {
+    if (reader === undefined) return { state: rest };
+    const { search: _, ...plain } = reader;
+    const search = text.trim();
+    return { state: { ...rest, reader: search === "" ? plain : { ...plain, search } } };
+  },
+  "spawn-name": ({ text }, rest) => {
+    const name = text.trim();
+    return { state: name === "" ? rest : { ...rest, prompt: { kind: "spawn-prompt", name, text: "" } } };
+  },
+  "spawn-prompt": ({ name, text }, rest) => ({
+    state: rest,
+    effect: { kind: "spawn", name, prompt: text.trim() },
+  }),
+  kill: ({ member }, rest) => ({ state: rest, effect: { kind: "member", action: "kill", member } }),
+  discard: (_, rest) => ({ state: rest, effect: { kind: "close" } }),
+};
+
+export function isOneKey({ kind }: Prompt): boolean {
+  return kind === "kill" || kind === "discard";
+}
+
+/**
+ * Handles a key while the user writes a line: Enter takes it, Esc and Ctrl-C cancel it, any character is added to it.
+ * @param key as blessed names it
+ * @param char its character; undefined for other keys
+ */
+export function write(state: SidebarState, key: string, char: string | undefined): Step {
+  const { prompt, ...rest } = state;
+  if (prompt === undefined) return { state };
+  if (isOneKey(prompt)) return key === "y" ? enter(prompt, rest) : { state: rest };
+  switch (key) {
+    case "enter":
+      return enter(prompt, rest);
+    case "escape":
+    case "C-c":
+      return { state: prompt.kind === "filter" ? withFilter(rest, "") : rest };
+    case "backspace":
+      return changed(rest, prompt, [...prompt.text].slice(0, -1).join(""));
+    case "C-u":
+      return changed(rest, prompt, "");
+    case "C-w":
+      return changed(rest, prompt, prompt.text.replace(/\S*\s*$/, ""));
+    case "up":
+    case "down":
+      return { state: { ...rest, prompt: recalled(prompt, key === "up" ? 1 : -1) } };
+    default: {
+      if (char === undefined || /\p{Cc}/u.test(char)) return { state };
+      return changed(rest, prompt, (prompt.text + char).slice(0, MAX_TEXT));
+    }
+  }
+}
+
+function enter<K extends Prompt["kind"]>(prompt: PromptOf<K>, rest: SidebarState): Step {
+  const handle = ENTER[prompt.kind as K] as Enter<K>;
+  return handle(prompt, rest);
+}
+
+function changed(rest: SidebarState, prompt: Prompt, text: string): Step {
+  const next = { ...prompt, text } as Prompt;
+  // The list shows at once what a filter leaves.
+  return { state: { ...(prompt.kind === "filter" ? withFilter(rest, text) : rest), prompt: next } };
+}
+
+function recalled(prompt: Prompt, by: 1 | -1): Prompt {
+  if (prompt.kind !== "message") return prompt;
+  const at = Math.min(Math.max(prompt.at + by, 0), prompt.sent.length);
+  return at === prompt.at ? prompt : { ...prompt, at, text: at === 0 ? "" : (prompt.sent[at - 1] ?? "") };
+}
+
+function withFilter({ filter: _, ...state }: SidebarState, text: string): SidebarState {
+  return text === "" ? state : { ...state, filter: text };
+}
+
+/** Adds a comment, or replaces the one on the same line; an empty text removes it. */
+function withComment(state: SidebarState, member: string, comment: LineComment): SidebarState {
+  const others = commentsOn(state, member).filter((one) => !isSamePlace(one, comment));
+  const own = comment.text === "" ? others : [...others, comment];
+  return { ...state, comments: { ...state.comments, [member]: own } };
+}
+
+/** Forgets comments that were sent; one that was changed meanwhile stays. */
+export function withoutComments(
+  state: SidebarState,
+  member: string,
+  sent: readonly LineComment[],
+): SidebarState {
+  const left = commentsOn(state, member).filter((comment) => !sent.includes(comment));
+  return { ...state, comments: { ...state.comments, [member]: left } };
+}
+
+export function isSamePlace(a: DiffPlace, b: DiffPlace): boolean {
+  return a.path === b.path && a.line === b.line && a.side === b.side;
+}

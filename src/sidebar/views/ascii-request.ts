@@ -1,0 +1,31 @@
+import { asciiText } from "../../text/terminal-text.ts";
+import type { SidebarApproval, SidebarData } from "../data.ts";
+import type { Content } from "../documents.ts";
+
+/** Returns data in whose requests a person can read each character that a terminal without UTF-8 cannot show. */
+export function asciiData(data: SidebarData): SidebarData {
+  return { ...data, status: { ...data.status, approvals: data.status.approvals.map(asciiApproval) } };
+}
+
+function asciiApproval(approval: SidebarApproval): SidebarApproval {
+  const { summary, change } = approval;
+  return {
+    ...approval,
+    summary: asciiText(summary),
+    ...(change === undefined ? {} : { change: change.map(asciiText) }),
+  };
+}
+
+/** Returns a document as {@link asciiData} does, if it is a whole request; any other one unchanged. */
+export function asciiContent(content: Content): Content {
+  if (content.kind !== "whole") return content;
+  const { id, from, kind } = content.request;
+  return { ...content, request: { ...(inAscii(content.request) as typeof content.request), id, from, kind } };
+}
+
+function inAscii(value: unknown): unknown {
+  if (typeof value === "string") return asciiText(value);
+  if (Array.isArray(value)) return value.map(inAscii);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [asciiText(key), inAscii(inner)]));
+}

@@ -1,0 +1,50 @@
+import type { SidebarData } from "../data.ts";
+import type { Content, LineComment, Reader } from "../documents.ts";
+import { spansOfStyled } from "../styled-spans.ts";
+import { diffDocument } from "./diff-view.ts";
+import { helpDocument } from "./help-view.ts";
+import { messagesDocument } from "./messages-view.ts";
+import { type ReaderRow, row } from "./reader.ts";
+import { teamsDocument } from "./teams-view.ts";
+import { requestDocument } from "./whole-view.ts";
+
+interface Scene {
+  readonly data: SidebarData;
+  readonly comments: readonly LineComment[];
+  readonly width: number;
+}
+
+/** The last rows of each document, since a key needs the same rows as the drawing after it. */
+const known = new WeakMap<Content, Scene & { readonly rows: readonly ReaderRow[] }>();
+
+/** Returns the rows of a document, without the blank column at its left; none while it is read. */
+export function documentRows({ content }: Reader, scene: Scene): readonly ReaderRow[] {
+  if (content === undefined) return [];
+  const before = known.get(content);
+  const isSame =
+    before?.width === scene.width &&
+    before.comments === scene.comments &&
+    // Only messages have the colours of the team's members.
+    (content.kind !== "messages" || before.data === scene.data);
+  if (before !== undefined && isSame) return before.rows;
+  const rows = rowsOf(content, scene);
+  known.set(content, { ...scene, rows });
+  return rows;
+}
+
+function rowsOf(content: Content, { data, comments, width }: Scene): readonly ReaderRow[] {
+  switch (content.kind) {
+    case "whole":
+      return requestDocument(content.request, width);
+    case "diff":
+      return diffDocument(content.diff, comments, width);
+    case "messages":
+      return messagesDocument(content.messages, data, width);
+    case "log":
+      return content.rows.map((text) => row(spansOfStyled(text)));
+    case "teams":
+      return teamsDocument(content.teams, width);
+    case "help":
+      return helpDocument();
+  }
+}

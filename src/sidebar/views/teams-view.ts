@@ -1,0 +1,21 @@
+import { TONE } from "../../text/style.ts";
+import { gridText } from "../../text/terminal-text.ts";
+import type { TeamLine } from "../documents.ts";
+import { ends, span } from "../spans.ts";
+import { type ReaderRow, row } from "./reader.ts";
+
+/** Returns the teams that the sidebar can show. */
+export function teamsDocument(teams: readonly TeamLine[], width: number): readonly ReaderRow[] {
+  return teams.map((one) => ({ ...row(teamSpans(one, width)), team: one.team }));
+}
+
+function teamSpans(
+  { displayName, members, waiting, isShown, flaw }: TeamLine,
+  width: number,
+): ReaderRow["spans"] {
+  const name = span(gridText(displayName), { bold: isShown, fg: isShown ? TONE.busy : undefined });
+  if (flaw !== undefined) return ends([name], [span("unreadable", { fg: TONE.bad })], width);
+  const count = `${members} ${members === 1 ? "member" : "members"}`;
+  const asks = waiting === 0 ? [] : [span(`▲ ${waiting} `, { fg: TONE.attention })];
+  return ends([name], [...asks, span(count, { fg: TONE.quiet })], width);
+}

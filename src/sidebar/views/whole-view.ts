@@ -1,0 +1,60 @@
+import { diffRows } from "../../text/diff/diff-rows.ts";
+import { markdownRows } from "../../text/markdown/rows.ts";
+import { styler, TONE } from "../../text/style.ts";
+import { gridRow, gridText, printableJson, revealHidden, stripControls } from "../../text/terminal-text.ts";
+import { brokenRows } from "../../text/word-wrap.ts";
+import type { RequestDetails } from "../documents.ts";
+import { type Span, type SpanStyle, span } from "../spans.ts";
+import { spansOfStyled } from "../styled-spans.ts";
+import { type ReaderRow, row } from "./reader.ts";
+
+/** Returns everything that a request says, as rows. */
+export function requestDocument(request: RequestDetails, width: number): readonly ReaderRow[] {
+  const { summary, reason, change = [], choices = [], always = [], question, planFilePath } = request;
+  const isChangeAll = change.length > 0 && request.isCut !== true;
+  const input = isChangeAll || request.input === undefined ? undefined : printableJson(request.input, 2);
+  const quiet = { fg: TONE.quiet };
+  const parts: readonly (readonly ReaderRow[])[] = [
+    textRows(revealHidden(planFilePath ?? summary), width, { bold: true }),
+    reason === undefined ? [] : textRows(reason, width, quiet),
+    styledRows(diffRows(change, { width, plain: false })),
+    input === undefined ? [] : textRows(revealHidden(input), width),
+    question === undefined || question === summary ? [] : textRows(question, width),
+    styledRows(planRows(request, width)),
+    choices.flatMap((choice, i) => textRows(`${i + 1}  ${choice}`, width)),
+    always.length === 0 ? [] : textRows(`always: ${revealHidden(always.join(", "))}`, width, quiet),
+    answerRows(request, width),
+  ];
+  return parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : [row([]), ...part]));
+}
+
+function planRows({ planContent }: RequestDetails, width: number): readonly string[] {
+  return planContent === undefined ? [] : markdownRows(planContent, { width, style: styler(false) });
+}
+
+function answerRows({ answer }: RequestDetails, width: number): readonly ReaderRow[] {
+  if (answer === undefined) return [];
+  const verdict = `already ${answer.approve ? "approved" : "rejected"} by ${answer.by}`;
+  return textRows(answer.note === undefined ? verdict : `${verdict}: ${answer.note}`, width, {
+    fg: TONE.attention,
+  });
+}
+
+function styledRows(rows: readonly string[]): readonly ReaderRow[] {
+  return rows.map((text) => row(spansOfStyled(text)));
+}
+
+/** Wraps a text of several lines; blanks at the start of a line stay. */
+export function textRows(text: string, width: number, style: SpanStyle = {}): readonly ReaderRow[] {
+  return stripControls(text)
+    .replaceAll("\t", "    ")
+    .trimEnd()
+    .split("\n")
+    .flatMap((line) => brokenRows(gridRow(line), width))
+    .map((part) => row([span(part, style)]));
+}
+
+/** The title of the view: what is asked, and who asks. */
+export function requestTitle({ kind, from }: RequestDetails): Span[] {
+  return [span(gridText(from), { bold: true }), span(` · ${kind}`, { fg: TONE.attention })];
+}

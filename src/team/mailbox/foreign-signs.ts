@@ -1,0 +1,107 @@
+import { authenticProtocol } from "../../protocol/authenticate.ts";
+import { parseProtocol } from "../../protocol/messages.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { journalForm } from "../../schema/guards/inbox.ts";
+import type { InboxMessage } from "../../schema/inbox.ts";
+import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
+import { jsonLinesBackwards } from "../../store/jsonl.ts";
+import { peekInbox } from "../inbox/inbox-file.ts";
+import { messageKey } from "../inbox/inbox-format.ts";
+import type { ForeignFacts, TurnEnd } from "../members/judge-foreign.ts";
+import type { TeamRef } from "../ref.ts";
+
+/** The signs of a foreign member's turns in its messages and in those to it. */
+export type ForeignSigns = Pick<
+  ForeignFacts,
+  "agreedToStop" | "turnEnds" | "taken" | "continuedAt" | "saidAt" | "unread"
+>;
+
+/** Bytes at the journal's end that are searched: a few thousand messages of the team. */
+const JOURNAL_BYTES = 1024 * 1024;
+/** Number of messages of a member, and to it, that are enough to judge its last turns. */
+const ENOUGH = 60;
+
+/** Messages that start no turn. The first two let a waiting turn continue. */
+const CONTINUES: ReadonlySet<string> = new Set(["permission_response", "sandbox_permission_response"]);
+const STARTS_NOTHING: ReadonlySet<string> = new Set([
+  ...CONTINUES,
+  "mode_set_request",
+  "team_permission_update",
+]);
+
+/**
+ * Reads the signs of a foreign member's turns from both inboxes and the end of the journal: a message leaves the inbox when a newer
+ * peer takes it, and later when our lead reads it. Messages of an earlier holder of the name are ignored.
+ */
+export function foreignSigns(ref: TeamRef, { name, joinedAt }: TeamMember): ForeignSigns {
+  const inbox = peekInbox(ref, name);
+  const waiting = new Set(inbox.filter(({ read }) => !read).map(messageKey));
+  const said = new Map<string, InboxMessage>();
+  const given = new Map<string, InboxMessage>();
+  let found = 0;
+  const lines = jsonLinesBackwards(ref.paths.journal, journalForm, {
+    holding: JSON.stringify(name),
+    maxBytes: JOURNAL_BYTES,
+  });
+  for (const { id, to, state, message } of lines) {
+    if (message === undefined || state === "bounced") continue;
+    if (to === LEAD_NAME && isFrom(message, name)) said.set(id, message);
+    else if (to === name && !waiting.has(id)) given.set(id, message);
+    else continue;
+    found += 1;
+    if (found >= ENOUGH || timeOf(message) < joinedAt) break;
+  }
+  for (const message of peekInbox(ref, LEAD_NAME))
+    if (isFrom(message, name)) said.set(messageKey(message), message);
+  for (const message of inbox) if (message.read) given.set(messageKey(message), message);
+  return {
+    ...signsOfSaid(newer(said.values(), joinedAt)),
+    ...signsOfGiven(newer(given.values(), joinedAt)),
+    unread: waiting.size,
+  };
+}
+
+function isFrom({ from }: InboxMessage, name: string): boolean {
+  return splitAddress(from).name === name;
+}
+
+/** Milliseconds since the epoch; 0 for an invalid time. */
+function timeOf({ timestamp }: InboxMessage): number {
+  return Date.parse(timestamp) || 0;
+}
+
+function newer(messages: Iterable<InboxMessage>, joinedAt: number): InboxMessage[] {
+  return [...messages].filter((message) => timeOf(message) >= joinedAt).sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+function signsOfSaid(
+  messages: readonly InboxMessage[],
+): Pick<ForeignSigns, "turnEnds" | "saidAt" | "agreedToStop"> {
+  const turnEnds: TurnEnd[] = [];
+  let saidAt: number | undefined;
+  let agreedToStop = false;
+  for (const message of messages) {
+    const protocol = authenticProtocol(message, LEAD_NAME);
+    const at = timeOf(message);
+    agreedToStop = protocol?.type === "shutdown_approved";
+    if (protocol?.type !== "idle_notification") {
+      saidAt = at;
+      continue;
+    }
+    const { idleReason, failureReason } = protocol;
+    const failure = idleReason === "failed" ? (failureReason ?? "no reason given") : undefined;
+    turnEnds.push({ at, ...(failure === undefined ? {} : { failure }) });
+  }
+  return { turnEnds, saidAt, agreedToStop };
+}
+
+function signsOfGiven(messages: readonly InboxMessage[]): Pick<ForeignSigns, "taken" | "continuedAt"> {
+  const taken: number[] = [];
+  let continuedAt: number | undefined;
+  for (const message of messages) {
+    const type = parseProtocol(message.text)?.type ?? "";
+    if (CONTINUES.has(type)) continuedAt = timeOf(message);
+    if (!STARTS_NOTHING.has(type)) taken.push(timeOf(message));
+  }
+  return { taken, continuedAt };
+}

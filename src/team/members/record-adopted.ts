@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import { replaceFile } from "../../os/files/atomic-write.ts";
+import { ensureDir, listDir, removeFile } from "../../os/files/fs.ts";
+import { ownIdentity, startTimeOf } from "../../os/process/identity.ts";
+import type { TeamRef } from "../ref.ts";
+import { adoptedDirectory } from "./adopted-processes.ts";
+
+/**
+ * Records that a running program is a member, so that commands below it act as that member: a person started it, so no variable says
+ * it. The record counts while the member has a status, or this process runs.
+ * @returns removes the record
+ */
+export function recordAdopted(
+  ref: TeamRef,
+  name: string,
+  { pid, procStart = "" }: { readonly pid: number; readonly procStart?: string | undefined },
+): () => void {
+  const directory = adoptedDirectory(ref.home.root);
+  const path = join(directory, String(pid));
+  ensureDir(directory);
+  removeEnded(directory);
+  const { status } = ref.paths.agent(name);
+  const own = ownIdentity();
+  const lines = [procStart, `${name}@${ref.team}`, status, own.pid, own.procStart];
+  replaceFile(path, `${lines.join("\n")}\n`, { sync: false });
+  return () => removeFile(path);
+}
+
+/** Removes the records of programs that have ended. */
+function removeEnded(directory: string): void {
+  for (const pid of listDir(directory))
+    if (startTimeOf(Number(pid)) === undefined) removeFile(join(directory, pid));
+}

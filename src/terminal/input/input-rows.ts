@@ -1,0 +1,107 @@
+import { cutToWidth, displayWidth } from "../../text/cell-width.ts";
+import { type Styler, TONE } from "../../text/style.ts";
+import { gridText } from "../../text/terminal-text.ts";
+import type { EditedLine } from "./line-editor.ts";
+import type { Suggestions } from "./suggestions.ts";
+
+/** The rows of the input line, and where its cursor is. */
+export interface InputRows {
+  readonly rows: readonly string[];
+  /** Index of the cursor's row, and its column. */
+  readonly row: number;
+  readonly column: number;
+}
+
+interface InputRowsOptions {
+  readonly width: number;
+  /** Maximum rows of the typed text, and of the list of suggestions. */
+  readonly maxRows: number;
+  readonly styleText: Styler;
+  /** Before the first row, for example `plan ›`. */
+  readonly prompt: string;
+}
+
+const GAP = " ";
+/** Code units that are laid out on each side of the cursor, for each cell that is shown. */
+const UNITS_PER_CELL = 4;
+
+/** Lays out the typed text, broken at the last column, in the rows around its cursor. */
+export function inputRows(edited: EditedLine, options: InputRowsOptions): InputRows {
+  const { width, maxRows, styleText } = options;
+  const prompt = edited.search === undefined ? options.prompt : `search ${gridText(edited.search)} ›`;
+  const head = cutToWidth(prompt, Math.max(1, width - 4));
+  const indent = displayWidth(head) + GAP.length;
+  const room = Math.max(2, width - indent - 1);
+  const { lines, row, column } = layOut(edited, room, maxRows);
+  const first = Math.max(0, Math.min(row - maxRows + 1, lines.length - maxRows));
+  const shown = lines.slice(first, first + maxRows);
+  const rows = shown.map((line, i) =>
+    i === 0 ? `${styleText("bold", head)}${GAP}${line}` : `${" ".repeat(indent)}${line}`,
+  );
+  const listed = suggestionRows(edited.suggestions, options);
+  return { rows: [...rows, ...listed], row: row - first, column: indent + column };
+}
+
+/** Breaks the text near the cursor into rows. */
+function layOut(
+  { text, cursor }: Pick<EditedLine, "text" | "cursor">,
+  room: number,
+  maxRows: number,
+): { readonly lines: readonly string[]; readonly row: number; readonly column: number } {
+  const reach = UNITS_PER_CELL * room * maxRows;
+  const from = Math.max(0, cursor - reach);
+  const near = text.slice(from, cursor + reach);
+  const lines: string[] = [""];
+  let used = 0;
+  let at = { row: 0, column: 0 };
+  const put = (part: string): void => {
+    const cells = displayWidth(part);
+    if (used + cells > room) {
+      lines.push("");
+      used = 0;
+    }
+    lines[lines.length - 1] += part;
+    used += cells;
+  };
+  let unit = from;
+  for (const cluster of clustersOf(near)) {
+    // A character that would not fit behind the cursor takes the cursor to the next row.
+    if (unit === cursor) at = { row: lines.length - 1, column: used };
+    if (cluster === "\n") {
+      lines.push("");
+      used = 0;
+    } else put(shownCluster(cluster));
+    unit += cluster.length;
+  }
+  if (unit === cursor) at = { row: lines.length - 1, column: used };
+  return { lines, ...at };
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+function clustersOf(text: string): Iterable<string> {
+  if (/^[\x20-\x7e\n]*$/.test(text)) return text;
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return [...segmenter.segment(text)].map(({ segment }) => segment);
+}
+
+/** A character as a grid of cells can show it: a blank stays one, a control character is a replacement character. */
+function shownCluster(cluster: string): string {
+  if (/^[\x20-\x7e]$/.test(cluster)) return cluster;
+  return /^\s+$/.test(cluster) ? " " : gridText(cluster) || "\ufffd";
+}
+
+function suggestionRows(
+  suggestions: Suggestions | undefined,
+  { width, maxRows, styleText }: InputRowsOptions,
+): readonly string[] {
+  if (suggestions === undefined) return [];
+  const { items, selected } = suggestions;
+  const first = Math.max(0, Math.min(selected - Math.floor(maxRows / 2), items.length - maxRows));
+  return items.slice(first, first + maxRows).map(({ label, note = "" }, i) => {
+    const isSelected = first + i === selected;
+    const name = `${isSelected ? "›" : " "} ${gridText(label)}`;
+    const text = cutToWidth(note === "" ? name : `${name.padEnd(14)} ${gridText(note)}`, width - 1);
+    return styleText(isSelected ? "bold" : TONE.quiet, text);
+  });
+}

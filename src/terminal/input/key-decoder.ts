@@ -1,0 +1,206 @@
+/** Keys that edit the line or move in it. */
+export type EditKey =
+  | "left"
+  | "right"
+  | "word-left"
+  | "word-right"
+  | "up"
+  | "down"
+  | "home"
+  | "end"
+  | "erase"
+  | "delete"
+  | "erase-word"
+  | "delete-word"
+  | "erase-to-start"
+  | "erase-to-end"
+  | "yank"
+  | "newline"
+  | "search"
+  | "complete";
+
+/** Keys that select what a screen with several views shows. */
+export type ViewKey = "up" | "down" | "tasks" | "page-up" | "page-down";
+
+/** Keys of the pane: more of a result, and a new drawing. */
+export type PaneKey = "expand" | "redraw";
+
+export type TypedSignal = "SIGINT" | "SIGQUIT" | "SIGTSTP";
+
+/** A part of terminal input. */
+export type Pressed =
+  | { readonly kind: "text"; readonly text: string; readonly pasted: boolean }
+  | { readonly kind: "edit"; readonly key: EditKey }
+  | { readonly kind: "view"; readonly key: ViewKey }
+  | { readonly kind: "pane"; readonly key: PaneKey }
+  | { readonly kind: "signal"; readonly signal: TypedSignal }
+  | { readonly kind: "enter" | "escape" | "shift-tab" | "end-of-input" };
+
+export interface KeyDecoder {
+  /** Decodes terminal input. An escape at its end may begin a key sequence and is held. */
+  push(text: string): readonly Pressed[];
+  /** Whether an escape is held: call {@link settle} if no input follows soon. */
+  readonly isPending: boolean;
+  /** No input followed: decodes the held escape as the Esc key. */
+  settle(): readonly Pressed[];
+}
+
+/** Milliseconds to wait for the rest of a key sequence; a person presses no second key so soon. */
+export const ESCAPE_MS = 50;
+
+/** Sequences that a terminal sends around pasted text, and those that switch this on and off. */
+const PASTE = "\u001b[200~";
+const PASTED = "\u001b[201~";
+export const PASTES_ON = "\u001b[?2004h";
+export const PASTES_OFF = "\u001b[?2004l";
+
+const edit = (key: EditKey): Pressed => ({ kind: "edit", key });
+const view = (key: ViewKey): Pressed => ({ kind: "view", key });
+
+const CONTROLS: Readonly<Record<string, Pressed>> = {
+  "\u0001": edit("home"),
+  "\u0002": edit("left"),
+  "\u0003": { kind: "signal", signal: "SIGINT" },
+  "\u0004": { kind: "end-of-input" },
+  "\u0005": edit("end"),
+  "\u0006": edit("right"),
+  "\b": edit("erase"),
+  "\t": edit("complete"),
+  // Ctrl-J: Enter sends a carriage return.
+  "\n": { kind: "enter" },
+  "\u000b": edit("erase-to-end"),
+  "\u000c": { kind: "pane", key: "redraw" },
+  "\r": { kind: "enter" },
+  "\u000e": edit("down"),
+  "\u000f": { kind: "pane", key: "expand" },
+  "\u0010": edit("up"),
+  "\u0012": edit("search"),
+  "\u0014": view("tasks"),
+  "\u0015": edit("erase-to-start"),
+  "\u0017": edit("erase-word"),
+  "\u0019": edit("yank"),
+  "\u001a": { kind: "signal", signal: "SIGTSTP" },
+  "\u001c": { kind: "signal", signal: "SIGQUIT" },
+  "\u007f": edit("erase"),
+};
+
+/** Sequences of xterm, and those of rxvt and of the Linux console where they differ. */
+const SEQUENCES: Readonly<Record<string, Pressed>> = {
+  "\u001b[A": edit("up"),
+  "\u001b[B": edit("down"),
+  "\u001b[C": edit("right"),
+  "\u001b[D": edit("left"),
+  "\u001bOA": edit("up"),
+  "\u001bOB": edit("down"),
+  "\u001bOC": edit("right"),
+  "\u001bOD": edit("left"),
+  "\u001b[1;3C": edit("word-right"),
+  "\u001b[1;3D": edit("word-left"),
+  "\u001b[1;5C": edit("word-right"),
+  "\u001b[1;5D": edit("word-left"),
+  "\u001b[H": edit("home"),
+  "\u001b[F": edit("end"),
+  "\u001bOH": edit("home"),
+  "\u001bOF": edit("end"),
+  "\u001b[1~": edit("home"),
+  "\u001b[4~": edit("end"),
+  "\u001b[7~": edit("home"),
+  "\u001b[8~": edit("end"),
+  "\u001b[3~": edit("delete"),
+  "\u001b[1;2A": view("up"),
+  "\u001b[1;2B": view("down"),
+  "\u001b[5~": view("page-up"),
+  "\u001b[6~": view("page-down"),
+  "\u001b[Z": { kind: "shift-tab" },
+};
+
+/** Keys pressed with Alt, which sends an escape before them. */
+const WITH_ALT: Readonly<Record<string, Pressed>> = {
+  "\r": edit("newline"),
+  "\n": edit("newline"),
+  b: edit("word-left"),
+  f: edit("word-right"),
+  d: edit("delete-word"),
+  "\u007f": edit("erase-word"),
+  "\b": edit("erase-word"),
+};
+
+/*
+ * `readline.emitKeypressEvents` is no replacement. It knows a fixed list of keys and passes the rest of any other sequence on
+ * as characters: a terminal's reply (`ESC [ ? 1 ; 2 c`) or a pasted colour would end up in the line. It also waits without
+ * a limit for the rest of `ESC [`, which Alt-[ sends.
+ */
+
+/** Text without a key in it. */
+const PLAIN = /^[^\u0000-\u001f\u007f]+/;
+/** A complete key sequence: CSI (`ESC [ … letter`) or SS3 (`ESC O letter`). */
+const KEY_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
+/** The beginning of a key sequence. */
+const PARTIAL_SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*|O)?$/;
+
+/** Decodes the input of a terminal in raw mode. Only raw mode reports the Esc key when it is pressed. */
+export function keyDecoder(): KeyDecoder {
+  let held = "";
+  let pasting = false;
+  const charKey = (char: string): Pressed[] => {
+    // Pasted lines form one message, which a typed Enter sends.
+    if (pasting && (char === "\r" || char === "\n")) return [{ kind: "text", text: "\n", pasted: true }];
+    const control = pasting ? undefined : CONTROLS[char];
+    if (control !== undefined) return [control];
+    return isControl(char) ? [] : [{ kind: "text", text: char, pasted: pasting }];
+  };
+  const sequenceKey = (sequence: string): Pressed[] => {
+    if (sequence === PASTE || sequence === PASTED) {
+      pasting = sequence === PASTE;
+      return [];
+    }
+    const key = pasting ? undefined : SEQUENCES[sequence];
+    return key === undefined ? [] : [key];
+  };
+  /** Decodes what begins with an escape, and says how long it is. */
+  const afterEscape = (text: string): { readonly pressed: readonly Pressed[]; readonly length: number } => {
+    const sequence = KEY_SEQUENCE.exec(text)?.[0];
+    if (sequence !== undefined) return { pressed: sequenceKey(sequence), length: sequence.length };
+    const withAlt = pasting ? undefined : WITH_ALT[text.charAt(1)];
+    if (withAlt !== undefined) return { pressed: [withAlt], length: 2 };
+    return { pressed: [{ kind: "escape" }], length: 1 };
+  };
+  return {
+    push(text) {
+      const keys: Pressed[] = [];
+      let rest = held + text;
+      held = "";
+      while (rest !== "") {
+        const plain = PLAIN.exec(rest)?.[0];
+        if (plain !== undefined) {
+          keys.push({ kind: "text", text: plain, pasted: pasting });
+          rest = rest.slice(plain.length);
+        } else if (!rest.startsWith("\u001b")) {
+          keys.push(...charKey(rest.charAt(0)));
+          rest = rest.slice(1);
+        } else if (PARTIAL_SEQUENCE.test(rest)) {
+          held = rest;
+          rest = "";
+        } else {
+          const { pressed, length } = afterEscape(rest);
+          keys.push(...pressed);
+          rest = rest.slice(length);
+        }
+      }
+      return keys;
+    },
+    get isPending() {
+      return held !== "";
+    },
+    settle() {
+      // Keys send their sequence at once, so a partial one is the Esc key; the rest of it is dropped.
+      const was = held;
+      held = "";
+      return was === "" ? [] : [{ kind: "escape" }];
+    },
+  };
+}
+
+function isControl(char: string): boolean {
+  return char < " " || char === "\u007f";
+}

@@ -1,0 +1,104 @@
+/** Number of code units around the cursor that are searched for the borders of a character. */
+const NEAR = 256;
+
+/** A text of one or more lines with a cursor in it. */
+export interface TextBuffer {
+  readonly text: string;
+  /** Index of the code unit at which the next character is inserted. */
+  readonly cursor: number;
+  /** @param cursor the end of the text if omitted */
+  set(text: string, cursor?: number): void;
+  insert(text: string): void;
+  /** Moves the cursor. */
+  move(to: "left" | "right" | "word-left" | "word-right" | "home" | "end"): void;
+  /** Moves the cursor to the line above or below. @returns false if there is no such line */
+  moveLine(step: -1 | 1): boolean;
+  /** Erases from the cursor to a place; a word or a line that is erased can be inserted again with {@link yank}. */
+  erase(to: "left" | "right" | "word-left" | "word-right" | "home" | "end"): void;
+  /** Inserts what was erased last. */
+  yank(): void;
+}
+
+export function textBuffer(): TextBuffer {
+  let text = "";
+  let cursor = 0;
+  let erased = "";
+  let graphemes: Intl.Segmenter | undefined;
+
+  const clusters = (part: string): string[] => {
+    // Created on first use: a segmenter's language data takes memory that an idle agent does not need.
+    graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+    return [...graphemes.segment(part)].map(({ segment }) => segment);
+  };
+  const before = (): number => {
+    if (cursor === 0) return 0;
+    const near = text.slice(Math.max(0, cursor - NEAR), cursor);
+    return cursor - (clusters(near).at(-1)?.length ?? 1);
+  };
+  const after = (): number => cursor + (clusters(text.slice(cursor, cursor + NEAR))[0]?.length ?? 0);
+  const lineStart = (at: number): number => (at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1);
+  const lineEnd = (at: number): number => {
+    const end = text.indexOf("\n", at);
+    return end === -1 ? text.length : end;
+  };
+  const target = (to: Parameters<TextBuffer["move"]>[0]): number => {
+    switch (to) {
+      case "left":
+        return before();
+      case "right":
+        return after();
+      case "word-left":
+        return text.slice(0, cursor).replace(/\S+\s*$/, "").length;
+      case "word-right":
+        return cursor + (/^\s*\S+/.exec(text.slice(cursor))?.[0].length ?? text.length - cursor);
+      case "home":
+        return lineStart(cursor);
+      case "end":
+        return lineEnd(cursor);
+    }
+  };
+  return {
+    get text() {
+      return text;
+    },
+    get cursor() {
+      return cursor;
+    },
+    set(next, at = next.length) {
+      text = next;
+      cursor = at;
+    },
+    insert(piece) {
+      text = text.slice(0, cursor) + piece + text.slice(cursor);
+      cursor += piece.length;
+    },
+    move(to) {
+      cursor = target(to);
+    },
+    moveLine(step) {
+      const start = lineStart(cursor);
+      const column = clusters(text.slice(start, cursor)).length;
+      const edge = step === -1 ? start - 1 : lineEnd(cursor) + 1;
+      if (edge < 0 || edge > text.length) return false;
+      const from = step === -1 ? lineStart(edge) : edge;
+      const line = clusters(text.slice(from, lineEnd(from)));
+      cursor = from + line.slice(0, column).join("").length;
+      return true;
+    },
+    erase(to) {
+      const at = target(to);
+      // At its border, a line is joined with the next one, as in other editors.
+      const border = to === "end" ? Math.min(text.length, at + 1) : to === "home" ? Math.max(0, at - 1) : at;
+      const end = at === cursor ? border : at;
+      const [from, until] = [Math.min(end, cursor), Math.max(end, cursor)];
+      if (from === until) return;
+      if (to !== "left" && to !== "right") erased = text.slice(from, until);
+      text = text.slice(0, from) + text.slice(until);
+      cursor = from;
+    },
+    yank() {
+      text = text.slice(0, cursor) + erased + text.slice(cursor);
+      cursor += erased.length;
+    },
+  };
+}

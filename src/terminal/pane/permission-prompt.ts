@@ -1,0 +1,209 @@
+import { displayWidth } from "../../text/cell-width.ts";
+import { diffLineRows, diffRows } from "../../text/diff/diff-rows.ts";
+import { isShortened } from "../../text/diff/left-out.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { shortSummary } from "../../text/short-call.ts";
+import { TONE } from "../../text/style.ts";
+import { asciiText, gridText } from "../../text/terminal-text.ts";
+import { brokenRows } from "../../text/word-wrap.ts";
+import type { PermissionPrompt } from "../../worker/view.ts";
+import { firstRows, type PaneWriter, rowsOf } from "./pane-writer.ts";
+
+/** How a permission request was shown. */
+export interface ShownPermission {
+  /** Nothing is left out, and it fits into the terminal or was asked for. */
+  readonly isAll: boolean;
+  /** The keys that answer it. */
+  readonly keys: readonly string[];
+  /** These keys with their meanings, for the last row of the pane. */
+  readonly keysRow: string;
+}
+
+/** Rows below a request: the command, which may take two, its keys, and the input line. */
+const ANSWER_ROWS = 4;
+type Key = readonly [key: string, word: string];
+const YES: Key = ["y", "yes"];
+const NO: Key = ["n", "no"];
+const ALWAYS: Key = ["a", "always"];
+const EXPLAIN: Key = ["e", "explain"];
+/** Between two keys, also in the last row of a live pane. */
+const KEY_GAP = "   ";
+const LIVE_KEY_GAP = " · ";
+/** For a shortened request: `y` allows it only once it was shown whole. */
+const SEE_ALL: Key = ["y", "show all of it"];
+
+const TITLES: Readonly<Record<string, string>> = {
+  Bash: "Allow this command?",
+  Edit: "Allow this edit?",
+  MultiEdit: "Allow this edit?",
+  NotebookEdit: "Allow this edit?",
+  Write: "Allow this write?",
+};
+
+/**
+ * Shows a permission request: the call, its change, the reason, and how to answer. The keys come last, where a person looks;
+ * a live pane shows them in its last rows, and without a request id.
+ */
+export function showPermission(
+  pane: PaneWriter,
+  asked: PermissionPrompt,
+  readOnly: boolean,
+): ShownPermission {
+  const ask = pane.ascii ? asciiPrompt(asked) : asked;
+  const always = alwaysKey(pane, ask);
+  const { call, change, reason, rules, isAll } = shownPart(pane, ask, always === ALWAYS);
+  const quietRows = (rows: readonly string[]): void => {
+    for (const row of rows) pane.row(`  ${pane.styleText(TONE.quiet, row)}`);
+  };
+  pane.wholeNotice("▲", call.join("\n"), TONE.attention);
+  for (const row of change) pane.row(`  ${row}`);
+  quietRows(reason);
+  const target = operand(gridText(ask.id));
+  const commands = `teams approve ${target}`;
+  if (readOnly) {
+    if (!isAll) quietRows(brokenRows(`all of it: teams approvals ${target}`, pane.width() - 2));
+    quietRows(brokenRows(`${commands}, or: teams reject ${target}`, pane.width() - 2));
+    return { isAll, keys: [], keysRow: "" };
+  }
+  if (isAll) quietRows(rules);
+  const keys = isAll ? [YES, NO, ...(ask.rules.length === 0 ? [] : [always])] : [SEE_ALL, NO];
+  if (pane.live === undefined)
+    answerKeys(pane, keys, `or: ${isAll ? commands : `teams approvals ${target}`}`);
+  const all = [...keys, EXPLAIN];
+  return { isAll, keys: all.map(([key]) => key), keysRow: keysRow(pane, all) };
+}
+
+/** Returns a request in which a person can read each character that the terminal cannot show. */
+function asciiPrompt(ask: PermissionPrompt): PermissionPrompt {
+  const { summary, path, reason, rules, change, subagent } = ask;
+  return {
+    ...ask,
+    summary: asciiText(summary.replace(/\s*\n\s*/g, " \\n ")),
+    path: path && asciiText(path),
+    subagent: subagent && asciiText(subagent),
+    reason: asciiText(reason),
+    rules: rules.map(asciiText),
+    change: change.map(asciiText),
+  };
+}
+
+/** Returns what the key `e` shows. */
+export function explanation(asked: PermissionPrompt, ascii: boolean): string {
+  const ask = ascii ? asciiPrompt(asked) : asked;
+  const target = operand(gridText(ask.id));
+  const caller = ask.subagent === undefined ? "The agent" : `Its subagent “${gridText(ask.subagent)}”`;
+  const always =
+    ask.rules.length === 0
+      ? "No rule can allow such calls in the future."
+      : `a also allows later calls, while this agent runs, by: ${ask.rules.map(gridText).join(", ")}`;
+  return [
+    `${caller} asks for ${gridText(ask.tool)}. ${gridText(ask.reason)}`,
+    always,
+    "n refuses it, and the agent continues without it; to tell it why, type: no, because …",
+    `From another pane: teams approve ${target}, or: teams reject ${target}`,
+  ].join("\n");
+}
+
+/** Returns the key that adds rules: with the rules if all keys then fit into one row, else the rules are above the keys. */
+function alwaysKey(pane: PaneWriter, { rules }: PermissionPrompt): Key {
+  const named: Key = ["a", `always for ${gridText(rules.join(", "))}`];
+  const [keys, gap] =
+    pane.live === undefined ? [[YES, NO, named], KEY_GAP] : [[YES, NO, named, EXPLAIN], LIVE_KEY_GAP];
+  const width = displayWidth(keys.map((key) => key.join(" ")).join(gap));
+  return width <= pane.width() - 2 ? named : ALWAYS;
+}
+
+/**
+ * Chooses the rows of a request that the pane shows.
+ * @param withRules whether the rules that “always” adds have rows of their own
+ */
+function shownPart(
+  pane: PaneWriter,
+  {
+    tool,
+    summary,
+    path,
+    subagent: whose,
+    reason: why,
+    rules: added,
+    change: changed,
+    whole,
+  }: PermissionPrompt,
+  withRules: boolean,
+): Record<"call" | "change" | "reason" | "rules", readonly string[]> & { readonly isAll: boolean } {
+  const room = pane.width() - 2;
+  const rowsIn = (text: string): string[] => rowsOf(text, room).flatMap((row) => brokenRows(row, room));
+  const by = whose === undefined ? "" : `${whose}: `;
+  const title = Object.hasOwn(TITLES, tool) ? TITLES[tool] : `Allow ${tool}?`;
+  // The rows of a command's change are the command itself.
+  const isInChange = tool === "Bash" && changed.length > 0;
+  const callIn = (width: number): string[] => {
+    const file = shortSummary({ summary, path }, pane.cwd, width);
+    const what = file ?? summary.replace(/\s*\n\s*/g, " ⏎ ");
+    const row = gridText(`${by}${title}${isInChange ? "" : ` ${what}`}`);
+    if (file === undefined || displayWidth(row) <= room) return rowsIn(row);
+    return [...rowsIn(gridText(`${by}${title}`)), ...pathRows(file, room).flatMap(rowsIn)];
+  };
+  const call = callIn(Number.POSITIVE_INFINITY);
+  const change = diffRows(changed, { width: room, plain: pane.plain });
+  const reason = rowsIn(gridText(why));
+  // Never cut: the key allows all of these rules.
+  const rules = withRules && added.length > 0 ? rowsIn(gridText(`always: ${added.join(", ")}`)) : [];
+  if (whole) return { call, change, reason, rules, isAll: true };
+  const left = pane.height() - ANSWER_ROWS - reason.length;
+  const fits = call.length + change.length + rules.length <= left;
+  const most = fits ? Number.POSITIVE_INFINITY : Math.max(2, Math.floor(left / 2) - 1);
+  const callRows = Math.min(pane.messageRows, most);
+  // The path is shortened in the middle, where it would be cut: its end names the file.
+  const shorter = call.length <= callRows || path === undefined ? call : callIn(room);
+  const changeRows = Math.min(pane.changeRows, most);
+  const first = {
+    call: firstRows(shorter, callRows),
+    change: change.length <= changeRows + 1 ? change : mainRows(changed, change, changeRows, pane),
+  };
+  const isAll = fits && !isShortened(changed) && first.call === call && first.change === change;
+  return { ...first, reason, rules, isAll };
+}
+
+/** Returns the first rows of a change that does not fit: a diff begins with its first changed line. */
+function mainRows(
+  changed: readonly string[],
+  all: string[],
+  limit: number,
+  pane: PaneWriter,
+): readonly string[] {
+  const lines = diffLineRows(changed, { width: pane.width() - 2, plain: pane.plain });
+  const first = lines.findIndex(({ line: { kind } }) => kind === "+" || kind === "-");
+  if (first < 1) return firstRows(all, limit);
+  const shown = lines
+    .slice(first)
+    .flatMap(({ rows }) => rows)
+    .slice(0, limit);
+  return [...shown, `… ${all.length - shown.length} more lines`];
+}
+
+/** Breaks a path below its directories, so that a name stays whole if a row can hold it. */
+function pathRows(path: string, width: number): readonly string[] {
+  const rows = [""];
+  for (const part of path.split(/(?<=\/)/)) {
+    const last = `${rows.at(-1)}${part}`;
+    if (displayWidth(last) <= width) rows[rows.length - 1] = last;
+    else rows.push(part);
+  }
+  return rows.filter((row) => row !== "");
+}
+
+function keysRow({ styleText }: PaneWriter, keys: readonly Key[]): string {
+  return keys.map(([key, word]) => `${styleText("bold", key)} ${word}`).join(LIVE_KEY_GAP);
+}
+
+/** Shows the keys and the command that answer a request, in one row if they fit. */
+function answerKeys(pane: PaneWriter, keys: readonly Key[], command: string): void {
+  const { styleText } = pane;
+  const room = pane.width() - 2;
+  const answers = keys.map(([key, word]) => `${styleText("bold", key)} ${word}`).join(KEY_GAP);
+  const isOneRow =
+    displayWidth(`${keys.map((words) => words.join(" ")).join(KEY_GAP)}${KEY_GAP}${command}`) <= room;
+  if (!isOneRow) for (const row of brokenRows(command, room)) pane.row(`  ${styleText(TONE.quiet, row)}`);
+  pane.row(`  ${answers}${isOneRow ? `   ${styleText(TONE.quiet, command)}` : ""}`);
+}

@@ -1,0 +1,36 @@
+import { type ProvenTask, runText } from "../team/tasks/task-proof.ts";
+import { stripControls } from "../text/terminal-text.ts";
+import { line } from "./output.ts";
+
+/** Returns the lines of a task's details about its verify command, reviewer and files; none without them. */
+export function proofLines({
+  verify,
+  proposedVerify,
+  reviewer,
+  touches,
+  said,
+  shown,
+  verifyRun,
+}: ProvenTask): string[] {
+  const hasProof = verify !== null || proposedVerify !== undefined;
+  return [
+    ...(reviewer === null ? [] : [line`reviewer:   ${reviewer}`]),
+    ...(touches.length === 0 ? [] : [line`touches:    ${touches.join(", ")}`]),
+    ...(verify === null ? [] : [line`verify:     ${verify}`]),
+    ...(proposedVerify === undefined
+      ? []
+      : [line`proposed:   ${proposedVerify} (no person has confirmed it; it never runs)`]),
+    ...(hasProof ? [line`said:       ${said ? "done" : "not done"}`, line`shown:      ${shown}`] : []),
+    ...(verifyRun === null
+      ? []
+      : [line`last run:   ${runText(verifyRun)}`, line`in:         ${verifyRun.directory}`]),
+    ...(verifyRun === null || verifyRun.tail === "" ? [] : ["", ...quoted(verifyRun.tail)]),
+  ];
+}
+
+/** Indents an output, so that it cannot be taken for our own lines. */
+function quoted(output: string): string[] {
+  return stripControls(output)
+    .split("\n")
+    .map((row) => line`  | ${row}`);
+}

@@ -1,0 +1,26 @@
+import type { Env } from "../os/env.ts";
+
+/** The abilities of a terminal that change how text is shown. */
+export interface TerminalAbilities {
+  /** Texts that lead to an address (OSC 8). */
+  readonly links: boolean;
+  /** Only ASCII: its locale has no UTF-8. */
+  readonly ascii: boolean;
+}
+
+/** Terminals that show links, by `TERM_PROGRAM`; tmux since 3.4. */
+const LINKING: ReadonlySet<string> = new Set(["ghostty", "iTerm.app", "kitty", "vscode", "WezTerm"]);
+const LINKING_TMUX = 3.4;
+/** VTE, the terminal of GNOME, since 0.50. */
+const LINKING_VTE = 5_000;
+
+export function terminalAbilities(env: Env): TerminalAbilities {
+  const { TERM_PROGRAM = "", TERM_PROGRAM_VERSION = "", VTE_VERSION } = env;
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
+  // Below tmux, variables of the terminal around it may still be set.
+  const links =
+    TERM_PROGRAM === "tmux"
+      ? Number.parseFloat(TERM_PROGRAM_VERSION) >= LINKING_TMUX
+      : LINKING.has(TERM_PROGRAM) || Number(VTE_VERSION) >= LINKING_VTE;
+  return { links, ascii: locale !== "" && !/utf-?8/i.test(locale) };
+}

@@ -1,0 +1,6 @@
+/**
+ * Normalizes a name as a file system does that ignores case and the composition of letters: there `.ſsh` is `.ssh`.
+ */
+export function foldedName(name: string): string {
+  return name.normalize("NFC").toUpperCase().toLowerCase();
+}

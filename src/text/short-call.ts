@@ -1,0 +1,38 @@
+import { displayWidth } from "./cell-width.ts";
+import { shortPath } from "./short-path.ts";
+
+/** A call of a tool that names a file by its whole path, maybe after a text such as `asks: `. */
+const CALL_OF_FILE = /^((?:[^()]{0,200}: )?)(\w{1,40})\(((?:\/|~\/)[^()]{1,4096})\)$/;
+
+/**
+ * Returns a call such as `Edit(/home/me/project/src/main.ts)` with a relative path, shortened in the middle to the width.
+ * @returns also whether the path is whole; another text is returned as it is
+ */
+export function shortCall(
+  text: string,
+  cwd: string | undefined,
+  width: number,
+): { readonly text: string; readonly isWhole: boolean } {
+  const [, before = "", tool, path] = CALL_OF_FILE.exec(text) ?? [];
+  if (tool === undefined || path === undefined) return { text, isWhole: true };
+  const whole = shortPath(path, cwd, Number.POSITIVE_INFINITY);
+  const shown = shortPath(path, cwd, Math.max(1, width - displayWidth(before) - tool.length - 2));
+  return { text: `${before}${tool}(${shown})`, isWhole: shown === whole };
+}
+
+/** A call, with the path that its summary begins with. */
+export interface CallOfPath {
+  readonly summary: string;
+  readonly path?: string | undefined;
+}
+
+/** Returns the path of a call, which is relative and shortened in the middle to the width, and the rest of its summary; undefined without a path. */
+export function shortSummary(
+  { summary, path }: CallOfPath,
+  cwd: string | undefined,
+  width: number,
+): string | undefined {
+  if (path === undefined || path === "" || !summary.startsWith(path)) return undefined;
+  const rest = summary.slice(path.length);
+  return `${shortPath(path, cwd, width - displayWidth(rest))}${rest}`;
+}

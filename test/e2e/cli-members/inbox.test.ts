@@ -1,0 +1,294 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { AdapterInput } from "../../../src/adapter/adapter-schema.ts";
+import { testMemberContract } from "../../support/cli/member-contract.ts";
+import { memberTeam } from "../../support/cli/member-team.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+const file = scriptFile("cli/inbox");
+const ADAPTER: Omit<AdapterInput, "command"> = {
+  channel: "inbox",
+  resume: "resume",
+  reports: ["tokens"],
+  modelArgs: ["--model", "{model}"],
+  modes: { default: "default", acceptEdits: "acceptEdits", plan: "plan" },
+};
+
+testMemberContract({
+  adapter: ADAPTER,
+  file,
+  conversation: ["session"],
+  showDialog: ({ place, repo }) => {
+    const memory = { hasCompletedOnboarding: true, projects: { [repo]: { hasTrustDialogAccepted: false } } };
+    writeFileSync(join(place.root, ".claude.json"), JSON.stringify(memory));
+  },
+});
+
+async function team(settings: Readonly<Record<string, unknown>> = {}) {
+  const own = await memberTeam(file(), ADAPTER, "tmux", settings);
+  const config = () =>
+    JSON.parse(readFileSync(own.place.paths("crew").config, "utf8")) as {
+      members: Record<string, unknown>[];
+    };
+  return { ...own, config };
+}
+
+describe("a CLI that reads its inbox itself", () => {
+  it("works like any other member: first message, its own screen, last words, exact state", async () => {
+    const { spawn, state, log, leadGot, teams, paneShowing, ada, config } = await team();
+    const spawned = await spawn(
+      "say: hello from the other make",
+      "--allowed-tools",
+      "Bash(ls:*)",
+      "--model",
+      "opus",
+    );
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    await leadGot("hello from the other make");
+    const pane = await paneShowing();
+    await state("ada", "idle");
+    expect((await ada())?.stateFrom).toBe("hook");
+    await eventually("its tokens", async () => (await ada())?.tokens?.output === 5);
+    const {
+      words,
+      files,
+      servers,
+      teams: isTeammate,
+    } = log()[0] as Record<string, unknown> & {
+      readonly words: readonly string[];
+    };
+    expect(words.join(" ")).toMatch(
+      /^--agent-id ada@crew --agent-name ada --team-name crew --agent-color blue --parent-session-id \S+ --agent-type general-purpose --allowedTools Bash\(ls:\*\),mcp__teams --permission-mode default --model opus --settings \S+ --mcp-config \S+$/,
+    );
+    expect([files, isTeammate]).toEqual([["600", "600"], "1"]);
+    expect(servers).toMatchObject({ mcpServers: { teams: { type: "stdio" } } });
+    expect(config().members[1]).toMatchObject({
+      ...{ agentId: "ada@crew", name: "ada", agentType: "general-purpose", model: "opus", color: "blue" },
+      ...{ prompt: "say: hello from the other make", tmuxPaneId: pane, backendType: "tmux", mode: "default" },
+    });
+    await teams("send", "ada", "say: second");
+    await leadGot("second");
+    expect((await teams("logs", "ada")).out).toContain("the screen of the stand-in");
+    expect(log().filter((line) => "hook" in line)).toEqual([]);
+  });
+
+  it("asks by teams approvals; the answer goes back", async () => {
+    const { spawn, state, approval, approvals, teams, repo, ada, log } = await team();
+    await spawn("run: touch asked\nrun: touch refused");
+    const first = await approval();
+    expect(first.summary).toContain("touch asked");
+    await state("ada", "needs-input");
+    expect(await ada()).toMatchObject({
+      stateFrom: "request",
+      activity: expect.stringContaining("touch asked"),
+    });
+    expect((await teams("approve", first.id)).code).toBe(0);
+    const second = await eventually("the second request", async () =>
+      (await approvals()).find(({ id }) => id !== first.id),
+    );
+    expect((await teams("reject", second.id)).code).toBe(0);
+    await state("ada", "idle");
+    expect(["asked", "refused"].map((name) => existsSync(join(repo, name)))).toEqual([true, false]);
+    // The result of the tool, 2 MB, broke no hook.
+    expect(log().filter((line) => "hook" in line)).toEqual([]);
+  });
+
+  it("takes a turn of the person in its own screen, and shows its question", async () => {
+    const { spawn, state, leadGot, type, ada } = await team();
+    await spawn("say: ready");
+    await leadGot("ready");
+    await type("asks");
+    await state("ada", "needs-input");
+    expect(await ada()).toMatchObject({ stateFrom: "hook", activity: "may it go on" });
+    await type("yes");
+    await state("ada", "idle");
+    await type("say: typed by a person");
+    await leadGot("typed by a person");
+  });
+
+  it("shows a dialog of its start, and its remedy, and presses no key", async () => {
+    const { spawn, state, leadGot, type, ada, place, repo } = await team();
+    const memory = { hasCompletedOnboarding: true, projects: { [repo]: { hasTrustDialogAccepted: false } } };
+    writeFileSync(join(place.root, ".claude.json"), JSON.stringify(memory));
+    expect((await spawn("say: trusted")).code).toBe(0);
+    await state("ada", "needs-input");
+    expect((await ada())?.activity).toBe(
+      `fake waits for a person: trust in the directory: say there whether it may work in ${repo} (teams attach ada)`,
+    );
+    await type("yes", "Do you trust the files");
+    await leadGot("trusted");
+    await state("ada", "idle");
+  });
+
+  it("survives bad habits: lost changes of the config, 10 MB, a request after the end, a failed turn", async () => {
+    const { spawn, state, leadGot, teams, approval, ada, config } = await team();
+    await spawn("big\nafter\nsay: still here");
+    await leadGot("still here");
+    expect((await approval()).summary).toContain("touch after");
+    await Promise.all(
+      Array.from({ length: 3 }, (_, at) =>
+        teams("spawn", `w${at}`, "--model", "scripted", "--teammate-mode", "tmux"),
+      ),
+    );
+    await teams("approve", (await approval()).id);
+    await teams("send", "ada", "say: and after it");
+    await leadGot("and after it");
+    await eventually("all members", () => config().members.length === 5);
+    await teams("send", "ada", "fail: no credit");
+    await state("ada", "failed");
+    expect(await ada()).toMatchObject({ activity: "no credit", stateFrom: "notice" });
+  });
+
+  it("cannot have a budget, but counts for the team's budget", async () => {
+    const { spawn, leadGot, teams, ada } = await team();
+    await spawn("say: ready");
+    await leadGot("ready");
+    const refused = await teams("budget", "ada", "--max-tokens", "1000");
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("cannot stop ada at a limit")]);
+    await eventually("its tokens", async () => (await ada())?.tokens?.output === 5);
+    const { code, err, out } = await teams("budget", "--max-tokens", "100000");
+    expect([code, err, out]).toEqual([0, "", expect.stringContaining("15 of 100,000 tokens")]);
+  });
+
+  it("is interrupted, and works on", async () => {
+    const { spawn, state, teams, leadGot, logged, ada } = await team();
+    await spawn("stay");
+    await logged({ stays: true });
+    await state("ada", "running");
+    expect(await ada()).toMatchObject({ stateFrom: "hook", activity: "Bash: sleep 1000" });
+    const { code, out } = await teams("interrupt", "ada", "--json");
+    expect([code, JSON.parse(out)]).toMatchObject([0, { outcome: "pressed" }]);
+    await logged({ interrupted: true });
+    await state("ada", "idle");
+    expect((await ada())?.stateFrom).toBe("interrupt");
+    await teams("send", "ada", "say: after it");
+    await leadGot("after it");
+  });
+
+  it("is idle after a turn that was shorter than a look at it", async () => {
+    const { spawn, state, leadGot, teams, ada } = await team();
+    await spawn("say: ready");
+    await leadGot("ready");
+    await state("ada", "idle");
+    const watcher = Number((await ada())?.pid);
+    process.kill(watcher, "SIGSTOP");
+    try {
+      await teams("send", "ada", "say: quick");
+      await leadGot("quick");
+    } finally {
+      process.kill(watcher, "SIGCONT");
+    }
+    const running = eventually(
+      "a turn without an end",
+      async () => (await ada())?.state === "running",
+      3_000,
+    );
+    await expect(running).rejects.toThrow();
+  });
+
+  it("is idle after a short turn whose message it took late", async () => {
+    const { spawn, state, leadGot, teams, ada, logged } = await team();
+    await spawn("say: ready");
+    await leadGot("ready");
+    await state("ada", "idle");
+    const watcher = Number((await ada())?.pid);
+    await teams("send", "ada", "early\nsay: quick");
+    await logged({ early: true });
+    await state("ada", "running");
+    process.kill(watcher, "SIGSTOP");
+    await leadGot("quick").finally(() => process.kill(watcher, "SIGCONT"));
+    await state("ada", "idle");
+  });
+
+  it("is idle after a short turn whose idle notice was written late", async () => {
+    const { spawn, state, leadGot, teams, logged } = await team();
+    await spawn("say: ready");
+    await leadGot("ready");
+    await state("ada", "idle");
+    await teams("send", "ada", "late\nno more");
+    await logged({ late: true });
+    await state("ada", "running");
+    await leadGot("was late");
+    await state("ada", "idle");
+  });
+
+  it("continues its conversation after a crash, and its tasks are unassigned meanwhile", async () => {
+    const { spawn, state, teams, log, leadGot } = await team();
+    await spawn("say: remember 42");
+    await state("ada", "idle");
+    await teams("task", "add", "Count");
+    await teams("task", "update", "1", "--owner", "ada", "--status", "in_progress");
+    await teams("send", "ada", "exit: 3");
+    await state("ada", "crashed");
+    expect((await teams("status", "--json")).out).toContain("these are its last words");
+    const { tasks } = (await teams("task", "list", "--json")).json<{ tasks: { owner?: string }[] }>();
+    expect(tasks[0]?.owner).toBeUndefined();
+    expect((await teams("resume")).code).toBe(0);
+    const words = await eventually(
+      "its second start",
+      () => log().filter((line) => "words" in line)[1]?.words,
+    );
+    expect((words as string[]).slice(-2)[0]).toBe("--resume");
+    await eventually("the note about its turn", () =>
+      log().some(({ prompt }) => String(prompt).includes("ended during a turn")),
+    );
+    await teams("send", "ada", "say: still 42");
+    await leadGot("still 42");
+    await state("ada", "idle");
+    const again = (await teams("task", "list", "--json")).json<{ tasks: { owner?: string }[] }>();
+    expect(again.tasks[0]?.owner).toBe("ada");
+  });
+
+  it("ends with everything that it started", async () => {
+    const { spawn, state, teams, logged, log, config, place } = await team();
+    await spawn("child");
+    await logged({ prompt: "child" });
+    await state("ada", "idle");
+    const panes = (): number => place.tmux("list-panes", "-a").trim().split("\n").length;
+    await teams("spawn", "bob", "--model", "scripted", "--teammate-mode", "tmux");
+    const before = panes();
+    const ended = await teams("shutdown", "ada");
+    expect([ended.code, ended.err]).toEqual([0, ""]);
+    expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
+    expect(panes()).toBe(before - 1);
+    const child = Number(log().find((line) => "child" in line)?.child);
+    await eventually("the end of its child", () => !existsSync(`/proc/${child}/status`) || isDead(child));
+  });
+
+  it("is killed while it writes the config, which is restored from its last copy", async () => {
+    const { spawn, state, leadGot, teams, config } = await team();
+    await spawn("cuts\nsay: ready");
+    await leadGot("ready");
+    await state("ada", "idle");
+    await teams("spawn", "bob", "--model", "scripted", "--teammate-mode", "process");
+    const ended = await teams("kill", "ada", "--force");
+    expect([ended.code, ended.err]).toEqual([0, ""]);
+    expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
+  });
+
+  it("refuses what it cannot do, with the reason", async () => {
+    const { spawn, teams } = await team();
+    const refusals = [
+      [["--max-tokens", "10"], "cannot stop it at a limit"],
+      [["--sandbox", "required"], "does not run in a sandbox"],
+      [["--tools", "Read"], "it has its own tools"],
+    ] as const;
+    for (const [words, reason] of refusals) {
+      const { code, err } = await spawn("say: no", ...words);
+      expect([code, err]).toEqual([2, expect.stringContaining(reason)]);
+    }
+    const named = await teams("spawn", "ada two", "--cli", "fake", "--teammate-mode", "tmux");
+    expect([named.code, named.err]).toEqual([2, expect.stringContaining("only letters, digits")]);
+  });
+});
+
+function isDead(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}

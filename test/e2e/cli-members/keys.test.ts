@@ -1,0 +1,363 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { checkCast } from "../../support/casts/check-cast.ts";
+import { testMemberContract } from "../../support/cli/member-contract.ts";
+import { standInTeam } from "../../support/cli/stand-in.ts";
+import { TEAMS } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { describeInSandbox } from "../../support/sandbox/sandboxed-agent.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+const file = scriptFile("cli/keys");
+
+testMemberContract({ adapter: { channel: "keys" }, file, conversation: [] });
+
+async function team(marks: readonly string[] = []) {
+  const own = await standInTeam(file(), { channel: "keys" });
+  const { teams, place } = own;
+  for (const mark of marks) own.mark(mark);
+  const spawn = (prompt: string, ...more: readonly string[]) =>
+    teams("spawn", "ada", "--cli", "fake", "--prompt", prompt, "--teammate-mode", "tmux", ...more);
+  const prompts = (): readonly string[] =>
+    own.log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
+  const prompted = (text: string): Promise<string> =>
+    eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)), 20_000);
+  const inbox = async (): Promise<string> => (await teams("inbox", "team-lead", "--all", "--json")).out;
+  const leadGot = (text: string) =>
+    eventually(`the message ${text} to the lead`, async () => (await inbox()).includes(text));
+  const member = async (): Promise<Record<string, unknown>> =>
+    (await teams("status", "--json"))
+      .json<{ members: Record<string, unknown>[] }>()
+      .members.find(({ name }) => name === "ada") ?? {};
+  const pane = (): string =>
+    place.tmux("list-panes", "-a", "-F", "#{pane_id} #{@teams_agent}").match(/(%\d+) \S/)?.[1] ?? "";
+  const type = (...keys: readonly string[]): string => place.tmux("send-keys", "-t", pane(), ...keys);
+  const screen = (): string => place.tmux("capture-pane", "-p", "-t", pane());
+  return { ...own, spawn, prompts, prompted, inbox, leadGot, member, pane, type, screen };
+}
+
+describe("any program by its keyboard", () => {
+  it("gets each message as one input; is unknown until a bell or notification", async () => {
+    const { spawn, prompted, prompts, state, member, teams, leadGot } = await team();
+    const spawned = await spawn("say: hello\nsay: two lines");
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    const first = await prompted("say: two lines");
+    expect(first).toMatch(/You are ada, a teammate in the team "crew"[\s\S]*teams send[\s\S]*say: hello/);
+    await state("ada", "unknown");
+    expect(await member()).toMatchObject({ state: "unknown", alive: true });
+    await teams("send", "ada", "notify: tests are green");
+    await state("ada", "idle");
+    expect(await member()).toMatchObject({ stateFrom: "signal", activity: "stand-in: tests are green" });
+    await leadGot("stand-in: tests are green");
+    expect(prompts()).toHaveLength(2);
+    expect(prompts()[1]).not.toContain("You are ada");
+  });
+
+  it("reports a bell and a notification that is wrapped for tmux, each once", async () => {
+    const { spawn, prompted, state, teams, inbox, leadGot } = await team();
+    await spawn("bell");
+    await state("ada", "idle");
+    expect(await inbox()).toContain("rang its bell");
+    await teams("send", "ada", "wrapped: it waits for you");
+    await leadGot("it waits for you");
+    await teams("send", "ada", "progress\nsay: nothing to report");
+    await prompted("nothing to report");
+    await state("ada", "unknown");
+  });
+
+  it("survives hostile output: half a control string, hostile titles, many bells, 10 MB", async () => {
+    const { spawn, prompted, state, teams, inbox, repo } = await team();
+    await spawn("half\ntitles\nburst\nstorm");
+    await state("ada", "idle");
+    const notices = (await inbox()).match(/idle_notification/g) ?? [];
+    expect(notices).toHaveLength(1);
+    await teams("send", "ada", "say: still here");
+    await prompted("still here");
+    expect(existsSync(join(repo, "hacked"))).toBe(false);
+  });
+
+  it("waits while its input holds a draft, notifies the person, and loses nothing", async () => {
+    const { spawn, prompted, prompts, state, teams, type, member } = await team();
+    await spawn("bell");
+    await state("ada", "idle");
+    type("-l", "half a thought");
+    await teams("send", "ada", "say: from the lead");
+    await state("ada", "needs-input");
+    expect((await member()).activity).toContain('its input holds a draft: "half a thought"');
+    expect(prompts()).toHaveLength(1);
+    type("Enter");
+    const typed = await prompted("from the lead");
+    expect(typed).not.toContain("half a thought");
+    expect(prompts()[1]).toBe("half a thought");
+    await state("ada", "unknown");
+  });
+
+  it("types nothing into another program that has taken the keyboard", async () => {
+    const { spawn, prompted, state, teams, type, logged, env } = await team();
+    await spawn("over");
+    await prompted("over");
+    await teams("send", "ada", "say: not for others");
+    await state("ada", "needs-input");
+    expect((await teams("type", "ada", "not either")).err).toContain("another program is in its foreground");
+    type("-l", "by hand");
+    type("Enter");
+    await logged({ over: "ended" });
+    await prompted("not for others");
+    const stolen = readFileSync(join(env.HOME ?? "", "stand-in-fake", "stolen"), "utf8");
+    expect(stolen).toBe("by hand");
+  });
+
+  it("gets its first message when it reads its input, however slow it starts", async () => {
+    const { spawn, prompted } = await team(["slow"]);
+    await spawn("say: not too early");
+    await prompted("not too early");
+  });
+
+  it("gets each message as one line when it does not support bracketed paste", async () => {
+    const { spawn, prompted, prompts } = await team(["plain"]);
+    await spawn("one\ntwo");
+    expect(await prompted("one two")).not.toContain("\n");
+    expect(prompts()).toHaveLength(1);
+  });
+
+  it("gets a message that is too long for one line as a file, when it reads whole lines", async () => {
+    const { spawn, prompted, teams } = await team(["lines"]);
+    await spawn("say: short");
+    await prompted("say: short");
+    await teams("send", "ada", "long ".repeat(2_000));
+    const path = /Read the file (\S+)/.exec(await prompted("Read the file"))?.[1] ?? "";
+    expect(readFileSync(path, "utf8")).toContain("long long");
+  });
+
+  it("sends messages from its pane in its own name", async () => {
+    const { spawn, leadGot, inbox } = await team();
+    await spawn(`shell: ${process.execPath} ${TEAMS} send team-lead "done, says ada"`);
+    await leadGot("done, says ada");
+    expect(JSON.parse(await inbox())).toMatchObject({
+      messages: expect.arrayContaining([expect.objectContaining({ from: "ada" })]),
+    });
+  });
+
+  it("gets Escape on interrupt, but not while it is idle", async () => {
+    const { spawn, prompted, teams, logged, state, log } = await team();
+    await spawn("say: working");
+    await prompted("working");
+    await state("ada", "unknown");
+    const pressed = await teams("interrupt", "ada");
+    expect([pressed.code, pressed.out]).toEqual([
+      0,
+      expect.stringMatching(/was pressed in the pane of ada; teams cannot see whether its turn has ended/),
+    ]);
+    await logged({ escape: true });
+    await teams("send", "ada", "bell");
+    await state("ada", "idle");
+    expect((await teams("interrupt", "ada")).out).toContain("is idle");
+    expect(log().filter((line) => "escape" in line)).toHaveLength(1);
+  });
+
+  it("keeps a message that is interrupted before it was typed", async () => {
+    const { spawn, state, teams, type, prompted, logged } = await team();
+    await spawn("bell");
+    await state("ada", "idle");
+    type("-l", "draft");
+    await teams("send", "ada", "say: kept");
+    await state("ada", "needs-input");
+    await teams("interrupt", "ada");
+    await logged({ escape: true });
+    type("Enter");
+    await teams("send", "ada", "say: next");
+    await prompted("kept");
+    await prompted("next");
+  });
+
+  it("is introduced again after a crash and teams resume", async () => {
+    const { spawn, prompted, state, teams, prompts } = await team();
+    await spawn("say: hi");
+    await prompted("hi");
+    await teams("send", "ada", "exit: 3");
+    await state("ada", "crashed");
+    expect((await teams("resume")).code).toBe(0);
+    await teams("send", "ada", "say: again");
+    await prompted("say: again");
+    expect(prompts().at(-1)).toContain("You are ada");
+  });
+
+  it("has exited after a person quits it in its screen", async () => {
+    const { spawn, prompted, state, type } = await team();
+    await spawn("say: hi");
+    await prompted("hi");
+    await state("ada", "unknown");
+    type("-l", "quit");
+    type("Enter");
+    await state("ada", "exited");
+  });
+
+  it("ends its child processes on shutdown, after a last turn", async () => {
+    const { spawn, prompted, prompts, logged, teams, log, member } = await team();
+    await spawn("child");
+    await prompted("child");
+    await logged({ ready: true, agent: "ada@crew" });
+    const ended = teams("shutdown", "ada", "--timeout", "25");
+    await prompted("hutdown request");
+    expect(prompts().at(-1)).not.toContain("You are ada");
+    const { code, err } = await ended;
+    expect([code, err]).toEqual([0, ""]);
+    const child = log().find((line) => "child" in line)?.child as number;
+    await eventually("the end of its child", () => startTimeOf(child) === undefined);
+    expect(await member()).toEqual({});
+  });
+
+  it("respects a pipe that the person has on its pane", async () => {
+    const { spawn, prompted, state, teams, place, pane } = await team();
+    await spawn("say: hi");
+    await prompted("hi");
+    const out = join(place.home, "piped");
+    place.tmux("pipe-pane", "-t", pane());
+    place.tmux("pipe-pane", "-t", pane(), `cat > ${out}`);
+    await teams("send", "ada", "bell\nsay: into the pipe");
+    await prompted("into the pipe");
+    await eventually("the person's pipe", () => readFileSync(out, "utf8").includes("into the pipe"));
+    expect(place.tmux("display-message", "-p", "-t", pane(), "#{pane_pipe}").trim()).toBe("1");
+    await state("ada", "unknown");
+    place.tmux("pipe-pane", "-t", pane());
+    await teams("send", "ada", "bell");
+    await state("ada", "idle");
+  });
+
+  it("is recorded, and its bells are heard all the same", async () => {
+    const { spawn, prompted, state, teams, place, leadGot } = await team();
+    const since = performance.now();
+    const spawned = await spawn("say: hello", `--rec=${join(place.home, "casts")}`);
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    await prompted("say: hello");
+    // It gets its first message once it is quiet, not at the end of the longest wait.
+    expect(performance.now() - since).toBeLessThan(15_000);
+    await teams("send", "ada", "notify: tests are green");
+    await state("ada", "idle");
+    await leadGot("stand-in: tests are green");
+    const path = join(place.home, "casts", "ada.cast");
+    await eventually("the message in the recording", () =>
+      readFileSync(path, "utf8").includes("tests are green"),
+    );
+    expect(checkCast(path).markers).toContain("team-lead: notify: tests are green");
+  });
+
+  it("refuses options that a keyboard channel cannot fulfil, with the reason", async () => {
+    const { spawn, teams } = await team();
+    const refused = [
+      ["--plan"],
+      ["--permission-mode", "acceptEdits"],
+      ["--allowed-tools", "Read"],
+      ["--disallowed-tools", "Bash"],
+      ["--max-tokens", "1000"],
+      ["--model", "opus"],
+      ["--agent-type", "reviewer"],
+    ];
+    for (const option of refused) {
+      const { code, err } = await spawn("say: hi", ...option);
+      expect([code, err], option.join(" ")).toEqual([
+        2,
+        expect.stringMatching(option[0] === "--agent-type" ? /restricts its members/ : (option[0] ?? "")),
+      ]);
+    }
+    const inProcess = await teams("spawn", "ada", "--cli", "fake", "--teammate-mode", "process");
+    expect(inProcess.err).toContain("needs a pane");
+    const lead = await teams("run", "--cli", "fake", "a goal");
+    expect(lead.err).toContain("can only be a teammate");
+  });
+
+  it("refuses a shell, which would run each message", async () => {
+    const { place, teams } = await team();
+    const sh = { channel: "keys", command: "bash", args: ["--norc", "-i"] };
+    writeFileSync(join(place.root, "settings.json"), JSON.stringify({ teams: { adapters: { sh } } }));
+    const { code, err } = await teams("spawn", "ada", "--cli", "sh", "--teammate-mode", "tmux");
+    expect([code, err]).toEqual([2, expect.stringContaining("sh is a shell")]);
+  });
+
+  it("refuses teams mode, because it has its own modes", async () => {
+    const { spawn, prompted, teams } = await team();
+    await spawn("say: hi");
+    await prompted("hi");
+    const { code, err } = await teams("mode", "ada", "acceptEdits");
+    expect([code, err]).toEqual([1, expect.stringContaining("modes of its own")]);
+  });
+
+  it("refuses a budget, because what it spends is not seen", async () => {
+    const { spawn, teams } = await team();
+    await spawn("bell");
+    for (const words of [
+      ["ada", "--max-tokens", "9k"],
+      ["ada", "--max-cost", "2"],
+      ["--max-cost", "2"],
+    ]) {
+      const { code, err } = await teams("budget", ...words);
+      expect([code, err]).toEqual([2, expect.stringContaining("does not see what it spends")]);
+    }
+    const whole = await teams("budget", "--max-tokens", "9k");
+    expect([whole.code, whole.err]).toEqual([0, expect.stringContaining("Not counted")]);
+  });
+
+  it("is not spawned when its program ends at once, with its last words", async () => {
+    const { spawn, member } = await team(["broken"]);
+    const { code, err } = await spawn("say: hi");
+    expect([code, err]).toEqual([1, expect.stringContaining("ended with exit code 4")]);
+    expect(err).toContain("no licence");
+    expect(await member()).toEqual({});
+  });
+
+  it("is not spawned when its program starts a shell, or its interpreter is missing", async () => {
+    const { place, teams, member } = await team();
+    const gone = join(place.home, "gone");
+    writeFileSync(gone, "#!/no/such/interpreter\n", { mode: 0o755 });
+    const relay = join(place.home, "relay");
+    writeFileSync(relay, "#!/bin/sh\nexec bash --norc --noprofile -i\n", { mode: 0o755 });
+    const adapters = {
+      gone: { channel: "keys", command: gone },
+      relay: { channel: "keys", command: relay },
+    };
+    writeFileSync(join(place.root, "settings.json"), JSON.stringify({ teams: { adapters } }));
+    for (const [cli, why] of [
+      ["gone", "ENOENT"],
+      ["relay", "relay starts a shell (bash)"],
+    ] as const) {
+      const { code, err } = await teams("spawn", "ada", "--cli", cli, "--teammate-mode", "tmux");
+      expect([code, err]).toEqual([1, expect.stringContaining(why)]);
+      expect(await member()).toEqual({});
+    }
+  });
+});
+
+describeInSandbox("a program by its keyboard inside the sandbox as a whole", () => {
+  it("gets its messages, and writes its login and its directory, and nothing else", async () => {
+    const { spawn, prompted, state, teams, repo, place, log, screen } = await team();
+    const out = join(place.home, "outside");
+    const key = join(place.home, ".ssh", "id_ed25519");
+    mkdirSync(dirname(key));
+    writeFileSync(key, "TOP SECRET");
+    const spawned = await spawn(`shell: touch inside ${out}; cat ${key}`, "--sandbox", "required");
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    await prompted("shell: touch inside");
+    await eventually("the end of its command", () => log().some((line) => "shell" in line));
+    // Its log is in its login directory, which it could write.
+    expect([existsSync(join(repo, "inside")), existsSync(out)]).toEqual([true, false]);
+    expect(JSON.stringify(log())).not.toContain("SECRET");
+    expect(screen()).not.toContain("SECRET");
+    await teams("send", "ada", "notify: second message");
+    await state("ada", "idle");
+    await prompted("second message");
+  });
+
+  it("is refused there if it starts a shell, which would run each message", async () => {
+    const { place, teams, member } = await team();
+    const relay = join(place.home, "relay");
+    writeFileSync(relay, "#!/bin/sh\nexec bash --norc --noprofile -i\n", { mode: 0o755 });
+    const adapters = { relay: { channel: "keys", command: relay, login: { paths: [relay] } } };
+    writeFileSync(join(place.root, "settings.json"), JSON.stringify({ teams: { adapters } }));
+    const words = ["--cli", "relay", "--teammate-mode", "tmux", "--sandbox", "required"];
+    const { code, err } = await teams("spawn", "ada", ...words);
+    expect([code, err]).toEqual([1, expect.stringContaining("relay starts a shell (bash)")]);
+    expect(await member()).toEqual({});
+  });
+});

@@ -1,0 +1,76 @@
+import { chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { removeTree } from "../../../src/os/files/fs.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+/** A uid without an account. */
+const NOBODY = 54_321;
+
+/** Only root can run a program as another user. */
+describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
+  const place = () => {
+    const base = temporaryDirectory();
+    for (const [name, owner] of [
+      ["repo", NOBODY],
+      ["home", NOBODY],
+      ["theirs", 0],
+    ] as const) {
+      mkdirSync(join(base, name), { mode: 0o700 });
+      chownSync(join(base, name), owner, owner);
+    }
+    chownSync(base, NOBODY, NOBODY);
+    onTestFinished(() => removeTree(`/tmp/teams-${NOBODY}`));
+    const env = { PATH: process.env.PATH, TEAMS_HOME: join(base, "home") };
+    const teams = teamsIn(env, join(base, "repo"));
+    return { base, run: (...words: string[]) => teams(words, { uid: NOBODY }), teams };
+  };
+
+  it("teams works without HOME, and ignores XDG_RUNTIME_DIR of another user", async () => {
+    const { base, teams } = place();
+    const env = { XDG_RUNTIME_DIR: join(base, "theirs") };
+    const run = (...words: string[]) => teams(words, { uid: NOBODY, env });
+    expect((await run("create", "crew")).code).toBe(0);
+    const spawned = await run(
+      "spawn",
+      "ada",
+      "--prompt",
+      "hello",
+      "--model",
+      "scripted",
+      "--teammate-mode",
+      "process",
+    );
+    expect([spawned.code, spawned.err]).toEqual([0, expect.any(String)]);
+    await eventually("idle", async () => (await run("status", "--json")).out.includes('"idle"'));
+    expect(existsSync(join(base, "theirs", "teams"))).toBe(false);
+    expect((await run("delete", "--force")).code).toBe(0);
+  });
+
+  it("teams names TEAMS_HOME if there is no place for its directory", async () => {
+    const { teams } = place();
+    const refused = await teams(["create", "crew"], { uid: NOBODY, env: { TEAMS_HOME: "" } });
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/'\/\.claude'[\s\S]*TEAMS_HOME/)]);
+  });
+
+  it("teams ignores a settings.json of a third user, names it, and accepts root's", async () => {
+    const { base, run } = place();
+    const file = join(base, "home", "settings.json");
+    writeFileSync(file, JSON.stringify({ teammateMode: "process" }), { mode: 0o644 });
+    const modes = async (owner: number) => {
+      chownSync(file, owner, owner);
+      const { settings, ignored } = (await run("settings", "--json")).json<{
+        settings: { teammateMode: string };
+        ignored: string[];
+      }>();
+      return [settings.teammateMode, ignored];
+    };
+    expect(await modes(NOBODY + 1)).toEqual(["auto", [file]]);
+    expect((await run("settings")).err).toContain(`It belongs to another user, so ignored: ${file}`);
+    expect((await run("doctor")).out).toContain(`${file} belongs to another user, so it is ignored`);
+    expect(await modes(0)).toEqual(["process", []]);
+    expect(await modes(NOBODY)).toEqual(["process", []]);
+  });
+});

@@ -1,0 +1,90 @@
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { GeminiHome, hasConversation } from "../../../../src/adapter/hooks/gemini-home.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+
+const HOOK = { event: "BeforeTool", name: "teams", command: "true" } as const;
+
+function places() {
+  const HOME = temporaryDirectory();
+  const own = join(HOME, ".gemini");
+  mkdirSync(own);
+  const home = new GeminiHome(join(HOME, "private"), { HOME });
+  return { env: { HOME }, own, home, inside: join(HOME, "private/.gemini"), cwd: join(HOME, "project") };
+}
+
+test("the home of Gemini › has links to the person's files, and settings of its own", () => {
+  const { own, home, inside, cwd } = places();
+  writeFileSync(join(own, "GEMINI.md"), "notes");
+  writeFileSync(
+    join(own, "settings.json"),
+    '{ "hooksConfig": { "enabled": false, "disabled": ["teams", "mine"] }, "mcpServers": { "a": {} }, }',
+  );
+  home.create([HOOK], [{ name: "teams", command: "x", args: [], env: {} }], cwd);
+  expect(readlinkSync(join(inside, "GEMINI.md"))).toBe(join(own, "GEMINI.md"));
+  expect(JSON.parse(readFileSync(join(inside, "settings.json"), "utf8"))).toMatchObject({
+    hooks: { BeforeTool: [{ hooks: [{ name: "teams", command: "true" }] }] },
+    hooksConfig: { enabled: true, disabled: ["mine"] },
+    general: { enableAutoUpdate: false },
+    mcpServers: { a: {}, teams: { command: "x", trust: true } },
+  });
+});
+
+test("the home of Gemini › keeps a login that was renewed in place of a link, or is new", () => {
+  const { own, home, inside, cwd } = places();
+  writeFileSync(join(own, "oauth_creds.json"), "old");
+  home.create([HOOK], [], cwd);
+  rmSync(join(inside, "oauth_creds.json"));
+  writeFileSync(join(inside, "oauth_creds.json"), "renewed");
+  writeFileSync(join(inside, "trustedFolders.json"), "new, through its link");
+  home.restoreLoginFiles();
+  expect(readFileSync(join(own, "oauth_creds.json"), "utf8")).toBe("renewed");
+  expect(readFileSync(join(own, "trustedFolders.json"), "utf8")).toBe("new, through its link");
+});
+
+test.each([
+  ['{ hooksConfig: 1, "hooksConfig": { "disabled": ["teams"] } }', "turns off hooks"],
+  ['{ "mcpServers": { "teams": {} } }', 'defines an MCP server "teams"'],
+])("the home of Gemini › refuses a project with the settings %s", (text, why) => {
+  const { home, cwd } = places();
+  mkdirSync(join(cwd, ".gemini"), { recursive: true });
+  writeFileSync(join(cwd, ".gemini/settings.json"), text);
+  expect(() => home.create([HOOK], [], cwd)).toThrow(why);
+});
+
+test("the home of Gemini › finds the record of a conversation", () => {
+  const { own, env } = places();
+  mkdirSync(join(own, "tmp/p/chats"), { recursive: true });
+  writeFileSync(join(own, "tmp/p/chats/session-2026-01-01T00-00-01234567.jsonl"), "");
+  expect(["01234567-89ab-cdef", "76543210-89ab-cdef"].map((id) => hasConversation(env, id))).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test("the home of Gemini › links no temporary file of another process", () => {
+  const { own, home, inside, cwd } = places();
+  for (const name of ["GEMINI.md", "projects.json.123.tmp", "state.lock"]) writeFileSync(join(own, name), "");
+  home.create([HOOK], [], cwd);
+  expect(
+    readdirSync(inside)
+      .filter((name) => /GEMINI|tmp|lock/.test(name))
+      .sort(),
+  ).toEqual(["GEMINI.md", "tmp"]);
+});
+
+test.each([
+  ["a keychain without a key in the environment", {}, "{}", true],
+  ["no keychain with a key in the environment", { GEMINI_API_KEY: "k" }, "{}", false],
+  [
+    "no keychain with another login",
+    {},
+    '{ "security": { "auth": { "selectedType": "oauth-personal" } } }',
+    false,
+  ],
+])("the home of Gemini › expects %s", (_what, env, settings, expected) => {
+  const { own, env: home } = places();
+  writeFileSync(join(own, "settings.json"), settings);
+  expect(new GeminiHome(join(own, "../private"), { ...home, ...env }).usesKeychain).toBe(expected);
+});

@@ -1,0 +1,70 @@
+import { connect, type Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { pipeline } from "node:stream/promises";
+import { expect, it, onTestFinished } from "vitest";
+import * as z from "zod";
+import { serveTools } from "../../../src/agent/mcp/serve-tools.ts";
+import type { AnyTool } from "../../../src/agent/tool.ts";
+import { createSocketPlace, listenLocally } from "../../../src/os/net/local-server.ts";
+import { addSecrets } from "../../../src/os/redact.ts";
+
+const SECRET = "sk-served-tools-0123456789";
+
+const greet = {
+  name: "Greet",
+  description: "Greets",
+  input: z.object({ name: z.string() }),
+  execute: () => Promise.reject(new Error("served.call runs the tools")),
+} as unknown as AnyTool;
+
+/** Serves one tool on a socket, and sends it lines. @returns the messages that come back, in order */
+async function served(): Promise<{
+  send: (line: string) => void;
+  next: () => Promise<unknown>;
+  problems: string[];
+}> {
+  const problems: string[] = [];
+  const call = async (_: AnyTool, input: unknown) => ({
+    content: `Hello \u001b[31m${JSON.stringify(input)} ${SECRET}`,
+  });
+  const place = createSocketPlace();
+  const close = await listenLocally(place, (socket: Socket) => {
+    const streams = {
+      bytesIn: () => socket,
+      bytesOut: (bytes: AsyncIterable<Uint8Array>) => pipeline(bytes, socket),
+    };
+    const note = (text: string): void => void problems.push(text);
+    serveTools({ tools: () => [greet], call }, streams, new AbortController().signal, note).catch(note);
+  });
+  onTestFinished(close);
+  const client = connect(place.path);
+  onTestFinished(() => void client.destroy());
+  const lines = createInterface({ input: client })[Symbol.asyncIterator]();
+  return {
+    send: (line) => void client.write(`${line}\n`),
+    next: async () => JSON.parse((await lines.next()).value),
+    problems,
+  };
+}
+
+it("served tools › redact secrets and control characters, and outlive lines that are no messages", async () => {
+  addSecrets({ SERVED_API_KEY: SECRET });
+  const { send, next, problems } = await served();
+  const info = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  };
+  send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: info }));
+  expect(await next()).toMatchObject({ id: 1, result: { serverInfo: { name: "teams" } } });
+  send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }));
+  send("no message");
+  expect(await next()).toMatchObject({ id: null, error: { code: -32700, message: "A line is not JSON." } });
+  send("x".repeat(5 * 1024 * 1024));
+  expect(await next()).toMatchObject({ id: null, error: { code: -32700 } });
+  const params = { name: "Greet", arguments: { name: "ada" } };
+  send(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
+  const { result } = (await next()) as { result: { content: { text: string }[] } };
+  expect(result.content[0]?.text).toBe('Hello {"name":"ada"} [secret]');
+  expect(problems).toHaveLength(2);
+});

@@ -1,0 +1,207 @@
+import { spawn } from "node:child_process";
+import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createCast } from "../../../src/casts/cast-files.ts";
+import { endSequence } from "../../../src/casts/end-sequence.ts";
+import { recordPane } from "../../../src/casts/recorder.ts";
+import type { Recording } from "../../../src/casts/recording.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
+import { checkCast } from "../../support/casts/check-cast.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { TEAMS } from "../../support/processes/built-program.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+
+async function recordingOf(more: Partial<Recording> = {}): Promise<{
+  readonly ref: Awaited<ReturnType<typeof testTeam>>;
+  readonly recording: Recording;
+}> {
+  const ref = await testTeam(["dev"]);
+  const directory = join(temporaryDirectory(), "casts");
+  const path = createCast(directory, "dev", { version: 2, width: 80, height: 24, timestamp: 1_000 });
+  const own = {
+    path,
+    startedAt: Date.now(),
+    pane: "%1",
+    socket: "/nowhere",
+    tty: "/nowhere/tty",
+    size: "80x24",
+  };
+  const { journal } = ref.paths;
+  return {
+    ref,
+    recording: { ...own, agent: "dev", journal, status: ref.paths.agent("dev").status, ...more },
+  };
+}
+
+async function* bytes(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield typeof part === "string" ? Buffer.from(part) : part;
+}
+
+describe("recordPane", () => {
+  it("writes a valid recording, whose characters may be split between two reads", async () => {
+    const { recording } = await recordingOf();
+    const word = Buffer.from("grün 漢");
+    const pieces = [word.subarray(0, 3), word.subarray(3, 8), word.subarray(8)];
+    expect(await recordPane(bytes(...pieces, "\x1b[0m\u2028", Buffer.from([0xff, 0xe6])), recording)).toBe(
+      "pane ended",
+    );
+    const { output } = checkCast(recording.path);
+    expect(output).toBe("grün 漢\x1b[0m\u2028\ufffd\ufffd");
+    expect(statSync(recording.path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(recording.path, "..")).mode & 0o777).toBe(0o700);
+  });
+
+  it("marks each message to the agent, on one line without control characters", async () => {
+    const { ref, recording } = await recordingOf();
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "before it starts" });
+    async function* input(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("a");
+      await sendMessage(ref, { from: "team-lead", to: "dev", text: "first\x1b[31m line\nsecond line" });
+      await sendMessage(ref, { from: "dev", to: "team-lead", text: "not to it" });
+      await eventually("the marker", () => readFileSync(recording.path, "utf8").includes("first line"));
+      yield Buffer.from("b");
+    }
+    await recordPane(input(), recording);
+    expect(checkCast(recording.path).markers).toEqual([
+      "team-lead: before it starts",
+      "team-lead: first line",
+    ]);
+  });
+
+  it("marks a message that the agent took before its recorder ran, and none from before the recording", async () => {
+    const { ref, recording } = await recordingOf();
+    const line = (id: string, at: number, state: string, text?: string): string => {
+      const message = { from: "team-lead", text, timestamp: "2026-01-01T00:00:00.000Z", read: false };
+      return `${JSON.stringify({ at, id, to: "dev", state, ...(text === undefined ? {} : { message }) })}\n`;
+    };
+    const { startedAt } = recording;
+    const lines = [
+      line("a", 1, "queued", "an old one"),
+      line("b", 1, "queued", "the prompt"),
+      line("a", startedAt - 1, "delivered"),
+      line("b", startedAt, "delivered"),
+    ];
+    writeFileSync(ref.paths.journal, lines.join(""));
+    await recordPane(bytes("x"), recording);
+    expect(checkCast(recording.path).markers).toEqual(["team-lead: the prompt"]);
+  });
+
+  it("records nothing that follows the end of an agent in a pane of the user's", async () => {
+    const { recording } = await recordingOf({ owner: { pid: process.pid, word: "secret" } });
+    const end = endSequence("secret");
+    await recordPane(
+      bytes("a\x1b]7773", ";other\x07b", end.slice(0, 9), `${end.slice(9)}$ shell`, "more"),
+      recording,
+    );
+    expect(checkCast(recording.path).output).toBe("a\x1b]7773;other\x07b");
+  });
+
+  it("ends at the first output after the death of an agent in a pane of the user's", async () => {
+    const agent = spawn("cat");
+    const { recording } = await recordingOf({ owner: { pid: agent.pid ?? 0, word: "secret" } });
+    async function* input(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("agent");
+      agent.kill("SIGKILL");
+      await new Promise((resolve) => agent.once("exit", resolve));
+      yield Buffer.from("$ shell");
+    }
+    await recordPane(input(), recording);
+    expect(checkCast(recording.path).output).toBe("agent");
+  });
+
+  it("ends with a marker at its largest size", async () => {
+    const { recording } = await recordingOf();
+    const end = await recordPane(bytes("x".repeat(500), "y".repeat(500), "z"), recording, 800);
+    const why = "the recording has reached its largest size";
+    expect(end).toEqual({ why });
+    const { output, markers } = checkCast(recording.path);
+    expect([output, markers]).toEqual(["x".repeat(500), [`recording ended: ${why}`]]);
+  });
+
+  it("does not follow a link in place of its file", async () => {
+    const { recording } = await recordingOf();
+    const target = join(temporaryDirectory(), "target");
+    writeFileSync(target, "mine\n");
+    const path = join(temporaryDirectory(), "dev.cast");
+    symlinkSync(target, path);
+    await expect(recordPane(bytes("x"), { ...recording, path })).rejects.toThrow(/ELOOP/);
+    expect(readFileSync(target, "utf8")).toBe("mine\n");
+  });
+});
+
+describe("createCast", () => {
+  it("gives each start of an agent a separate file, and never touches an existing one", () => {
+    const directory = temporaryDirectory();
+    const header = { version: 2, width: 80, height: 24 } as const;
+    const create = (name: string): string => createCast(directory, name, header);
+    writeFileSync(join(directory, "ada.7.cast"), "mine");
+    expect(
+      [create("ada"), create("ada"), create("ada-2"), create("a.b")].map((path) =>
+        path.slice(directory.length),
+      ),
+    ).toEqual(["/ada.8.cast", "/ada.9.cast", "/ada-2.cast", "/a%2Eb.cast"]);
+  });
+});
+
+describe("the recorder process", () => {
+  /** Runs the built recorder in a shell. @returns its exit status */
+  async function recorder(
+    recording: Recording,
+    before: string,
+    write: (stdin: NodeJS.WritableStream) => void,
+  ) {
+    const words = [
+      "-c",
+      `${before}; exec "$@"`,
+      "sh",
+      process.execPath,
+      TEAMS,
+      "record-pane",
+      JSON.stringify(recording),
+    ];
+    const child = spawn("/bin/sh", words, { stdio: ["pipe", "ignore", "pipe"] });
+    // It ends before it has read everything.
+    child.stdin.on("error", () => undefined);
+    write(child.stdin);
+    return new Promise<number | null>((resolve) => child.once("exit", resolve));
+  }
+
+  it("ends with whole lines when the file cannot grow", async () => {
+    const { recording } = await recordingOf();
+    const code = await recorder(recording, "ulimit -f 16", (stdin) => {
+      for (let i = 0; i < 50; i += 1) stdin.write(`${i} ${"x".repeat(1000)}\n`);
+      stdin.end();
+    });
+    expect(code).toBe(0);
+    const { output, header } = checkCast(recording.path);
+    expect(header.width).toBe(80);
+    expect(statSync(recording.path).size).toBeLessThanOrEqual(16 * 1024);
+    expect(output === "" || output.startsWith("0 x")).toBe(true);
+  });
+
+  it("uses no processor while the pane is idle", async () => {
+    const { recording } = await recordingOf();
+    const child = spawn(process.execPath, [TEAMS, "record-pane", JSON.stringify(recording)], {
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    child.stdin.write("ready");
+    await eventually("the output", () => readFileSync(recording.path, "utf8").includes("ready"));
+    const switches = (): number =>
+      Number(
+        /^voluntary_ctxt_switches:\s*(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1],
+      );
+    let last = -1;
+    await eventually("a process that sleeps", () => {
+      const before = last;
+      last = switches();
+      return before === last;
+    });
+    const start = performance.now();
+    await eventually("two idle seconds", () => performance.now() - start > 2_000);
+    expect(switches()).toBe(last);
+    child.stdin.end();
+    await new Promise((resolve) => child.once("exit", resolve));
+  });
+});

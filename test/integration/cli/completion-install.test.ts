@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
+
+/** Runs `teams completion …` for a user with this home. */
+function user() {
+  const cli = cliIn();
+  const home = join(cli.directory, "user");
+  mkdirSync(home);
+  const run = (...words: string[]) =>
+    cli(["completion", ...words], { env: { HOME: home, SHELL: "/bin/zsh" } });
+  return { run, home };
+}
+
+describe("completion install", () => {
+  it("replaces a file that a link names, and keeps the link", async () => {
+    const { run, home } = user();
+    writeFileSync(join(home, "dotfile"), "setopt autocd\n");
+    symlinkSync("dotfile", join(home, ".zshrc"));
+    expect((await run("install")).code).toBe(0);
+    expect(readFileSync(join(home, "dotfile"), "utf8")).toContain("# >>> teams completion >>>");
+  });
+
+  it("changes nothing if its lines are damaged, or its script is not its own", async () => {
+    const { run, home } = user();
+    const start = join(home, ".zshrc");
+    writeFileSync(start, "# >>> teams completion >>>\nexport A=1\n");
+    const damaged = await run("install", "zsh");
+    expect([damaged.code, damaged.err]).toEqual([2, expect.stringContaining("damaged")]);
+    expect(existsSync(join(home, ".local"))).toBe(false);
+    const script = join(home, ".config/fish/completions/teams.fish");
+    mkdirSync(join(script, ".."), { recursive: true });
+    writeFileSync(script, "complete -c teams\n");
+    for (const action of ["install", "uninstall"]) {
+      const refused = await run(action, "fish");
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("was not written by teams")]);
+    }
+    expect(readFileSync(script, "utf8")).toBe("complete -c teams\n");
+  });
+
+  it("refuses an agent's model, and a shell that it does not know", async () => {
+    const { run, home } = user();
+    const cli = cliIn();
+    const model = await cli(["completion", "install", "zsh"], {
+      env: { HOME: home, TEAMS_AGENT: "ada@crew" },
+    });
+    expect([model.code, model.err]).toEqual([1, expect.stringContaining("Only a person")]);
+    expect((await run("install", "tcsh")).code).toBe(2);
+    expect((await run("bash", "zsh")).code).toBe(2);
+    expect(existsSync(join(home, ".zshrc"))).toBe(false);
+  });
+});

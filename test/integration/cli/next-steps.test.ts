@@ -1,0 +1,77 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { openRequest } from "../../../src/team/requests/requests.ts";
+import { displayWidth } from "../../../src/text/cell-width.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+
+const KEY = { ANTHROPIC_API_KEY: "sk-test" };
+
+/** Creates a team with the living teammate dev. */
+async function living(teams: Cli, name: string): Promise<ReturnType<typeof teamRef>> {
+  await teams(["create", name]);
+  const ref = teamRef(teamsHome(teams.env), name);
+  await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
+  writeStatus(ref, "dev", statusOf());
+  return ref;
+}
+
+describe("teams without a command", () => {
+  it("says that no team runs, what is missing, and how to start", async () => {
+    const teams = cliIn();
+    const bin = join(teams.directory, "bin");
+    mkdirSync(bin);
+    const bare = await teams([], { env: { PATH: bin } });
+    expect([bare.code, bare.err]).toEqual([0, ""]);
+    expect(bare.out).toContain("None runs now.");
+    expect(bare.out).toContain("tmux is not installed");
+    expect(bare.out).toContain("Set ANTHROPIC_API_KEY.\n");
+    expect(bare.out).toMatch(/\n {2}teams run +watch the built-in audit/);
+    expect(bare.out).toMatch(/\n {2}teams doctor +/);
+    expect(bare.out).toMatch(/\n {2}teams --help +all commands\n$/);
+    for (const name of ["tmux", "codex"]) writeFileSync(join(bin, name), "", { mode: 0o755 });
+    const { out } = await teams([], { env: { PATH: bin } });
+    expect(out).not.toContain("tmux is not installed");
+    expect(out).toContain('Or let codex lead: teams run --cli codex "<goal>"');
+    const ready = await teams([], { env: { PATH: bin, ...KEY } });
+    expect(ready.out).toMatch(/\n {2}teams run "<goal>" +a lead works on a goal/);
+    expect(ready.out).not.toContain("teams doctor");
+  });
+
+  it("names living teams, what waits for the user, and the stopped team of this directory", async () => {
+    const teams = cliIn();
+    const one = await living(teams, "one");
+    const request = { kind: "plan", from: "dev", summary: "a plan", payload: {} } as const;
+    openRequest(one, { id: "plan-1", at: 1, ...request });
+    const alone = await teams([], { env: KEY });
+    expect(alone.out).toMatch(/^TEAM +STATE +TEAMMATES/);
+    expect(alone.out).toMatch(/\none +idle +dev +1 waits/);
+    expect(alone.out).toMatch(/\n {2}teams approvals dev +plan of dev: a plan\n/);
+    expect(alone.out).toMatch(/\n {2}teams attach +/);
+    await living(teams, "two");
+    const both = await teams([], { env: KEY });
+    expect(both.out).toMatch(/\n {2}teams approvals dev@one +plan of dev: a plan\n/);
+    expect(both.out).toMatch(/\n {2}teams attach <team> +/);
+    writeStatus(one, "dev", statusOf({ process: deadProcess() }));
+    const here = await teams([], { env: { ...KEY, PWD: teams.directory } });
+    expect(here.out).toMatch(/\n {2}teams resume one +continue the team of this directory/);
+    expect((await teams(["--json"], { env: { ...KEY, PWD: teams.directory } })).json()).toMatchObject({
+      teams: [{ name: "two", state: "idle" }],
+      waiting: [],
+      missing: expect.any(Array),
+      next: expect.arrayContaining([{ command: "teams resume one", why: expect.any(String) }]),
+    });
+  });
+
+  it("cuts no command, and no row is wider than the terminal", async () => {
+    const teams = cliIn();
+    await living(teams, "one");
+    const { out } = await teams([], { terminal: true, env: { ...KEY, NO_COLOR: "1" } });
+    expect(out.split("\n").filter((row) => displayWidth(row) > 80)).toEqual([]);
+    expect(out).toMatch(/\n {2}teams run "<goal>" +/);
+  });
+});

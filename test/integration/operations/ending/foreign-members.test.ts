@@ -1,0 +1,144 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
+import { killTeammates } from "../../../../src/operations/ending/kill.ts";
+import { shutdownTeammates } from "../../../../src/operations/ending/shutdown.ts";
+import { proveForeignMember } from "../../../../src/operations/processes/foreign-members.ts";
+import { endRun } from "../../../../src/operations/run/end-run.ts";
+import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { ownIdentity, startTimeOf } from "../../../../src/os/process/identity.ts";
+import { signalProcess } from "../../../../src/os/process/process-table.ts";
+import { readTeam, teamExists, updateTeam } from "../../../../src/team/config/config.ts";
+import { findMember } from "../../../../src/team/members/members.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
+import {
+  contextBesideTmux,
+  type ForeignPeer,
+  foreignPeer,
+  IDLE,
+  joinByHand,
+  peerSays,
+  teamBesideTmux,
+} from "../../../support/team/foreign-peer.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
+
+async function setUp() {
+  const t = privateTmux();
+  t.session();
+  const ref = await teamBesideTmux(t);
+  const ctx = contextBesideTmux(t, ref);
+  const names = (): string[] => readTeam(ref).members.map(({ name }) => name);
+  const prove = () => proveForeignMember(ctx, readTeam(ref), findMember(readTeam(ref), "ada"));
+  return { t, ref, ctx, names, prove };
+}
+
+const lives = ({ process }: ForeignPeer): boolean => startTimeOf(process.pid) === process.procStart;
+
+/** The newest shutdown request in a member's inbox. */
+async function requestOf(ref: TeamRef, name: string): Promise<string> {
+  return eventually("the request", () => {
+    try {
+      const entries = JSON.parse(readFileSync(ref.paths.inbox(name), "utf8")) as { text: string }[];
+      return /"requestId":"([^"]+)"/.exec(entries.at(-1)?.text ?? "")?.[1];
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+test("kill › asks a proven foreign member, then ends its process and leaves its shell", async () => {
+  const { t, ref, ctx, names } = await setUp();
+  const peer = await foreignPeer(t, ref, "ada");
+  const [report] = await killTeammates(ctx, ["ada"], { timeoutMs: 200 });
+  expect(report).toMatchObject({ name: "ada", outcome: "killed", left: [] });
+  expect(lives(peer)).toBe(false);
+  expect(await requestOf(ref, "ada")).toMatch(/^shutdown-\d+@ada$/);
+  expect(names()).not.toContain("ada");
+  // The pane is the person's: its shell has started the program.
+  expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).toContain(peer.pane);
+});
+
+test("kill › refuses to end a foreign member without proof, unless forced", async () => {
+  const { ref, ctx, names } = await setUp();
+  await joinByHand(ref, "ada");
+  peerSays(ref, "ada", IDLE);
+  await expect(killTeammates(ctx, ["ada"], { timeoutMs: 100 })).rejects.toMatchObject({
+    code: "ACTIVE_MEMBERS",
+    hint: expect.stringContaining("teams kill ada --force"),
+  });
+  expect(names()).toContain("ada");
+  expect(await killTeammates(ctx, ["ada"], { force: true })).toMatchObject([{ outcome: "out of reach" }]);
+  expect(names()).not.toContain("ada");
+});
+
+test("delete › keeps the team of a living foreign member", async () => {
+  const { t, ref, ctx } = await setUp();
+  const peer = await foreignPeer(t, ref, "ada");
+  await expect(deleteTeam(ctx)).rejects.toMatchObject({
+    code: "ACTIVE_MEMBERS",
+    details: { active: ["ada"] },
+  });
+  expect([teamExists(ref), lives(peer)]).toEqual([true, true]);
+});
+
+test("delete › removes the team of a member that has never shown a sign", async () => {
+  const { ref, ctx } = await setUp();
+  await joinByHand(ref, "ada");
+  await deleteTeam(ctx);
+  expect(teamExists(ref)).toBe(false);
+});
+
+test("shutdown › removes a foreign member only once its process is gone", async () => {
+  const { t, ref, ctx, names } = await setUp();
+  const peer = await foreignPeer(t, ref, "ada");
+  const ended = shutdownTeammates(ctx, ["ada"], { timeoutMs: 20_000 });
+  const requestId = await requestOf(ref, "ada");
+  const config = readFileSync(ref.paths.config);
+  peerSays(ref, "ada", { type: "shutdown_approved", requestId });
+  await eventually("a look at the answer", () =>
+    readFileSync(ref.paths.inbox("team-lead"), "utf8").includes('"read": true'),
+  );
+  // The next look comes after a second: until then, and while the process lives, the member stays.
+  for (const end = performance.now() + 1_500; performance.now() < end; ) {
+    expect(names()).toContain("ada");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  // 2.1.34 writes the config while it exits: a member that was removed by then would be back.
+  writeFileSync(ref.paths.config, config);
+  signalProcess(peer.process.pid, "SIGTERM");
+  expect(await ended).toMatchObject([{ name: "ada", outcome: "approved" }]);
+  expect(names()).not.toContain("ada");
+});
+
+test.each([
+  ["agreed to a shutdown that a model asked for", "agrees", ["team-lead"]],
+  ["was killed", "is killed", ["team-lead", "ada"]],
+  ["lost its pane, which a person closed", "loses its pane", ["team-lead", "ada"]],
+] as const)("reconcile › has the consequences for a foreign member that %s", async (_, how, left) => {
+  const { t, ref, ctx, prove, names } = await setUp();
+  const peer = await foreignPeer(t, ref, "ada");
+  await prove();
+  const { id } = await createTask(ref, { subject: "its work", owner: "ada" });
+  const agrees = how === "agrees";
+  if (agrees) peerSays(ref, "ada", { type: "shutdown_approved", requestId: "shutdown-1@ada" });
+  expect(await reconcile(ctx)).toEqual([]);
+  if (how === "loses its pane") t.tmux("kill-pane", "-t", peer.pane);
+  else signalProcess(peer.process.pid, "SIGKILL");
+  await eventually("its end", () => !lives(peer));
+  expect(await reconcile(ctx)).toMatchObject([{ name: "ada", how: agrees ? "shutdown" : "crashed" }]);
+  expect(names()).toEqual(left);
+  expect(getTask(ref, id)).toMatchObject({ status: "pending" });
+  expect(getTask(ref, id)?.owner ?? "").toBe("");
+  expect(await reconcile(ctx)).toEqual([]);
+});
+
+test("the end of a run › keeps the team of a foreign member that waits for a permission", async () => {
+  const { ref, ctx, names } = await setUp();
+  await updateTeam(ref, (config) => ({ ...config, leadProcess: ownIdentity() }));
+  await joinByHand(ref, "ada");
+  peerSays(ref, "ada", { type: "permission_request", request_id: "perm-1-a", tool_name: "Bash", input: {} });
+  expect(await endRun(ctx, { timeoutMs: 100 })).toEqual([{ name: "ada", outcome: "out of reach", left: [] }]);
+  expect([teamExists(ref), names()]).toEqual([true, ["team-lead", "ada"]]);
+});

@@ -1,0 +1,313 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { type LandOptions, type LandReport, landWork } from "../../../../src/operations/landing/land.ts";
+import { ownIdentity } from "../../../../src/os/process/identity.ts";
+import { updateTeam } from "../../../../src/team/config/config.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { addMembers, moveToFormer } from "../../../../src/team/members/members.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { getTask } from "../../../../src/team/tasks/tasks.ts";
+import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
+import { git } from "../../../support/files/git.ts";
+import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+
+function land(
+  { ctx }: LandingTeam,
+  agents: readonly string[],
+  { verify, ...options }: Partial<LandOptions> & { readonly verify?: string } = {},
+): Promise<readonly LandReport[]> {
+  const gate = verify === undefined ? undefined : { command: verify, env: ctx.env };
+  return landWork(ctx, agents, { gate, signal: new AbortController().signal, ...options });
+}
+
+const logOf = (directory: string, branch = "main"): string[] =>
+  git(directory, "log", "--format=%s", branch).split("\n");
+
+async function textsTo(ref: TeamRef, agent: string): Promise<string[]> {
+  return (await unreadMessages(ref, agent)).map(({ message }) => message.text);
+}
+
+/** Adds a task that its owner has completed. */
+async function completedTask(ref: TeamRef, owner: string, subject = "work"): Promise<string> {
+  const { id } = await addTask(ref, owner, { subject, owner });
+  await updateTask(ref, owner, id, { status: "completed" });
+  return id;
+}
+
+test("land › rebases, checks and fast-forwards the caller's checkout; untracked files stay", async () => {
+  const team = await landingTeam(["dev"]);
+  const { repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  commit(repository, "b.txt", "b\n");
+  writeFileSync(join(repository, "note"), "mine\n");
+  const [report] = await land(team, ["dev"], { verify: "test -f a.txt && test -f b.txt" });
+  const head = git(repository, "rev-parse", "HEAD");
+  expect(report).toMatchObject({
+    ...{ agent: "dev", outcome: "landed", target: "main", commit: head, commits: 1, checkout: repository },
+  });
+  expect(logOf(repository)).toEqual(["Change a.txt", "Change b.txt", "Change shared.txt"]);
+  expect(git(repository, "status", "--short")).toBe("?? note");
+  expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("a\n");
+  expect(git(worktree("dev"), "rev-parse", "HEAD")).toBe(head);
+  // A changed checkout matters only if something is to land.
+  writeFileSync(join(repository, "b.txt"), "mine\n");
+  expect(await land(team, ["dev"])).toMatchObject([{ outcome: "nothing", commits: 0 }]);
+});
+
+test("land › moves only the branch when it is checked out nowhere", async () => {
+  const team = await landingTeam(["dev"]);
+  const { repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  git(repository, "switch", "--quiet", "--create", "mine");
+  expect(await land(team, [])).toMatchObject([{ outcome: "landed", checkout: null }]);
+  expect([logOf(repository), logOf(repository, "mine")]).toEqual([
+    ["Change a.txt", "Change shared.txt"],
+    ["Change shared.txt"],
+  ]);
+  expect(git(repository, "status", "--short")).toBe("");
+});
+
+test("land › lands several agents in the given order, and those after a conflict too", async () => {
+  const team = await landingTeam(["ann", "ben", "cid"]);
+  const { ref, repository, worktree, commit } = team;
+  commit(worktree("ann"), "shared.txt", SHARED.replace("two", "ann"));
+  const before = commit(worktree("ben"), "shared.txt", SHARED.replace("two", "ben"));
+  commit(worktree("cid"), "c.txt", "c\n");
+  await completedTask(ref, "ben", "first");
+  const task = await completedTask(ref, "ben", "last");
+  const run = (): Promise<readonly LandReport[]> => land(team, ["cid", "ann", "ben"]);
+  const [, , conflict] = await run();
+  expect(logOf(repository).slice(0, 2)).toEqual(["Change shared.txt", "Change c.txt"]);
+  expect(conflict).toMatchObject({ agent: "ben", outcome: "conflict", taskId: task, notified: true });
+  expect(conflict?.reason).toContain("conflicts in shared.txt");
+  expect(git(worktree("ben"), "rev-parse", "HEAD")).toBe(before);
+  expect(git(worktree("ben"), "status", "--short", "--branch")).toBe("## teams/crew/ben");
+  expect([getTask(ref, "1").status, getTask(ref, task)]).toMatchObject([
+    "completed",
+    { status: "in_progress", owner: "ben" },
+  ]);
+  expect((await run()).map(({ outcome }) => outcome)).toEqual(["nothing", "nothing", "conflict"]);
+  const texts = await textsTo(ref, "ben");
+  expect(texts).toEqual([expect.stringMatching(/conflicts in shared\.txt.*git rebase main.*Task #2/s)]);
+  // Completed again without a change: that is news.
+  await updateTask(ref, "ben", task, { status: "completed" });
+  await run();
+  expect([(await textsTo(ref, "ben")).length, getTask(ref, task).status]).toEqual([2, "in_progress"]);
+});
+
+test("land › gives work back with the end of the output when the check fails, and lands the fix", async () => {
+  const team = await landingTeam(["dev"]);
+  const { ref, repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "bad\n");
+  commit(repository, "b.txt", "b\n");
+  const task = await completedTask(ref, "dev");
+  const verify = "pwd; seq 3000; printf '\\033[31mred\\n'; grep -q good a.txt";
+  const [failed] = await land(team, ["dev"], { verify });
+  expect(failed).toMatchObject({ outcome: "gate-failed", taskId: task, notified: true, commit: null });
+  expect(failed?.output).toMatch(/3000\nred$/);
+  expect(logOf(repository)).toEqual(["Change b.txt", "Change shared.txt"]);
+  const [text = ""] = await textsTo(ref, "dev");
+  expect(text).toContain("exit code 1");
+  expect(text).toMatch(/\n2999\n3000\nred\n/);
+  expect(text.length).toBeLessThan(3_000);
+  commit(worktree("dev"), "a.txt", "good\n");
+  expect(await land(team, ["dev"], { verify })).toMatchObject([{ outcome: "landed", commits: 2 }]);
+});
+
+test("land › checks again on top of commits that came during the check", async () => {
+  const team = await landingTeam(["dev"]);
+  const { repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  const steps: string[] = [];
+  const verify = `test -f b.txt || (cd '${repository}' && echo b > b.txt && git add b.txt && git commit -qm late)`;
+  const reports = await land(team, ["dev"], { verify, onStep: (_, step) => steps.push(step) });
+  expect(reports).toMatchObject([{ outcome: "landed", commits: 1 }]);
+  expect(steps).toEqual(["checks", "rebases-again", "checks"]);
+  expect(logOf(repository)).toEqual(["Change a.txt", "late", "Change shared.txt"]);
+});
+
+test("land › lands nothing that the check has not seen", async () => {
+  const team = await landingTeam(["dev", "eve"]);
+  const { repository, worktree, commit } = team;
+  for (const name of ["dev", "eve"]) commit(worktree(name), `${name}.txt`, "x\n");
+  const [changed] = await land(team, ["dev"], { verify: "echo y >> dev.txt" });
+  expect(changed).toMatchObject({
+    outcome: "refused",
+    reason: expect.stringContaining("files were changed"),
+  });
+  const [moved] = await land(team, ["eve"], { verify: "git commit -q --allow-empty -m more" });
+  expect(moved).toMatchObject({ outcome: "refused", reason: expect.stringContaining("HEAD was moved") });
+  expect(logOf(repository)).toEqual(["Change shared.txt"]);
+});
+
+interface Refusal {
+  readonly reason: string;
+  readonly given: (team: LandingTeam) => unknown;
+}
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  "its worktree has an untracked file": {
+    reason: "1 untracked file",
+    given: ({ worktree }) => writeFileSync(join(worktree("dev"), "new"), "x"),
+  },
+  "its worktree has a changed file": {
+    reason: "1 changed file",
+    given: ({ worktree }) => writeFileSync(join(worktree("dev"), "shared.txt"), "x"),
+  },
+  "its agent is at work": {
+    reason: "at work (running)",
+    given: ({ ref }) => writeStatus(ref, "dev", statusOf({ state: "running", process: ownIdentity() })),
+  },
+  "a rebase is in progress in it": {
+    reason: "rebase is in progress",
+    given: ({ worktree, commit }) => {
+      const top = worktree("dev");
+      git(top, "branch", "other", "HEAD~1");
+      git(top, "switch", "--quiet", "other");
+      commit(top, "work.txt", "other\n");
+      expect(() => git(top, "rebase", "teams/crew/dev")).toThrow("could not apply");
+    },
+  },
+  "the caller's checkout has changes": {
+    reason: "Your checkout of main has 1 changed file",
+    given: ({ repository }) => writeFileSync(join(repository, "shared.txt"), "mine\n"),
+  },
+  "git would overwrite an untracked file of the caller": {
+    reason: "would be overwritten",
+    given: ({ repository }) => writeFileSync(join(repository, "work.txt"), "mine\n"),
+  },
+  "the branch is checked out in another worktree": {
+    reason: "main is checked out in",
+    given: ({ repository }) => {
+      git(repository, "switch", "--quiet", "--create", "mine");
+      git(repository, "worktree", "add", "--quiet", join(repository, ".worktrees", "x"), "main");
+    },
+  },
+  "the branch is being rebased": {
+    reason: "main is being rebased",
+    given: ({ repository, commit }) => {
+      git(repository, "switch", "--quiet", "--create", "mine");
+      commit(repository, "shared.txt", "mine\n");
+      git(repository, "switch", "--quiet", "main");
+      commit(repository, "shared.txt", "other\n");
+      expect(() => git(repository, "rebase", "mine")).toThrow("could not apply");
+    },
+  },
+  "a command may have prepared what git runs": {
+    reason: "may make git run programs",
+    given: ({ repository, worktree }) => {
+      git(repository, "config", "extensions.worktreeConfig", "true");
+      git(worktree("dev"), "config", "--worktree", "merge.evil.driver", "touch ran");
+    },
+  },
+  "its branch is gone": {
+    reason: "no branch main",
+    given: ({ repository }) => git(repository, "branch", "--quiet", "--move", "main", "trunk"),
+  },
+};
+
+test.for(Object.entries(REFUSALS))(
+  "land › refuses and changes nothing when %s",
+  async ([, { reason, given }]) => {
+    const team = await landingTeam(["dev"]);
+    const { ref, repository, worktree, commit } = team;
+    commit(worktree("dev"), "work.txt", "x\n");
+    const task = await completedTask(ref, "dev");
+    await given(team);
+    const state = (): string[] =>
+      [repository, worktree("dev")].flatMap((top) => [
+        git(top, "for-each-ref", "--format=%(refname) %(objectname)"),
+        git(top, "status", "--short", "--branch"),
+      ]);
+    const before = state();
+    const [report] = await land(team, ["dev"]);
+    expect(report).toMatchObject({
+      outcome: "refused",
+      reason: expect.stringContaining(reason),
+      taskId: null,
+    });
+    expect(report?.hint).not.toBeNull();
+    expect(state()).toEqual(before);
+    expect(getTask(ref, task).status).toBe("completed");
+  },
+);
+
+test("land › refuses teammates, agents without a worktree and unknown names before it lands anything", async () => {
+  const team = await landingTeam(["dev"]);
+  const { ref, ctx, repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  await addMembers(ref, [{ name: "ann", cwd: repository }]);
+  await expect(land({ ...team, ctx: { ...ctx, actor: "dev" } }, ["dev"])).rejects.toMatchObject({
+    code: "NOT_LEAD",
+  });
+  await expect(land(team, ["dev", "ann"])).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  await expect(land(team, ["dev", "bob"])).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
+  expect(logOf(repository)).toEqual(["Change shared.txt"]);
+});
+
+test("land › runs no hook of the repository and opens no editor", async () => {
+  const team = await landingTeam(["dev"]);
+  const { repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  commit(repository, "b.txt", "b\n");
+  const hooks = join(repository, ".git", "hooks");
+  mkdirSync(hooks, { recursive: true });
+  for (const name of ["pre-rebase", "post-merge", "post-checkout", "reference-transaction", "post-rewrite"])
+    writeFileSync(join(hooks, name), `#!/bin/sh\ntouch '${repository}/ran-${name}'\n`, { mode: 0o755 });
+  for (const key of ["core.editor", "sequence.editor"])
+    git(repository, "config", key, `touch ${repository}/ran-editor; false`);
+  expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
+  expect(git(repository, "status", "--short")).toBe("");
+});
+
+test("land › lands one at a time in a repository", async () => {
+  const team = await landingTeam(["ann", "ben"]);
+  const { ctx, repository, worktree, commit } = team;
+  for (const name of ["ann", "ben"]) commit(worktree(name), `${name}.txt`, "x\n");
+  const [busy, waiting] = ["busy", "waiting"].map((name) => join(dirname(ctx.home.root), name));
+  // The first check lasts until the other landing waits; it fails if another check runs at the same time.
+  const verify = `mkdir '${busy}' && until test -e '${waiting}'; do sleep 0.01; done; rmdir '${busy}'`;
+  const steps: string[] = [];
+  const onStep = (agent: string, step: string): void => {
+    steps.push(`${agent} ${step}`);
+    if (step === "waits") writeFileSync(waiting ?? "", "");
+  };
+  const both = await Promise.all(["ann", "ben"].map((name) => land(team, [name], { verify, onStep })));
+  expect(both.flat().map(({ outcome }) => outcome)).toEqual(["landed", "landed"]);
+  expect(steps.toSorted()).toEqual(["ann checks", "ben checks", "ben rebases", "ben waits"]);
+  expect(logOf(repository)).toEqual(["Change ben.txt", "Change ann.txt", "Change shared.txt"]);
+});
+
+test("land › lands the kept worktree of an agent that left, and frees its task when that fails", async () => {
+  const team = await landingTeam(["dev"]);
+  const { ref, repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  const tasks = [await completedTask(ref, "dev"), await completedTask(ref, "dev")];
+  await updateTeam(ref, (config) => moveToFormer(config, "dev", "shutdown", 5));
+  for (let times = 0; times < 2; times += 1)
+    expect(await land(team, ["dev"], { verify: "false" })).toMatchObject([
+      { outcome: "gate-failed", taskId: tasks[1], notified: false, hint: expect.stringContaining("fix") },
+    ]);
+  expect(tasks.map((id) => getTask(ref, id).status)).toEqual(["completed", "pending"]);
+  expect(getTask(ref, tasks[1] ?? "").owner).toBeUndefined();
+  expect(await land(team, [])).toMatchObject([{ agent: "dev", outcome: "landed" }]);
+  expect(logOf(repository)).toEqual(["Change a.txt", "Change shared.txt"]);
+});
+
+test("land › ends the check when it is interrupted, and can be repeated", async () => {
+  const team = await landingTeam(["dev"]);
+  const { repository, worktree, commit } = team;
+  commit(worktree("dev"), "a.txt", "a\n");
+  const stop = new AbortController();
+  const started = land(team, ["dev"], {
+    verify: "sleep 60",
+    signal: stop.signal,
+    onStep: () => stop.abort(),
+  });
+  await expect(started).rejects.toMatchObject({ code: "INTERRUPTED" });
+  expect(logOf(repository)).toEqual(["Change shared.txt"]);
+  expect(await land(team, ["dev"])).toMatchObject([{ outcome: "landed" }]);
+});

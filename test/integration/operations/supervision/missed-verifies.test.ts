@@ -1,0 +1,84 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { supervise } from "../../../../src/operations/supervision/supervise.ts";
+import { taskVerifier } from "../../../../src/runtime/task-verifier.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { Task } from "../../../../src/schema/task.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { patchMember } from "../../../../src/team/members/members.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
+import { withProof } from "../../../../src/team/tasks/task-proof.ts";
+import { getTask } from "../../../../src/team/tasks/tasks.ts";
+import { addTask } from "../../../../src/team/tasks/update-task.ts";
+import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+/** A team whose foreign member `a` works on a task with this verify command, supervised by a lead. */
+async function supervised(verify: string): Promise<{ readonly ref: TeamRef; readonly work: string }> {
+  const ref = await testTeam(["a", "b"]);
+  const work = join(ref.home.root, "work");
+  mkdirSync(work);
+  await patchMember(ref, "a", { cwd: work });
+  await addTask(ref, LEAD_NAME, { subject: "first", verify }, undefined, { confirms: true });
+  await addTask(ref, "b", { subject: "second", owner: "b", blockedBy: ["1"] });
+  await claimTask(ref, "a", "1");
+  const watching = new AbortController();
+  const problems: string[] = [];
+  const env = { PATH: process.env.PATH ?? "", HOME: ref.home.root };
+  const watched = supervise(lookingContext(ref), {
+    signal: watching.signal,
+    onEnd: () => undefined,
+    onChange: () => undefined,
+    onProblem: (text) => problems.push(text),
+    verify: taskVerifier({ ref, env, actor: "system", note: (text) => problems.push(text) }),
+  });
+  onTestFinished(async () => {
+    watching.abort();
+    await watched;
+    expect(problems).toEqual([]);
+  });
+  return { ref, work };
+}
+
+/** Rewrites a task as a program does that knows nothing of our records: it keeps the metadata. */
+function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
+  writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...change }));
+}
+
+async function texts(ref: TeamRef, name: string): Promise<string> {
+  return (await unreadMessages(ref, name)).map(({ message }) => message.text).join("\n");
+}
+
+test("a task that another program completed › is announced once its verify command has passed", async () => {
+  const { ref, work } = await supervised("touch started; until test -e go; do sleep 0.05; done");
+  rewrite(ref, "1", { status: "completed" });
+  await eventually("the command starts", () => existsSync(join(work, "started")));
+  expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ said: true, shown: "running" });
+  expect(await texts(ref, LEAD_NAME)).toBe("");
+  writeFileSync(join(work, "go"), "");
+  await eventually(
+    "the lead is notified",
+    async () => (await texts(ref, LEAD_NAME)).includes("task_completed") || undefined,
+  );
+  await eventually(
+    "b is notified",
+    async () => (await texts(ref, "b")).includes("task_assignment") || undefined,
+  );
+  expect(withProof(ref, getTask(ref, "1"))).toMatchObject({ status: "completed", shown: "passed" });
+});
+
+test("a task that another program completed › is in progress again with its owner if its verify command fails", async () => {
+  const { ref } = await supervised("echo 2 tests failed; exit 3");
+  rewrite(ref, "1", { status: "completed" });
+  await eventually(
+    "a is notified",
+    async () => (await texts(ref, "a")).includes("2 tests failed") || undefined,
+  );
+  expect(withProof(ref, getTask(ref, "1"))).toMatchObject({
+    ...{ status: "in_progress", owner: "a", said: true, shown: "failed" },
+  });
+  expect(await texts(ref, LEAD_NAME)).not.toContain("task_completed");
+});

@@ -1,0 +1,241 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
+import { resumePaused } from "../../../../src/operations/resume/resume-paused.ts";
+import { runState } from "../../../../src/operations/run/run-state.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { agreeToShutdown } from "../../../../src/team-tools/send-message.ts";
+import {
+  type FakeMessagesApi,
+  type FakeReply,
+  type FakeRequest,
+  startFakeMessagesApi,
+} from "../../../support/model/fake-messages-api.ts";
+import { cliIn } from "../../../support/processes/in-process-cli.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type RunningWorker } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
+
+const HOUR_MS = 3_600_000;
+const FINE: FakeReply = { kind: "message", blocks: [{ type: "text", text: "fine" }] };
+
+/** A server whose limit begins with the first request, and which the test moves. */
+interface LimitedApi extends FakeMessagesApi {
+  /** Milliseconds since the epoch until when it refuses. */
+  until: number;
+}
+
+async function limitedApi(
+  lastsMs: number,
+  isLimited: (request: FakeRequest) => boolean = () => true,
+): Promise<LimitedApi> {
+  const limit = { until: 0 };
+  const server = await startFakeMessagesApi((request, index) => {
+    if (index === 0 && lastsMs > 0) limit.until = Date.now() + lastsMs;
+    const leftMs = limit.until - Date.now();
+    if (leftMs <= 0 || !isLimited(request)) return FINE;
+    const headers = { "retry-after-ms": String(leftMs) };
+    return { kind: "error", status: 429, type: "rate_limit_error", message: "Usage limit reached.", headers };
+  });
+  onTestFinished(() => server.close());
+  return {
+    ...server,
+    get until() {
+      return limit.until;
+    },
+    set until(at: number) {
+      limit.until = at;
+    },
+  };
+}
+
+const work = (ref: TeamRef, to = "dev") => sendMessage(ref, { from: LEAD_NAME, to, text: "work" });
+const stateOf = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state;
+const isPaused = (ref: TeamRef, name = "dev") =>
+  eventually(`${name}'s pause`, () => stateOf(ref, name) === "paused");
+const isIdle = (ref: TeamRef, dev: RunningWorker, name = "dev") =>
+  eventually(`${name}'s idle state`, () => stateOf(ref, name) === "idle" && dev.shown.includes("idle"));
+const textsToLead = async (ref: TeamRef): Promise<string[]> =>
+  (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol, message }) =>
+    protocol === undefined ? [`${message.from}: ${message.text}`] : [],
+  );
+
+test("an account limit › pauses all agents of the account with one notice, and they continue by themselves", async () => {
+  const ref = await testTeam(["dev", "rev"]);
+  const api = await limitedApi(0);
+  const [dev, rev] = await Promise.all(["dev", "rev"].map((name) => workerOfTest(ref, { name, api })));
+  const turns = (count: number) =>
+    eventually(`turn ${count} of both`, () =>
+      [dev, rev].every((one) => one?.shown.filter((line) => line === "idle").length === count),
+    );
+  await Promise.all([work(ref), work(ref, "rev")]);
+  // Their code is loaded then: the limit ends only after both have met it.
+  await turns(1);
+  api.until = Date.now() + 3_000;
+  await Promise.all([work(ref), work(ref, "rev")]);
+  await Promise.all([isPaused(ref), isPaused(ref, "rev")]);
+  const status = await teamStatus(contextOf(ref));
+  for (const name of ["dev", "rev"]) {
+    const member = status.members.find((one) => one.name === name);
+    expect(member).toMatchObject({ activity: expect.stringMatching(/^account limit, until \d\d:\d\d$/) });
+    expect(Math.abs((member?.pausedUntil ?? 0) - api.until)).toBeLessThan(500);
+  }
+  expect(runState(contextOf(ref)).busy).toBe(2);
+  const [record = ""] = readdirSync(join(ref.home.root, "teams-limits"));
+  const file = join(ref.home.root, "teams-limits", record);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(file + readFileSync(file, "utf8")).not.toContain("key-of-dev");
+  await turns(2);
+  expect(await textsToLead(ref)).toEqual([
+    expect.stringMatching(
+      /^system: The limit of the model's account is reached \(429 Usage limit reached\): (dev|rev) is paused until \d\d:\d\d and continues then by itself; at once: teams resume --now \1@crew$/,
+    ),
+  ]);
+  expect(api.requests.length).toBeLessThanOrEqual(6);
+  expect(readStatus(ref, "dev")).not.toHaveProperty("pausedUntil");
+  expect(JSON.parse(readFileSync(file, "utf8")).models).toEqual({});
+});
+
+test("an account limit › of an hour in any 429 ends no turn, and resume --now continues it at once", async () => {
+  const ref = await testTeam(["dev"]);
+  const replies: FakeReply[] = [
+    {
+      kind: "error",
+      status: 429,
+      type: "rate_limit_error",
+      message: "slow",
+      headers: { "retry-after": "3600" },
+    },
+    {
+      kind: "error",
+      status: 429,
+      type: "rate_limit_error",
+      message: "slow",
+      headers: { "retry-after": "7200" },
+    },
+    FINE,
+  ];
+  const api = await startFakeMessagesApi(replies);
+  onTestFinished(() => api.close());
+  const dev = await workerOfTest(ref, { api });
+  await work(ref);
+  await isPaused(ref);
+  const first = readStatus(ref, "dev")?.pausedUntil ?? 0;
+  expect(first - Date.now()).toBeGreaterThan(0.9 * HOUR_MS);
+  const cli = (...words: readonly string[]) => cliIn()(words, { env: { TEAMS_HOME: ref.home.root } });
+  expect(await cli("wait", "dev", "--team", "crew", "--timeout", "0.2")).toMatchObject({
+    code: 5,
+    err: expect.stringMatching(/dev is paused: account limit, until \d\d:\d\d/),
+  });
+  expect(await cli("resume", "--now", "dev@crew")).toMatchObject({ code: 0, out: "dev tries again now.\n" });
+  await eventually("the next limit", () => (readStatus(ref, "dev")?.pausedUntil ?? 0) > first + HOUR_MS / 2);
+  expect(await resumePaused(contextOf(ref), undefined)).toEqual([{ name: "dev", outcome: "resumed" }]);
+  await isIdle(ref, dev);
+  expect(api.requests).toHaveLength(3);
+  expect(await resumePaused(contextOf(ref), "dev")).toEqual([{ name: "dev", outcome: "not-paused" }]);
+  expect(dev.shown.filter((line) => line.startsWith("error"))).toEqual([]);
+});
+
+test("an account limit › waits for a person when teams.autoResume is false", async () => {
+  const ref = await testTeam(["dev"]);
+  const api = await limitedApi(300);
+  const dev = await workerOfTest(ref, { api, settings: { teams: { autoResume: false } } });
+  await work(ref);
+  await isPaused(ref);
+  expect(readStatus(ref, "dev")?.activity).toMatch(/until .*; waits for teams resume --now$/);
+  expect((await textsToLead(ref))[0]).toContain("a person continues it: teams resume --now dev@crew");
+  await eventually("the end of the limit", () => Date.now() > api.until + 200);
+  // The slow check looks at the clock, too.
+  dev.worker.accountLimit.current?.recheck();
+  expect(stateOf(ref)).toBe("paused");
+  expect(api.requests).toHaveLength(1);
+  await resumePaused(contextOf(ref), "dev");
+  await isIdle(ref, dev);
+});
+
+test("an account limit › is bridged by a fallback model, which is not used longer than needed", async () => {
+  const ref = await testTeam(["dev"]);
+  const api = await limitedApi(1_500, ({ body }) => body.model === "m");
+  const dev = await workerOfTest(ref, { api, settings: { teams: { fallback: ["m", "spare"] } } });
+  await work(ref);
+  await isIdle(ref, dev);
+  expect((await textsToLead(ref))[0]).toMatch(/dev continues with spare until \d\d:\d\d$/);
+  await eventually("the end of the limit", () => Date.now() > api.until);
+  dev.worker.notifyAgent("more work");
+  await eventually("the own model", () => dev.shown.includes("note: continues with m again"));
+  await eventually("the answers", () => api.requests.length === 3);
+  expect(api.requests.map(({ body }) => body.model)).toEqual(["m", "spare", "m"]);
+  expect(dev.shown.join()).not.toContain("is paused");
+});
+
+test("an account limit › survives the agent's process, which asks the server nothing until then", async () => {
+  const ref = await testTeam(["dev"]);
+  const api = await limitedApi(HOUR_MS);
+  const before = await workerOfTest(ref, { api });
+  await work(ref);
+  await isPaused(ref);
+  await before.stop();
+  expect(readStatus(ref, "dev")).toMatchObject({ state: "exited" });
+  const after = await workerOfTest(ref, { api });
+  await isPaused(ref);
+  expect(api.requests).toHaveLength(1);
+  expect(after.shown).toContain("note: resumes the turn in which its process ended");
+  api.until = 0;
+  await resumePaused(contextOf(ref), "dev");
+  await isIdle(ref, after);
+  expect(await textsToLead(ref)).toHaveLength(1);
+});
+
+test("an account limit › lets a person interrupt the paused turn", async () => {
+  const ref = await testTeam(["dev"]);
+  const api = await limitedApi(HOUR_MS);
+  const dev = await workerOfTest(ref, { api });
+  await work(ref);
+  await isPaused(ref);
+  expect(dev.worker.interrupt()).toBe(true);
+  await isIdle(ref, dev);
+  expect(readStatus(ref, "dev")).not.toHaveProperty("limited");
+});
+
+test("an account limit › of the lead itself alerts its person once", async () => {
+  const ref = await testTeam(["dev"]);
+  const api = await limitedApi(HOUR_MS);
+  const lead = await workerOfTest(ref, { name: LEAD_NAME, role: "lead", api });
+  await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
+  await isPaused(ref, LEAD_NAME);
+  const alerts = () =>
+    lead.shown.filter((line) => line.startsWith("waiting: The limit of the model's account"));
+  await eventually("its reading of the message", () => lead.worker.heldCount > 0 || alerts().length > 1);
+  expect(alerts()).toHaveLength(1);
+});
+
+test("an account limit › does not keep a paused agent from its shutdown: it agrees without its model", async () => {
+  const ref = await testTeam(["dev"]);
+  const api = await limitedApi(HOUR_MS);
+  const agreed: string[] = [];
+  const dev = await workerOfTest(ref, {
+    api,
+    wrap: (options) => ({
+      ...options,
+      agreeToShutdown: async (requestId) => {
+        agreed.push(requestId);
+        await agreeToShutdown(dev.ctx, dev.worker, requestId);
+      },
+    }),
+  });
+  await work(ref);
+  await isPaused(ref);
+  const [[, requestId] = []] = await requestShutdown(contextOf(ref), ["dev"], "done");
+  expect(await dev.ended).toBe("shutdown");
+  expect(agreed).toEqual([requestId]);
+  expect((await unreadMessages(ref, LEAD_NAME)).map(({ protocol }) => protocol)).toContainEqual(
+    expect.objectContaining({ type: "shutdown_approved", requestId }),
+  );
+});

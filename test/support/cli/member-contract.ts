@@ -1,0 +1,187 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type AdapterInput, hasOwnInbox } from "../../../src/adapter/adapter-schema.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { eventually } from "../timing/eventually.ts";
+import { type HabitContract, type HeardTeam, testHabits } from "./habit-tests.ts";
+import { NOT_APPLICABLE, type Trait } from "./habits.ts";
+import { memberTeam } from "./member-team.ts";
+
+/** A channel with its stand-in, which acts on the lines of its prompts: `say: x`, `run: x`, `stay`, … */
+export interface MemberContract extends Pick<HabitContract, "adapter" | "showDialog"> {
+  readonly file: () => string;
+  /** Keys of the log lines with the conversation's id, at its start and after a resume. */
+  readonly conversation: readonly string[];
+}
+
+/** Defines the tests of every channel. Skips those in `NOT_APPLICABLE`, with the reason in their titles. */
+export function testMemberContract(contract: MemberContract): void {
+  describe(`member on the ${contract.adapter.channel} channel`, () => testsOf(contract));
+}
+
+function testsOf({ adapter, file, conversation, showDialog }: MemberContract): void {
+  const without = NOT_APPLICABLE[adapter.channel];
+  const hasOwnScreen = without["own screen"] === undefined;
+  const endsSeen = without["turn ends"] === undefined;
+  /** Its states between turns, and in a turn. */
+  const [rest, work] = endsSeen ? ["idle", "running"] : ["unknown", "unknown"];
+  const place = hasOwnScreen ? "tmux" : "process";
+  const team = async (
+    settings?: Readonly<Record<string, unknown>>,
+    more: Partial<AdapterInput> = {},
+  ): Promise<HeardTeam> => {
+    const own = await memberTeam(file(), { ...adapter, ...more }, place, settings);
+    // Without an idle notice, only its own log shows that it has got a text.
+    return { ...own, heard: endsSeen ? own.leadGot : own.prompted };
+  };
+  /** A test that needs some traits. */
+  const when = (traits: Trait | readonly Trait[], title: string, test: () => Promise<void>): void => {
+    const why = [traits].flat().flatMap((trait) => without[trait] ?? []);
+    if (why.length === 0) it(title, test);
+    else it.skip(`${title} (not applicable: ${why[0]})`, test);
+  };
+
+  it("gets its first message once, reports its last text in the idle notice, and gets the next message", async () => {
+    const { spawn, state, heard, teams, log } = await team();
+    const spawned = await spawn("say: hello from the other make");
+    expect([spawned.code, spawned.err]).toEqual([0, ""]);
+    await heard("hello from the other make");
+    await state("ada", rest);
+    await teams("send", "ada", "say: second");
+    await heard("second");
+    const prompts = log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
+    expect(prompts.filter((prompt) => prompt.includes("hello from the other make"))).toHaveLength(1);
+    expect(prompts[1]).not.toContain("You are ada");
+  });
+
+  when("approvals", "shows a request in teams approvals and obeys the answer", async () => {
+    const { spawn, state, approval, teams, repo } = await team();
+    await spawn("run: touch asked\nrun: touch refused");
+    const first = await approval();
+    expect(first.summary).toContain("touch asked");
+    await state("ada", "needs-input");
+    expect((await teams("approve", first.id)).code).toBe(0);
+    expect((await teams("reject", (await approval(first)).id)).code).toBe(0);
+    await state("ada", "idle");
+    expect(["asked", "refused"].map((name) => existsSync(join(repo, name)))).toEqual([true, false]);
+  });
+
+  when("rules", "lets rules decide without a person", async () => {
+    const { spawn, leadGot, approvals, repo } = await team({
+      permissions: { allow: ["Bash(touch ruled:*)"], deny: ["Bash(touch denied:*)"] },
+    });
+    await spawn("run: touch ruled\nrun: touch denied\nsay: both decided");
+    await leadGot("both decided");
+    expect(await approvals()).toEqual([]);
+    expect(["ruled", "denied"].map((name) => existsSync(join(repo, name)))).toEqual([true, false]);
+  });
+
+  when("team tools", "calls the team's tools in its own name, without permission requests", async () => {
+    const { spawn, leadGot, inbox, approvals, teams } = await team();
+    const tool = (name: string, input: object): string => `tool: ${name} ${JSON.stringify(input)}`;
+    const message = { type: "message", recipient: "team-lead", content: "sent by a tool", summary: "s" };
+    const task = { subject: "from outside", description: "d" };
+    const sends = hasOwnInbox(adapter.channel) ? [] : [tool("SendMessage", message)];
+    await spawn([tool("TaskCreate", task), ...sends, "say: used them"].join("\n"));
+    await leadGot("used them");
+    if (sends.length > 0) expect(await inbox()).toContain("sent by a tool");
+    expect((await teams("task", "list")).out).toContain("from outside");
+    expect(await approvals()).toEqual([]);
+  });
+
+  when(["own screen", "turn ends"], "reports a turn that a person typed in its own screen", async () => {
+    const { spawn, state, type, leadGot } = await team();
+    await spawn("say: first");
+    await leadGot("first");
+    await state("ada", "idle");
+    await type("say: typed by hand");
+    await leadGot("typed by hand");
+    await state("ada", "idle");
+  });
+
+  testHabits({ adapter, showDialog, rest, work, team, when });
+
+  it("takes the next message after an interrupt", async () => {
+    const { spawn, state, teams, heard, prompted } = await team();
+    await spawn("stay");
+    await prompted("stay");
+    await state("ada", work);
+    expect((await teams("interrupt", "ada")).code).toBe(0);
+    await state("ada", rest);
+    await teams("send", "ada", "say: after it");
+    await heard("after it");
+  });
+
+  when("unconfirmed interrupt", "counts as idle when its CLI does not end an interrupted turn", async () => {
+    const { spawn, state, teams, inbox, prompted } = await team();
+    await spawn("deaf\nstay");
+    await prompted("stay");
+    await teams("interrupt", "ada");
+    await state("ada", "idle");
+    expect(await inbox()).toContain("interrupted");
+  });
+
+  when(
+    "account limits",
+    "pauses at its account's limit, notifies the lead once, and then continues its turn",
+    async () => {
+      const { spawn, state, leadGot, teams, ada, prompted, inbox } = await team();
+      await spawn("say: ready");
+      await leadGot("ready");
+      await teams("send", "ada", "limit: 4");
+      await state("ada", "paused");
+      expect(((await ada())?.pausedUntil ?? 0) - Date.now()).toBeLessThan(6_000);
+      await prompted("The limit of your account has ended.");
+      await state("ada", "idle");
+      expect((await inbox()).split("The limit of the model's account is reached")).toHaveLength(2);
+    },
+  );
+
+  when("conversation", "continues its conversation after a crash and teams resume", async () => {
+    const { spawn, state, teams, log, leadGot } = await team();
+    await spawn("say: remember 42");
+    await leadGot("remember 42");
+    await state("ada", "idle");
+    await teams("send", "ada", "exit: 3");
+    await state("ada", "crashed");
+    expect((await teams("resume")).code).toBe(0);
+    const ids = (): unknown[] =>
+      log().flatMap((line) => conversation.flatMap((key) => (key in line ? [line[key]] : [])));
+    await eventually("its conversation again", () => ids().length > 1);
+    expect(new Set(ids()).size).toBe(1);
+  });
+
+  it("ends its child processes on shutdown, after a last turn", async () => {
+    const { spawn, state, teams, log, place, prompted } = await team();
+    await spawn("child\nsay: started it");
+    await prompted("child");
+    await state("ada", rest);
+    const child = Number(await eventually("its child", () => log().find((line) => "child" in line)?.child));
+    expect(startTimeOf(child)).toBeDefined();
+    const ended = await teams("shutdown", "ada", "--timeout", "40");
+    expect([ended.code, ended.err]).toEqual([0, ""]);
+    if (without.goodbye === undefined) expect(JSON.stringify(log())).toContain("hutdown request");
+    const config = JSON.parse(readFileSync(place.paths("crew").config, "utf8")) as { members: unknown[] };
+    expect(config.members).toMatchObject([{ name: "team-lead" }]);
+    await eventually("the end of its child", () => startTimeOf(child) === undefined);
+  });
+
+  it("ends its child processes when it is killed during a turn", async () => {
+    const { spawn, teams, log, prompted } = await team();
+    await spawn("child\nstay");
+    await prompted("stay");
+    const child = await eventually("its child", () => log().find((line) => "child" in line)?.child);
+    expect((await teams("kill", "ada", "--force")).code).toBe(0);
+    await eventually("the end of its child", () => startTimeOf(Number(child)) === undefined);
+  });
+
+  when("own screen", "has exited after a person quits it in its screen", async () => {
+    const { spawn, state, type, heard } = await team();
+    await spawn("say: hi");
+    await heard("hi");
+    await state("ada", rest);
+    await type("quit");
+    await state("ada", "exited");
+  });
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { reportOf } from "../../../../src/adapter/hooks/hook-report.ts";
+
+const common = { session_id: "s", transcript_path: "/t" };
+const from = { conversation: "s", transcript: "/t" };
+
+test.each<[string, Parameters<typeof reportOf>[0], object, object | undefined]>([
+  ["a start", "SessionStart", { source: "startup" }, { event: "started", ...from }],
+  ["nothing after a compaction", "SessionStart", { source: "compact" }, undefined],
+  [
+    "a tool, on one line",
+    "PreToolUse",
+    { tool_name: "Bash", tool_input: { command: "a\n\u001b[31mb" } },
+    { event: "tool", detail: "Bash: a b", ...from },
+  ],
+  [
+    "a question of its screen",
+    "Notification",
+    { notification_type: "permission_prompt", message: "may it" },
+    { event: "asking", detail: "may it", ...from },
+  ],
+  ["nothing of another notification", "Notification", { notification_type: "idle_prompt" }, undefined],
+  [
+    "an end with its last words",
+    "Stop",
+    { last_assistant_message: "done" },
+    { event: "resting", lastWords: "done", ...from },
+  ],
+  [
+    "a question of a dialog",
+    "PermissionRequest",
+    { tool_name: "Bash", tool_input: { command: "ls" } },
+    { event: "asking", detail: "Bash: ls", ...from },
+  ],
+  [
+    "a question of its model",
+    "PreToolUse",
+    { tool_name: "AskUserQuestion", tool_input: { questions: [{ question: "Which colour?" }] } },
+    { event: "asking", detail: "AskUserQuestion: Which colour?", ...from },
+  ],
+  ["a prompt of Gemini", "BeforeAgent", { prompt: "hi" }, { event: "prompted", ...from }],
+  [
+    "a tool of Gemini",
+    "BeforeTool",
+    { tool_name: "read_file", tool_input: { file_path: "/f" } },
+    { event: "tool", detail: "read_file: /f", ...from },
+  ],
+  [
+    "a question of Gemini",
+    "Notification",
+    { notification_type: "ToolPermission", message: "may it" },
+    { event: "asking", detail: "may it", ...from },
+  ],
+  [
+    "an end of Gemini with its last words",
+    "AfterAgent",
+    { prompt: "hi", prompt_response: " done\u001b[31m\n" },
+    { event: "resting", lastWords: "done", ...from },
+  ],
+])("a hook › reports %s", (_what, hook, input, expected) => {
+  expect(reportOf(hook, JSON.stringify({ ...common, ...input }))).toEqual(expected);
+});
+
+test("a hook › reports its event if its input is cut off", () => {
+  expect(reportOf("PostToolUse", '{"session_id":"s","tool_response":"xxx')).toEqual({ event: "tool" });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it, vi } from "vitest";
+import { ApprovalsView, type ViewActions } from "../../../../src/cli/approvals/approvals-view.ts";
+import { viewPainter } from "../../../../src/cli/approvals/view-picture.ts";
+import type { ApprovalDetails } from "../../../../src/operations/approvals/approvals.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+
+const request = (id: string, more: Partial<ApprovalDetails> = {}): ApprovalDetails => ({
+  ...{ id, kind: "permission", from: "ada", summary: `Bash(${id})`, at: Number(id.slice(1)) },
+  ...more,
+});
+
+/** A view of these requests, on a screen of this size. */
+async function view(requests: ApprovalDetails[], { width = 60, height = 20, ascii = false } = {}) {
+  let now = 0;
+  const given: unknown[] = [];
+  const paint = viewPainter();
+  const act: ViewActions = {
+    list: async () => requests,
+    details: async (id) => requests.find((one) => one.id === id),
+    answer: async (id, answer) => {
+      given.push([id, answer]);
+      requests.splice(
+        requests.findIndex((one) => one.id === id),
+        1,
+      );
+      return `Answered ${id}.`;
+    },
+    changed: vi.fn(),
+    problem: (error) => {
+      throw error;
+    },
+    quit: vi.fn(),
+  };
+  const shown = new ApprovalsView(act, undefined, () => now);
+  const picture = () => paint(shown, { width, height, plain: true, ascii, team: "crew" });
+  const rows = (): readonly string[] => picture().rows;
+  await shown.reload();
+  rows();
+  return {
+    ...{ shown, given, act, picture, rows },
+    text: () => rows().join("\n"),
+    /** Lets a person read the request. */
+    read: () => {
+      rows();
+      now += 1_000;
+    },
+    reads: (id: string) =>
+      eventually(id, () => shown.shown?.details.id === id).then(() => {
+        rows();
+        now += 1_000;
+      }),
+  };
+}
+
+describe("ApprovalsView", () => {
+  it("ignores a key that comes with a new request", async () => {
+    const v = await view([request("r1"), request("r2")]);
+    v.shown.push("y");
+    expect([v.given, v.shown.notice]).toEqual([[], expect.stringContaining("just appeared")]);
+    v.read();
+    v.shown.push("y");
+    await eventually("the next", () => v.shown.shown?.details.id === "r2");
+    v.shown.push("y");
+    expect(v.given).toEqual([["r1", { approve: true }]]);
+    await v.reads("r2");
+    v.shown.push("n");
+    await eventually("the end", () => v.shown.shown === undefined);
+    expect(v.given[1]).toEqual(["r2", { approve: false }]);
+    expect(v.text()).toContain("Nothing waits for you.");
+  });
+
+  it("answers nothing by several keys at once, or by pasted ones", async () => {
+    const v = await view([request("r1", { always: ["Bash"] })]);
+    v.read();
+    for (const keys of ["yy", "yn", "ya", "\u001b[200~y\u001b[201~"]) v.shown.push(keys);
+    expect(v.given).toEqual([]);
+    v.shown.push("a");
+    expect(v.given).toEqual([["r1", { approve: true, always: true }]]);
+  });
+
+  it("shows a whole command with hidden characters, at every width, and nothing wider than the screen", async () => {
+    const command = `echo ${"x".repeat(200)} \u202e\u001b[2K; rm -rf ~`;
+    const input = { command };
+    for (const width of [12, 20, 40, 80]) {
+      const v = await view([request("r1", { input, isCut: true })], { width, height: 60, ascii: true });
+      const body = v.rows().slice(1).join("").replace(/\s/g, "");
+      for (const part of ["\\u202e\\u001b[2K;rm-rf~", "x".repeat(200)]) expect(body).toContain(part);
+      expect(v.rows().every((row) => row.length <= width && /^[\x20-\x7e]*$/.test(row))).toBe(true);
+    }
+  });
+
+  it("counts only rows that were on the screen, in order, and from the start after a resize", async () => {
+    const planContent = Array.from({ length: 50 }, (_, i) => `Step ${i + 1}`).join("\n");
+    const requests = [request("r1", { kind: "plan", planContent })];
+    const v = await view(requests, { height: 10 });
+    v.read();
+    v.shown.push("G");
+    v.read();
+    expect(v.shown.unseen).toBeGreaterThan(0);
+    v.shown.push("y");
+    expect(v.given).toEqual([]);
+    v.read();
+    for (let i = 0; i < 20 && v.shown.unseen > 0; i += 1) {
+      v.shown.push(" ");
+      v.read();
+    }
+    expect(v.text()).toContain("y yes");
+    expect(v.text()).toContain("Step 50");
+    v.shown.lay("other", 60, 5);
+    expect(v.shown.unseen).toBe(55);
+  });
+
+  it("writes a note with what follows its key, and sends it with the answer", async () => {
+    const v = await view([request("r1")]);
+    v.read();
+    v.shown.push("muse npm ci");
+    expect(v.text()).toContain("note › use npm ci");
+    expect(v.picture().cursor).toEqual({ row: 18, column: 17 });
+    v.shown.push("\r");
+    expect(v.text()).toContain("note: use npm ci");
+    v.shown.push("n");
+    expect(v.given).toEqual([["r1", { approve: false, note: "use npm ci" }]]);
+  });
+
+  it("keeps an answered request on the screen until it is left", async () => {
+    const requests = [request("r1"), request("r2"), request("r3")];
+    const v = await view(requests);
+    v.shown.push("\t");
+    await v.reads("r2");
+    requests.splice(1, 1);
+    await v.shown.reload();
+    expect(v.text()).toContain("Already answered, or withdrawn.");
+    v.shown.push("y");
+    expect(v.given).toEqual([]);
+    v.shown.push("\t");
+    await v.reads("r3");
+    v.shown.push("h");
+    await v.reads("r1");
+  });
+
+  it("has the default of a question with choices on y", async () => {
+    const question = { kind: "question", question: "Port?", choices: ["80", "8080"] } as const;
+    const v = await view([request("r1", question)]);
+    v.read();
+    v.shown.push("y");
+    expect(v.given).toEqual([]);
+    const w = await view([request("r1", { ...question, default: "80", deadline: 0 })]);
+    w.read();
+    expect(w.text()).toMatch(/default: 80 \(the answer at .*\n*1-2 choose {2}y default {2}m answer/s);
+    w.shown.push("y");
+    expect(w.given).toEqual([["r1", { approve: true }]]);
+  });
+});

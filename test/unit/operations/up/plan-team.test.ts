@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import type { DeclaredMember, DeclaredTeam } from "../../../../src/operations/up/declared-team.ts";
+import { isEmptyPlan, type LivingTeam, planTeam } from "../../../../src/operations/up/plan-team.ts";
+import type { TeamConfig, TeamMember } from "../../../../src/schema/config.ts";
+
+const at = () => ({ file: "team.json", line: 1, field: "" });
+
+function declared(
+  members: readonly Partial<DeclaredMember>[] = [],
+  more: Partial<DeclaredTeam> = {},
+): DeclaredTeam {
+  return {
+    ...{ file: "team.json", directory: "/p", name: "crew", budget: {}, tasks: [], at },
+    members: members.map((one) => ({ name: "ada", prompt: "Go.", budget: {}, cwd: "/p", at, ...one })),
+    ...more,
+  };
+}
+
+function living(members: readonly Partial<TeamMember>[], more: Partial<LivingTeam> = {}): LivingTeam {
+  const member = (one: Partial<TeamMember>): TeamMember => ({
+    ...{ name: "ada", agentId: "", joinedAt: 0, tmuxPaneId: "", cwd: "/p", subscriptions: [], ...one },
+  });
+  const config: TeamConfig = {
+    ...{ name: "crew", createdAt: 0, leadAgentId: "", leadSessionId: "" },
+    members: [{ name: "team-lead" }, ...members].map(member),
+  };
+  return { config, tasks: [], isStopped: () => false, hasLead: false, leadLives: false, ...more };
+}
+
+describe("planTeam", () => {
+  it("creates everything if there is no team", () => {
+    const plan = planTeam(declared([{}], { lead: { at } }), undefined);
+    expect(plan).toMatchObject({ isNew: true, members: [{ name: "ada" }], startsLead: true, left: [] });
+  });
+
+  it("is empty if the team is as declared, whatever the case of its names", () => {
+    const plan = planTeam(declared([{ name: "ADA", permissionMode: "dontAsk", budget: { maxTokens: 5 } }]), {
+      ...living([{ mode: "dontAsk", metadata: { _budget: { maxTokens: 5, maxCostUsd: 1 } } }]),
+    });
+    expect(isEmptyPlan(plan)).toBe(true);
+  });
+
+  it("changes modes and budgets that differ, of members and of the team", () => {
+    const plan = planTeam(
+      declared([{ permissionMode: "acceptEdits", budget: { maxTokens: 9, maxCostUsd: 1 } }], {
+        permissionMode: "dontAsk",
+        budget: { maxTokens: 100 },
+      }),
+      living([{ mode: "default", metadata: { _budget: { maxTokens: 5, maxCostUsd: 1 } } }]),
+    );
+    expect(plan.modes).toEqual([
+      { name: "team-lead", before: undefined, mode: "dontAsk" },
+      { name: "ada", before: "default", mode: "acceptEdits" },
+    ]);
+    expect(plan.budgets).toEqual([
+      { name: undefined, before: {}, limits: { maxTokens: 100 } },
+      { name: "ada", before: { maxTokens: 5, maxCostUsd: 1 }, limits: { maxTokens: 9 } },
+    ]);
+  });
+
+  it.each([
+    [
+      "plans first",
+      { plan: true, permissionMode: "acceptEdits" },
+      { mode: "acceptEdits", planModeRequired: true },
+    ],
+    [
+      "has had its plan approved",
+      { permissionMode: "plan" },
+      { mode: "default", metadata: { _mode: "default" } },
+    ],
+    ["names no mode", {}, { mode: "acceptEdits" }],
+  ] as const)("leaves the mode of a member that %s", (_what, member, found) => {
+    expect(planTeam(declared([member]), living([found])).modes).toEqual([]);
+  });
+
+  it("leaves the mode of a lead that delegates", () => {
+    const team = living([]);
+    const config = {
+      ...team.config,
+      members: team.config.members.map((one) => ({ ...one, mode: "delegate" })),
+    };
+    expect(planTeam(declared([], { permissionMode: "acceptEdits" }), { ...team, config }).modes).toEqual([]);
+  });
+
+  it("restarts stopped members of the file only", () => {
+    const plan = planTeam(declared([{}]), living([{}, { name: "bob" }], { isStopped: () => true }));
+    expect(plan.resumed).toEqual(["ada"]);
+  });
+
+  it("adds tasks by their subject, and names what is not in the file", () => {
+    const task = { description: "", blocks: [], blockedBy: [] };
+    const tasks = [
+      { ...task, id: "1", subject: "a", status: "completed" as const },
+      { ...task, id: "2", subject: "x", status: "pending" as const },
+      { ...task, id: "3", subject: "y", status: "completed" as const },
+    ];
+    const wanted = ["a", "b"].map((subject) => ({ subject, blockedBy: [], at }));
+    const plan = planTeam(declared([], { tasks: wanted }), living([{ name: "bob" }], { tasks }));
+    expect(plan.tasks).toMatchObject([{ subject: "b" }]);
+    expect(plan.left).toEqual([
+      "In the team and not in team.json, so left as they are: bob.",
+      "Open tasks that are not in team.json, so left as they are: #2.",
+    ]);
+  });
+
+  it.each([
+    [{ hasLead: false, leadLives: false }, true, []],
+    [{ hasLead: true, leadLives: true }, false, []],
+    [
+      { hasLead: true, leadLives: false },
+      false,
+      ["Its lead has ended. To continue it: teams run --resume --team crew"],
+    ],
+  ])("starts a lead once: %j", (lead, startsLead, left) => {
+    expect(planTeam(declared([], { lead: { at } }), living([], lead))).toMatchObject({ startsLead, left });
+  });
+});

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import {
+  parsePaneLine,
+  slashHelp,
+  slashNames,
+  teamsCommand,
+} from "../../../../src/runtime/pane/slash-commands.ts";
+
+const read = (line: string, agent = "team-lead") => parsePaneLine(line, agent, (path) => path === "/tmp");
+
+test.each([
+  ["plain words", "look at src"],
+  ["a slash in the middle", "either/or"],
+  ["a path", "/etc/hosts is wrong"],
+  ["an absolute path", "/notes.md is old"],
+  ["an existing path of one part", "/tmp is full"],
+  ["a lone slash", "/ is the root"],
+  ["a number", "/2 of them"],
+  ["a lone exclamation mark", " ! "],
+])("parsePaneLine › treats %s as a message", (_, line) => {
+  expect(read(line)).toEqual({ kind: "message" });
+});
+
+test.each([
+  ["/status", "status", []],
+  ["  /tasks ", "tasks", []],
+  ["/Delegate", "delegate", []],
+  ["/EXIT  --delete", "exit", ["--delete"]],
+  ["/mode plan", "mode", ["plan"]],
+  ["/bg bash-1 end", "bg", ["bash-1", "end"]],
+  ["/model opus", "model", ["opus"]],
+  ["/compact the names of all files", "compact", ["the", "names", "of", "all", "files"]],
+  ["/export a file.txt", "export", ["a", "file.txt"]],
+])("parsePaneLine › treats %j as a command", (line, name, words) => {
+  expect(read(line)).toEqual({ kind: "slash", name, words });
+});
+
+test("parsePaneLine › treats a line after ! as a command for the person's shell", () => {
+  expect(read("! git diff\n| wc -l")).toEqual({ kind: "shell", command: "git diff\n| wc -l" });
+});
+
+test.each([
+  ["/statu", "there is no /statu, and nothing was sent. Did you mean status?"],
+  ["/constructor", "there is no /constructor"],
+  ["/delegate the rest", "/delegate takes no arguments"],
+  ["/exit now", "/exit takes [--delete]"],
+  ["/mode fast", "/mode takes <mode>"],
+  ["/model opus please", "/model takes [id]"],
+  ["/clear it", "/clear takes no arguments"],
+  ["/bg x stop", "/bg takes [id [end]]"],
+])("parsePaneLine › rejects %j and says why", (line, why) => {
+  expect(read(line)).toEqual({ kind: "unknown", reason: expect.stringContaining(why) });
+});
+
+test("slashNames › omits what only a lead has in a teammate's pane", () => {
+  expect(slashNames("dev")).not.toContain("delegate");
+  expect(read("/delegate", "dev")).toMatchObject({ kind: "unknown" });
+  expect(slashNames("team-lead")).toContain("delegate");
+  for (const name of slashNames("dev")) expect(slashHelp("dev", 80)).toContain(`/${name}`);
+  expect(
+    Math.max(
+      ...slashHelp("dev", 60)
+        .split("\n")
+        .map(({ length }) => length),
+    ),
+  ).toBeLessThanOrEqual(60);
+});
+
+test("/exit › takes other arguments, and has another help, in a teammate's pane", () => {
+  expect(read("/exit", "dev")).toEqual({ kind: "slash", name: "exit", words: [] });
+  expect(read("/exit --delete", "dev")).toMatchObject({ kind: "unknown" });
+  expect(slashHelp("dev", 80)).toContain("ask this agent to shut down");
+  expect(slashHelp("team-lead", 80)).toContain("/exit [--delete]");
+});
+
+test("/land › takes other agents only in the lead's pane", () => {
+  expect(read("/land dev tester")).toEqual({ kind: "slash", name: "land", words: ["dev", "tester"] });
+  expect(read("/land tester", "dev")).toMatchObject({
+    kind: "unknown",
+    reason: "/land takes no arguments: nothing was done or sent",
+  });
+});
+
+test("teamsCommand › names the agent of the pane", () => {
+  expect(teamsCommand("mode", "dev", ["plan"])).toEqual(["mode", "dev", "plan"]);
+  expect(teamsCommand("bg", "dev", ["bash-1", "end"])).toEqual(["bg", "dev", "bash-1", "--kill"]);
+  expect(teamsCommand("help", "dev", [])).toBeUndefined();
+});

@@ -1,0 +1,244 @@
+import { describe, expect, test } from "vitest";
+import type { History } from "../../../../src/terminal/input/history.ts";
+import { type LineEditor, lineEditor, type Typed } from "../../../../src/terminal/input/line-editor.ts";
+
+const AT = 1_000;
+const ESCAPE: Typed = { kind: "escape" };
+const LEFT = "\u001b[D";
+const RIGHT = "\u001b[C";
+const UP = "\u001b[A";
+const DOWN = "\u001b[B";
+const line = (text: string): Typed => ({ kind: "line", line: text, begun: AT });
+
+/** The results of typed pieces, without changes of the line. */
+function type(...pieces: readonly string[]): readonly Typed[] {
+  return press(lineEditor(), ...pieces);
+}
+
+function press(editor: LineEditor, ...pieces: readonly string[]): readonly Typed[] {
+  return pieces.flatMap((piece) => editor.push(piece, AT)).filter(({ kind }) => kind !== "changed");
+}
+
+/** The text of the line after these keys, with `|` at the cursor. */
+function edited(keys: string, editor = lineEditor()): string {
+  press(editor, keys);
+  const { text, cursor } = editor.edited;
+  return `${text.slice(0, cursor)}|${text.slice(cursor)}`;
+}
+
+function historyOf(...entries: string[]): History {
+  return { entries: () => entries, add: (entry) => void entries.push(entry) };
+}
+
+test("lineEditor › reports shift-tab as a key, whole or in pieces, but not inside a paste", () => {
+  const key: Typed = { kind: "shift-tab" };
+  expect(type("a\u001b[Zb\r")).toEqual([key, line("ab")]);
+  expect(type("\u001b", "[", "Z")).toEqual([key]);
+  expect(type("\u001b[200~a\u001b[Z\u001b[201~\r")).toEqual([line("a")]);
+});
+
+describe("lineEditor › a line", () => {
+  test("is dated from its first character, also after it was erased", () => {
+    const editor = lineEditor();
+    const begun = (...pieces: readonly [string, number][]) =>
+      pieces
+        .flatMap(([piece, at]) => editor.push(piece, at))
+        .flatMap((one) => (one.kind === "line" ? [one.begun] : []));
+    expect(begun(["a", 1], ["b", 2], ["\r", 3])).toEqual([1]);
+    expect(begun(["y\ry\r", 4])).toEqual([4, 4]);
+    expect(begun(["a\u007f", 5], ["y", 6], ["\r", 7])).toEqual([6]);
+  });
+
+  test.each([
+    ["a letter", "abc\u007f\u007f", "a|"],
+    ["a wide letter", "a検\b", "a|"],
+    ["a letter of several code points", "a👩‍💻\u007f", "a|"],
+    ["a word", "say no  \u0017", "say |"],
+    ["everything before the cursor", `abc${LEFT}\u0015x`, "x|c"],
+    ["everything behind the cursor", `abc${LEFT}${LEFT}\u000b`, "a|"],
+    ["the letter at the cursor", `abc${LEFT}${LEFT}\u001b[3~`, "a|c"],
+    ["the letter at the cursor with Ctrl-D", `abc${LEFT}\u0004`, "ab|"],
+    ["the next word", "one two\u0001\u001bd", "| two"],
+    ["nothing in an empty line", "\u007f\u0015\u0017x", "x|"],
+  ])("can have %s erased", (_, keys, shown) => {
+    expect(edited(keys)).toBe(shown);
+  });
+
+  test.each([
+    ["Ctrl-A and Ctrl-E", "bc\u0001a\u0005d", "abcd|"],
+    ["Home and End", "bc\u001b[Ha\u001b[Fd\u001bOHx", "x|abcd"],
+    ["left over a character of several code points", `a👩‍💻b${LEFT}${LEFT}x`, "ax|👩‍💻b"],
+    ["right, not beyond the end", `ab${LEFT}${RIGHT}${RIGHT}c`, "abc|"],
+    ["words", "one two three\u001bb\u001bbx\u001bfy", "one xtwoy| three"],
+    ["words with Ctrl and an arrow", "one two\u001b[1;5Dx\u001b[1;5C", "one xtwo|"],
+  ])("can be edited at a place reached with %s", (_, keys, shown) => {
+    expect(edited(keys)).toBe(shown);
+  });
+
+  test("takes back what was erased last with Ctrl-Y", () => {
+    expect(edited("one two\u0017\u0001\u0019")).toBe("two|one ");
+    expect(edited("one\u0015\u0019\u0019")).toBe("oneone|");
+  });
+
+  test.each([
+    ["Alt-Enter", "one\u001b\rtwo"],
+    ["a backslash before Enter", "one\\\rtwo"],
+    ["a paste", "\u001b[200~one\rtwo\u001b[201~"],
+  ])("has several lines after %s", (_, keys) => {
+    expect(type(keys, "\r")).toEqual([line("one\ntwo")]);
+  });
+
+  test("lets the cursor move between its lines, keeping the column if it can", () => {
+    expect(edited(`first\u001b\r2\u001b\rthird${UP}${UP}x`)).toBe("fx|irst\n2\nthird");
+    expect(edited(`ab\u001b\rcd${UP}${DOWN}x`)).toBe("ab\ncdx|");
+    expect(edited("ab\u001b\rcd\u0001\u0015")).toBe("ab|cd");
+  });
+
+  test("contains a whole bracketed paste, in which no character is a key (S29)", () => {
+    const pasted = "\u001b[200~one\rtwo\n\u0003three\u001b[201~";
+    expect(type(pasted, "!\r")).toEqual([line("one\ntwo\nthree!")]);
+    expect(type(...pasted, "\r")).toEqual([line("one\ntwo\nthree")]);
+  });
+
+  test("has a maximum length, and reports when it is reached", () => {
+    expect(type("x".repeat(100_010), "y", "\r", "x".repeat(100_001))).toEqual([
+      { kind: "full" },
+      line("x".repeat(100_000)),
+      { kind: "full" },
+    ]);
+  });
+
+  test("ignores unknown keys, whole or in pieces", () => {
+    const keys = "a\u001bOP\u001b[15~\u0007b\r";
+    expect(type(keys)).toEqual([line("ab")]);
+    expect(type(...keys)).toEqual([line("ab")]);
+  });
+});
+
+describe("lineEditor › the history", () => {
+  test("is shown with the arrow keys, and keeps the unfinished line", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("one", "two") });
+    expect(edited(`dra${UP}`, editor)).toBe("two|");
+    expect(edited(`${UP}${UP}`, editor)).toBe("one|");
+    expect(edited(`${DOWN}${DOWN}`, editor)).toBe("dra|");
+    expect(press(editor, "\u0015three\r", UP, "\r")).toEqual([line("three"), line("three")]);
+  });
+
+  test("gives a line that was begun when it was recalled", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("yes") });
+    expect(editor.push(`${UP}\r`, 7)).toContainEqual({ kind: "line", line: "yes", begun: 7 });
+  });
+
+  test("is searched with Ctrl-R, further back with each more; Esc keeps the line", () => {
+    const editor = lineEditor();
+    editor.connect({ history: historyOf("fix the clock", "run tests", "read the clock") });
+    expect(edited("\u0012clock", editor)).toBe("read the |clock");
+    expect(editor.edited.search).toBe("clock");
+    expect(edited("\u0012", editor)).toBe("fix the |clock");
+    editor.push("\u001b");
+    expect(editor.settle()).toEqual([{ kind: "changed" }]);
+    expect(editor.edited.search).toBeUndefined();
+    expect(press(editor, "\r")).toEqual([line("fix the clock")]);
+  });
+});
+
+describe("lineEditor › a key that answers a question", () => {
+  const editor = (): LineEditor => {
+    const made = lineEditor();
+    made.connect({ answers: (char) => char === "y" });
+    return made;
+  };
+
+  test("answers alone in an empty line", () => {
+    expect(press(editor(), "y")).toEqual([{ kind: "answer", char: "y" }]);
+  });
+
+  test.each([
+    ["in a begun line", ["a", "y"]],
+    ["with other keys", ["ye"]],
+    ["pasted", ["\u001b[200~y\u001b[201~"]],
+  ])("is text if it comes %s", (_, pieces) => {
+    expect(press(editor(), ...pieces)).toEqual([]);
+  });
+});
+
+describe("lineEditor › the escape key", () => {
+  test("is reported after a wait without another key, and keeps the line", () => {
+    const editor = lineEditor();
+    press(editor, "ab\u001b");
+    expect(editor.isPending).toBe(true);
+    expect(editor.settle()).toEqual([ESCAPE]);
+    expect(editor.isPending).toBe(false);
+    expect(editor.push("\r", AT)).toContainEqual(line("ab"));
+  });
+
+  test("is reported before a key that forms no known sequence with it", () => {
+    expect(type("\u001bx\r")).toEqual([ESCAPE, line("x")]);
+    expect(type("\u001b\u001b[A\r")).toEqual([ESCAPE, line("")]);
+  });
+
+  test("is not reported if a key sequence arrives in two pieces", () => {
+    expect(type("\u001b", "[A", "a\r")).toEqual([line("a")]);
+  });
+
+  test("first closes the list of suggestions", () => {
+    const editor = lineEditor();
+    editor.connect({ complete: () => [{ insert: "/help ", label: "/help" }] });
+    press(editor, "/h\u001b");
+    expect(editor.settle()).toEqual([{ kind: "changed" }]);
+    expect(editor.edited.suggestions).toBeUndefined();
+    press(editor, "\u001b");
+    expect(editor.settle()).toEqual([ESCAPE]);
+  });
+
+  test.each(["\u001b[", "\u001bO", "\u001b[1;"])(
+    "is reported for the partial sequence %j if no input follows",
+    (partial) => {
+      const editor = lineEditor();
+      expect(editor.push(partial, AT)).toEqual([]);
+      expect(editor.settle()).toEqual([ESCAPE]);
+      expect(editor.push("x\r", AT)).toContainEqual(line("x"));
+    },
+  );
+});
+
+test.each([
+  ["a terminal's attributes", "\u001b[?1;2c"],
+  ["a mouse click", "\u001b[<0;10;20M"],
+  ["a key with all modifiers", "\u001b[27;5;97~"],
+  ["a modifier of two digits", "\u001b[1;10A"],
+  ["a window's size", "\u001b[8;24;80t"],
+  ["a colour", "\u001b[38;5;208m"],
+])("lineEditor › %s, an unknown sequence, adds no character, typed or pasted", (_, sequence) => {
+  expect(type(`a${sequence}b\r`)).toEqual([line("ab")]);
+  expect(type(`\u001b[200~a${sequence}b\u001b[201~\r`)).toEqual([line("ab")]);
+});
+
+test.each([
+  ["\u0003", "SIGINT"],
+  ["\u001c", "SIGQUIT"],
+  ["\u001a", "SIGTSTP"],
+] as const)("lineEditor › %j drops the line and gives the signal %s", (char, signal) => {
+  expect(type(`abc${char}d\r`)).toEqual([{ kind: "signal", signal, dropped: true }, line("d")]);
+});
+
+test("lineEditor › reports view keys in order, keeps the line, and ignores them inside a paste", () => {
+  const keys = ["\u001b[1;2A", "\u001b[1;2B", "\u0014", "\u001b[5~", "\u001b[6~"];
+  const viewKeys = ["up", "down", "tasks", "page-up", "page-down"].map((key) => ({ kind: "key", key }));
+  expect(type("a", ...keys, "b\r")).toEqual([...viewKeys, line("ab")]);
+  expect(type(`\u001b[200~x${keys.join("")}y\u001b[201~\r`)).toEqual([line("xy")]);
+});
+
+test("lineEditor › reports Ctrl-D in an empty line, Ctrl-O and Ctrl-L, and can be cleared", () => {
+  expect(type("\u0004", "\u000f", "\u000c")).toEqual([
+    { kind: "end" },
+    { kind: "pane", key: "expand" },
+    { kind: "pane", key: "redraw" },
+  ]);
+  const editor = lineEditor();
+  press(editor, "ab");
+  editor.clear();
+  expect(editor.edited.text).toBe("");
+});

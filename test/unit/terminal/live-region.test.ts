@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { liveRegion } from "../../../src/terminal/live-region.ts";
+import { screen } from "../../support/terminal/screen.ts";
+
+function region({ width = 40, height = 24 } = {}) {
+  const shown = screen();
+  const size = { width, height };
+  const live = liveRegion({
+    out: shown.write,
+    width: () => size.width,
+    height: () => size.height,
+    plain: true,
+  });
+  return {
+    ...live,
+    shown,
+    size,
+    type(keys: string): void {
+      for (const typed of live.editor.push(keys)) if (typed.kind === "changed") live.changed();
+    },
+  };
+}
+
+test("liveRegion › writes only the output without input and activity", () => {
+  const { write, shown } = region();
+  write("one\n");
+  write("two\n");
+  expect(shown.rows()).toEqual(["one", "two", ""]);
+});
+
+test("liveRegion › keeps its rows below the output, with the cursor in the typed line", () => {
+  const { write, activity, openInput, type, shown, changed } = region();
+  openInput();
+  type("hello");
+  activity("● Bash npm test");
+  changed();
+  write("one\n");
+  type("\u001b[D\u001b[D");
+  write("two\nthree\n");
+  expect(shown.rows()).toEqual(["one", "two", "three", "● Bash npm test", "› hello"]);
+  expect([shown.row, shown.column]).toEqual([4, 2 + 3]);
+  activity(undefined);
+  changed();
+  expect(shown.rows()).toEqual(["one", "two", "three", "› hello"]);
+});
+
+test("liveRegion › shows several typed lines, and those around the cursor if there are more", () => {
+  const { openInput, type, shown } = region({ height: 12 });
+  openInput();
+  type("one\u001b\rtwo");
+  expect(shown.rows()).toEqual(["› one", "  two"]);
+  expect([shown.row, shown.column]).toEqual([1, 5]);
+  type("\u001b\rthree\u001b\rfour\u001b\rfive");
+  expect(shown.rows()).toEqual(["› two", "  three", "  four", "  five"]);
+  type("\r");
+  expect(shown.rows()).toEqual(["›"]);
+});
+
+test("liveRegion › breaks a long line at the last column and keeps wide characters whole", () => {
+  const { openInput, type, shown } = region({ width: 12 });
+  openInput();
+  type("abcdef検査検査");
+  expect(shown.rows()).toEqual(["› abcdef検", "  査検査"]);
+  expect(shown.column).toBe(2 + 6);
+});
+
+test("liveRegion › shows the newest rows of progress, and leaves a row of the output in sight", () => {
+  const { openInput, progress, changed, shown, activity } = region({ height: 6 });
+  openInput();
+  activity("● Writing");
+  progress(() => ["1", "2", "3", "4", "5", "6"]);
+  changed();
+  expect(shown.rows()).toEqual(["4", "5", "6", "● Writing", "›"]);
+});
+
+test("liveRegion › shows a queued line until it is released, except while paused", () => {
+  const { openInput, hold, release, pause, resume, shown } = region();
+  openInput();
+  hold("first");
+  expect(shown.rows()).toEqual(["› first  (queued)", "›"]);
+  pause();
+  expect(shown.rows()).toEqual([""]);
+  hold("second");
+  release("first");
+  resume();
+  expect(shown.rows()).toEqual(["› second  (queued)", "›"]);
+  release("never held");
+  release("second");
+  expect(shown.rows()).toEqual(["›"]);
+});
+
+test("liveRegion › lists suggestions below the line, and Tab takes the selected one", () => {
+  const { editor, openInput, type, shown } = region();
+  editor.connect({
+    complete: (word) =>
+      ["/status", "/stop"]
+        .filter((name) => name.startsWith(word))
+        .map((name) => ({ insert: `${name} `, label: name })),
+  });
+  openInput();
+  type("/st");
+  expect(shown.rows()).toEqual(["› /st", "› /status", "  /stop"]);
+  type("\u001b[B\t");
+  expect(shown.rows()).toEqual(["› /stop"]);
+});
+
+test("liveRegion › erases every row that its rows wrap to after the pane became narrower", () => {
+  let out = "";
+  let width = 40;
+  const live = liveRegion({
+    out: (text) => (out += text),
+    width: () => width,
+    height: () => 24,
+    plain: true,
+  });
+  live.openInput();
+  live.activity("● Bash a command of thirty-four cells");
+  live.editor.push("a line that is typed, in one row");
+  live.changed();
+  width = 10;
+  out = "";
+  live.changed();
+  // The activity's 37 cells take four rows of ten; the cursor, at column 34, is in the fourth row of the line.
+  expect(out.startsWith("\x1b[7A\r")).toBe(true);
+});

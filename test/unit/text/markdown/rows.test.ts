@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import { type MarkdownOptions, markdownRows } from "../../../../src/text/markdown/rows.ts";
+import { type Style, styler } from "../../../../src/text/style.ts";
+
+/** Shows styles as tags. */
+const TAGS = (style: Style, text: string): string => (style === undefined ? text : `<${style}>${text}</>`);
+
+function plain(markdown: string, options: Partial<MarkdownOptions> = {}): string[] {
+  return markdownRows(markdown, { width: 40, style: styler(true), ...options });
+}
+
+function styled(markdown: string, options: Partial<MarkdownOptions> = {}): string {
+  return markdownRows(markdown, { width: 40, style: TAGS, ...options }).join("\n");
+}
+
+describe("text", () => {
+  test("has styles for emphasis, code and headings", () => {
+    expect(styled("**b** _i_ ~~s~~ `c` **_x_**")).toBe(
+      "<bold>b</> <italic>i</> <strike>s</> <31>c</> <italic><bold>x</></>",
+    );
+    expect(styled("# One\n## Two\n### Three\n#### Four")).toBe(
+      "<underline><bold>One</></>\n<bold>Two</>\n<italic><bold>Three</></>\n<italic>Four</>",
+    );
+  });
+
+  test("wraps at blanks within and between styles, and breaks longer words", () => {
+    expect(plain("aaaa **bb**cc `dddd eeee` ffffffffffff", { width: 10 })).toEqual([
+      "aaaa bbcc",
+      "dddd eeee",
+      "ffffffffff",
+      "ff",
+    ]);
+  });
+
+  test("wraps Chinese and Japanese between characters, with punctuation at the end of a row", () => {
+    expect(plain("中文没有空格，的长句子", { width: 13 })).toEqual(["中文没有空", "格，的长句子"]);
+  });
+
+  test("keeps short lines, and joins lines that their author wrapped", () => {
+    expect(plain("name: ada\nrole: reviewer")).toEqual(["name: ada", "role: reviewer"]);
+    const wrapped = "This line is as long as those of texts that were wrapped\nbefore.";
+    expect(plain(wrapped, { width: 80 })).toEqual([wrapped.replace("\n", " ")]);
+  });
+
+  test("breaks at hard breaks and <br>, and shows other HTML as it is", () => {
+    expect(plain("a  \nb\\\nc<br>d<br/>e <Vec<T>> &lt;&amp;")).toEqual(["a", "b", "c", "d", "e <Vec<T>> <&"]);
+    expect(plain("<div>\n<!-- note -->\n</div>")).toEqual(["<div>", "<!-- note -->", "</div>"]);
+  });
+
+  test("has an empty row where the source has blank lines", () => {
+    expect(plain("# a\nb\n\n\nc\n- d\n\n- e\n- f")).toEqual(["a", "b", "", "c", "• d", "", "• e", "• f"]);
+    expect(plain("\na\n\n")).toEqual(["", "a"]);
+  });
+});
+
+describe("lists and quotes", () => {
+  test("are indented by their markers, with numbers and task boxes", () => {
+    const list = "- one two\n  - [ ] open\n  - [x] done\n    1. one\n    1. two";
+    expect(plain(list, { width: 14 })).toEqual([
+      "• one two",
+      "  ☐ open",
+      "  ✓ done",
+      "    1. one",
+      "    2. two",
+    ]);
+    expect(plain("> a\n> > b\n>\n> - c")).toEqual(["│ a", "│ │ b", "│", "│ • c"]);
+    expect(plain("> long quoted text", { width: 10 })).toEqual(["│ long", "│ quoted", "│ text"]);
+  });
+
+  test("are not indented any more when no room is left", () => {
+    const rows = plain(`${"> - ".repeat(7)}deep inside`, { width: 20 });
+    expect(rows.join("").replace(/[│•◦ ]/g, "")).toBe("deepinside");
+    expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(20);
+  });
+});
+
+test("Markdown that is nested too deeply is shown as it is", () => {
+  expect(plain(`${"> ".repeat(200)}deep`).join(" ")).toContain("deep");
+  expect(
+    plain(Array.from({ length: 90 }, (_, i) => `${" ".repeat(2 * i)}- a${i}`).join("\n")).join(""),
+  ).toContain("a89");
+});
+
+describe("tables", () => {
+  const table = "| Name | Count | Notes |\n|:--|--:|---|\n| a | 1 | some words here |\n| bb | 22 | x |";
+
+  test("have aligned columns", () => {
+    expect(plain(table)).toEqual([
+      "Name │ Count │ Notes",
+      "─────┼───────┼────────────────",
+      "a    │     1 │ some words here",
+      "bb   │    22 │ x",
+    ]);
+  });
+
+  test("wrap their cells when they are too wide", () => {
+    expect(plain(table, { width: 26 })).toEqual([
+      "Name │ Count │ Notes",
+      "─────┼───────┼────────────",
+      "a    │     1 │ some words",
+      "     │       │ here",
+      "─────┼───────┼────────────",
+      "bb   │    22 │ x",
+    ]);
+  });
+
+  test("become lists when their columns do not fit", () => {
+    expect(plain(table, { width: 18 })).toEqual([
+      "• Name: a",
+      "  Count: 1",
+      "  Notes: some",
+      "    words here",
+      "• Name: bb",
+      "  Count: 22",
+      "  Notes: x",
+    ]);
+  });
+});
+
+describe("code", () => {
+  test("is indented, coloured and complete", () => {
+    expect(styled("```ts\nconst a = 'b<&'; // c\n```")).toBe(
+      "  <134>const</> a = <64>'b<&'</>; <244>// c</>",
+    );
+    expect(styled("```diff\n-a\n+b\n```")).toBe("  <167>-a</>\n  <64>+b</>");
+    expect(plain("```\n\tif (a) {\n\n0123456789\n```", { width: 10 })).toEqual([
+      "      if (",
+      "  a) {",
+      "",
+      "  01234567",
+      "  89",
+    ]);
+  });
+
+  test("has no colours in an unknown language, and when it would take too long", () => {
+    expect(styled("```nope\nconst a\n```")).toBe("  const a");
+    expect(styled(`\`\`\`js\nconst ${"a".repeat(300)}\n\`\`\``, { width: 400 })).toBe(
+      `  const ${"a".repeat(300)}`,
+    );
+  });
+});
+
+describe("links", () => {
+  test("show their address when the terminal has no links", () => {
+    expect(plain("[text](http://a.example) <http://b.example> http://c.example")).toEqual([
+      "text (http://a.example) http://b.example",
+      "http://c.example",
+    ]);
+    expect(plain("![shot](a.png) ![](b.png)")).toEqual(["shot (a.png) b.png"]);
+  });
+
+  test("are links of the terminal when it has them, in each row", () => {
+    const link = (address: string, text: string): string => `\x1b]8;;${address}\x1b\\${text}\x1b]8;;\x1b\\`;
+    expect(plain("[one two](https://a.example/ü) x", { width: 6, links: true })).toEqual([
+      link("https://a.example/%C3%BC", "one"),
+      `${link("https://a.example/%C3%BC", "two")} x`,
+    ]);
+    expect(plain("see https://a.example/x_(y). Or", { links: true })).toEqual([
+      `see ${link("https://a.example/x_(y)", "https://a.example/x_(y)")}. Or`,
+    ]);
+  });
+
+  test("never disguise an address, and open no other kind of program", () => {
+    const disguised = plain("[https://good.example](https://bad.example)", { links: true, width: 80 });
+    expect(disguised[0]).toContain("(https://bad.example)");
+    expect(plain("[a](javascript:alert) [b](docs/x.md)", { links: true })).toEqual([
+      "a (javascript:alert) b (docs/x.md)",
+    ]);
+  });
+});
+
+test("ASCII signs replace all others", () => {
+  const all = "- a\n  - b\n- [x] c\n\n> d\n\n***\n\n| e | f |\n|---|---|\n| g | h |";
+  expect(plain(all, { ascii: true }).join("\n")).toMatch(/^[\n\x20-\x7e]+$/);
+});
+
+describe("hostile Markdown", () => {
+  const N = 100_000;
+  const cells = (text: string, count: number): string => `|${`${text}|`.repeat(count)}\n`;
+  const rows = (text: string): string => text.repeat(Math.ceil(N / text.length));
+  test.each([
+    ["quotes", rows(">")],
+    ["quotes in lists", rows("> - ")],
+    ["many nested quotes", rows(`${">".repeat(50)} a\n`)],
+    ["lists in lists", Array.from({ length: 440 }, (_, i) => `${" ".repeat(i)}- a\n`).join("")],
+    ["stars", rows("*")],
+    ["emphasis that never ends", rows("**x_")],
+    ["emphasis in words", rows("a**b") + rows("c* ")],
+    ["brackets", rows("[")],
+    ["links that never end", rows("[a](")],
+    ["links", rows("[a](b)")],
+    ["images", rows("![[]()")],
+    ["backticks", Array.from({ length: 440 }, (_, i) => "`".repeat(i)).join(" ")],
+    ["a wide table", cells("a", 5000) + cells("-", 5000) + cells("a", 5000)],
+    ["a long table", cells("a", 10) + cells("-", 10) + cells("some words", 10).repeat(1000)],
+    ["addresses", rows("http://a.example/(")],
+    ["an address with a long end", `https://x/${")".repeat(N)}`],
+    ["escape sequences", rows("\x1b[")],
+    ["combining marks", `a${"\u0301".repeat(N)}`],
+    ["a word", rows("a")],
+    ["Chinese", rows("中")],
+    ["blanks in front of a sign", `-${" ".repeat(N)}x`],
+    ["code", `\`\`\`shell\n${rows(`${"${".repeat(70)}\n`)}`],
+  ])("%s take no quadratic time", (_, markdown) => {
+    const started = process.cpuUsage();
+    for (const width of [20, 120]) plain(markdown, { width, links: true });
+    const { user } = process.cpuUsage(started);
+    // Two renderings; the limit allows for a slow machine, and quadratic time would be minutes.
+    expect(user / 1e6).toBeLessThan(8);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { shortCall, shortSummary } from "../../../src/text/short-call.ts";
+
+const CWD = "/home/me/project";
+
+test.each([
+  ["Edit(/home/me/project/src/a.ts)", 80, "Edit(src/a.ts)"],
+  ["asks: Write(/home/me/project/src/a.ts)", 80, "asks: Write(src/a.ts)"],
+  ["stuck? nothing for 3 min: Edit(/home/me/project/a.ts)", 80, "stuck? nothing for 3 min: Edit(a.ts)"],
+  ["Edit(/home/me/project/src/one/two/three/name.ts)", 24, "Edit(…/three/name.ts)"],
+  ["Edit(/etc/hosts)", 80, "Edit(/etc/hosts)"],
+  ["Bash(cat /home/me/project/a)", 80, "Bash(cat /home/me/project/a)"],
+  ["reads: a message", 80, "reads: a message"],
+])("shortCall › shows %j in %i columns as %j", (text, width, shown) => {
+  expect(shortCall(text, CWD, width).text).toBe(shown);
+});
+
+test("shortSummary › shortens the path, keeps the rest, and leaves other summaries alone", () => {
+  const path = "/home/me/project/src/one/two/a.ts";
+  expect(shortSummary({ summary: `${path} from line 9`, path }, CWD, 80)).toBe(
+    "src/one/two/a.ts from line 9",
+  );
+  expect(shortSummary({ summary: path, path }, CWD, 10)).toBe("…/two/a.ts");
+  expect(shortSummary({ summary: "ls", path }, CWD, 80)).toBeUndefined();
+  expect(shortSummary({ summary: "ls" }, CWD, 80)).toBeUndefined();
+});
