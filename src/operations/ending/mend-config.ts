@@ -1,5 +1,5 @@
 import { TeamError } from "../../errors.ts";
-import { readTeam } from "../../team/config/config.ts";
+import { readConfigFile } from "../../team/config/config.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { repairConfig } from "../../team/repair/repair-config.ts";
 
@@ -11,7 +11,7 @@ import { repairConfig } from "../../team/repair/repair-config.ts";
 export async function mendConfig(ref: TeamRef): Promise<void> {
   try {
     // Waits for other programs that are writing it.
-    readTeam(ref);
+    readConfigFile(ref);
   } catch (error) {
     if (!(error instanceof TeamError) || error.code !== "CORRUPT_FILE") throw error;
     await repairConfig(ref);

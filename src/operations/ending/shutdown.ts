@@ -6,12 +6,14 @@ import { shutdownRequestId } from "../../protocol/request-ids.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { keptConfig } from "../../team/config/kept-config.ts";
 import { history } from "../../team/mailbox/history.ts";
 import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { findMember } from "../../team/members/members.ts";
 import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
+import type { KeptConfig } from "../../team/ref.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
@@ -88,17 +90,18 @@ export function shutdownTeammates(
 }
 
 async function requestAndAwait(
-  ctx: OperationContext,
+  outer: OperationContext,
   names: readonly string[],
   options: ShutdownOptions,
 ): Promise<readonly ShutdownReport[]> {
-  const { ref } = ctx;
+  const { ref } = outer;
+  const ctx = { ...outer, ref: { ...ref, keptConfig: ref.keptConfig ?? configWhileTheyExit() } };
   // The answer goes to an inbox, the end to the exit record; both are files below this directory, so both ring the bell.
   const bell = openTreeBell([ref.paths.dir]);
   const deadline = steadyNow() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
   const ended = options.onEnded ?? ((name: string) => removeEndedMember(ctx, name, "shutdown"));
   try {
-    const waiting = new Map(await requestShutdown(ctx, names, options.reason));
+    const waiting = new Map(await requestShutdown(outer, names, options.reason));
     const reports = new Map<string, ShutdownReport>();
     for (;;) {
       for (const report of await checkShutdowns(ctx, waiting, ended)) {
@@ -113,6 +116,11 @@ async function requestAndAwait(
   } finally {
     bell.close();
   }
+}
+
+/** A program that writes the config in place can leave it empty while it exits. It is restored once that program has ended. */
+function configWhileTheyExit(): KeptConfig {
+  return keptConfig(() => undefined);
 }
 
 /** Longest time between two polls, in milliseconds, for an end without an exit record (SIGKILL of the launch script, too). */

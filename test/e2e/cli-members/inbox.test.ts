@@ -268,6 +268,17 @@ describe("a CLI that reads its inbox itself", () => {
     expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
   });
 
+  it("exits while it writes the config, which is restored from its last copy", async () => {
+    const { spawn, state, leadGot, teams, config } = await team();
+    await spawn("cuts\nsay: ready");
+    await leadGot("ready");
+    await state("ada", "idle");
+    await teams("spawn", "bob", "--model", "scripted", "--teammate-mode", "process");
+    const ended = await teams("shutdown", "ada");
+    expect([ended.code, ended.err]).toEqual([0, ""]);
+    expect(config().members.map(({ name }) => name)).toEqual(["team-lead", "bob"]);
+  });
+
   it("refuses what it cannot do, with the reason", async () => {
     const { spawn, teams } = await team();
     const refusals = [
