@@ -1,10 +1,15 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { drawSeed } from "./support/random/draw-seed.ts";
+
+drawSeed(process.env);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Real tmux servers and processes answer late on a busy machine; this deadline measures nothing. */
-const DEADLINE = 120_000;
+/** Ends a test that hangs. A shared machine can stand still for a minute; a wait of `eventually` ends, and names its event, earlier. */
+const DEADLINE = 300_000;
+
+const SETUP = ["test/support/setup/isolate-environment.ts", "test/support/setup/seed-properties.ts"];
 
 export default defineConfig({
   root,
@@ -23,7 +28,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/{unit,contract,integration,fuzz,attack}/**/*.test.ts"],
-          setupFiles: ["test/support/setup/isolate-environment.ts"],
+          setupFiles: SETUP,
         },
       },
       {
@@ -31,7 +36,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/{e2e,storm}/**/*.test.ts"],
-          setupFiles: ["test/support/setup/isolate-environment.ts"],
+          setupFiles: SETUP,
           globalSetup: ["test/support/setup/global-build.ts"],
         },
       },

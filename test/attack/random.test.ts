@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { decideLine } from "../support/attack/corpus.ts";
 import { changedOutside, hasShell, throwaway } from "../support/attack/throwaway.ts";
+import { SEED } from "../support/random/seed.ts";
 import { seeded } from "../support/random/seeded-random.ts";
 
 /** Lines of all shells together: those that are installed share them. */
@@ -33,14 +34,13 @@ for (const shell of SHELLS) {
   test.skipIf(!PRESENT.includes(shell))(
     `random lines › run no program without a rule, and change nothing outside, in ${shell}`,
     () => {
-      const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
-      const random = seeded(seed);
+      const random = seeded(SEED);
       const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
       let allowed: string[] = [];
       let runs = 0;
       const runBatch = (): void => {
         runs += allowed.length;
-        check(shell, allowed, seed);
+        check(shell, allowed);
         allowed = [];
       };
       for (let i = 0; i < LINES / PRESENT.length; i += 1) {
@@ -65,15 +65,15 @@ function isAllowed(line: string): boolean {
 }
 
 /** Runs lines that are allowed; if one breaks out, finds it by halving. */
-function check(shell: string, lines: readonly string[], seed: number): void {
+function check(shell: string, lines: readonly string[]): void {
   if (lines.length === 0 || isHarmless(shell, lines)) return;
   const half = Math.floor(lines.length / 2);
   if (half > 0) {
-    check(shell, lines.slice(0, half), seed);
-    check(shell, lines.slice(half), seed);
+    check(shell, lines.slice(0, half));
+    check(shell, lines.slice(half));
   }
   expect.fail(
-    `FUZZ_SEED=${seed}: ${shell} ran another program, or changed a file outside: ${JSON.stringify(lines)}`,
+    `FUZZ_SEED=${SEED}: ${shell} ran another program, or changed a file outside: ${JSON.stringify(lines)}`,
   );
 }
 

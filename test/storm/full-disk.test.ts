@@ -3,12 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { it } from "vitest";
 import { temporaryDirectory } from "../support/files/temporary-directory.ts";
 import { MAY_MOUNT, memoryDisk } from "../support/storm/disk.ts";
-import { DEADLINE, kills, type Random, rounds, SEED } from "../support/storm/storm.ts";
+import { DEADLINE, kills, type Random, rounds } from "../support/storm/storm.ts";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 it.skipIf(!MAY_MOUNT)(
-  `a storm on a disk that fills up › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`,
+  "a storm on a disk that fills up › loses and doubles no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     const disk = memoryDisk();
@@ -25,7 +25,7 @@ it.skipIf(!MAY_MOUNT)(
 
 /** Replaces the disk if this user may not mount one. */
 it.skipIf(MAY_MOUNT || !hasPrlimit)(
-  `a storm in which no file can grow › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`,
+  "a storm in which no file can grow › loses and doubles no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     await rounds(temporaryDirectory(), async (team, storm) => {

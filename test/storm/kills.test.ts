@@ -1,9 +1,9 @@
 import { existsSync, truncateSync } from "node:fs";
 import { it } from "vitest";
 import { temporaryDirectory } from "../support/files/temporary-directory.ts";
-import { DEADLINE, kills, rounds, SEED } from "../support/storm/storm.ts";
+import { DEADLINE, kills, rounds } from "../support/storm/storm.ts";
 
-it(`a storm of kills and foreign writers › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`, {
+it("a storm of kills and foreign writers › loses and doubles no message, task or conversation", {
   timeout: DEADLINE,
 }, async () => {
   await rounds(temporaryDirectory(), async (team, storm) => {

@@ -1,9 +1,9 @@
 import { it } from "vitest";
 import { fileDisk, MAY_CUT_POWER } from "../support/storm/disk.ts";
-import { DEADLINE, kills, rounds, SEED } from "../support/storm/storm.ts";
+import { DEADLINE, kills, rounds } from "../support/storm/storm.ts";
 
 it.skipIf(!MAY_CUT_POWER)(
-  `a storm that ends in a power cut › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`,
+  "a storm that ends in a power cut › loses and doubles no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     const disk = fileDisk();

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { MAY_MOUNT, memoryDisk } from "../support/storm/disk.ts";
-import { DEADLINE, kills, type Random, rounds, SEED } from "../support/storm/storm.ts";
+import { DEADLINE, kills, type Random, rounds } from "../support/storm/storm.ts";
 
 it.skipIf(!MAY_MOUNT)(
-  `a storm on a disk that turns read-only › loses and doubles no message, task or conversation (STORM_SEED=${SEED})`,
+  "a storm on a disk that turns read-only › loses and doubles no message, task or conversation",
   { timeout: DEADLINE },
   async () => {
     const disk = memoryDisk();

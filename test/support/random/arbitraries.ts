@@ -1,19 +1,17 @@
 import fc from "fast-check";
 import { IS_FULL } from "./extent.ts";
 
-/** A run tries a tenth of many cases: each run draws others. */
+/** A run tries a tenth of many cases. */
 const SHARE = 10;
 /** Fewer cases than these are all tried. */
 const FEW = 100;
 
 /**
- * Returns the number of cases for a property. FUZZ_SEED repeats an earlier run, whose failure named its seed.
+ * Returns the number of cases for a property.
  * @param all the number with TESTS=full
  */
-export function cases(all: number): fc.Parameters<unknown> & { readonly numRuns: number } {
-  const numRuns = IS_FULL ? all : Math.max(Math.min(all, FEW), Math.ceil(all / SHARE));
-  const seed = Number(process.env.FUZZ_SEED);
-  return Number.isInteger(seed) && seed !== 0 ? { numRuns, seed } : { numRuns };
+export function cases(all: number): { readonly numRuns: number } {
+  return { numRuns: IS_FULL ? all : Math.max(Math.min(all, FEW), Math.ceil(all / SHARE)) };
 }
 
 /** A JSON key. `__proto__` is excluded: no program writes it, and zod drops it. */

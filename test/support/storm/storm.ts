@@ -6,11 +6,11 @@ import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readPlace } from "../../../src/team/records/read-records.ts";
 import { IS_FULL } from "../random/extent.ts";
+import { SEED } from "../random/seed.ts";
 import { seeded } from "../random/seeded-random.ts";
 import { type Letter, sendLetter, tear, writeAsForeign } from "./letters.ts";
 import { isAlive, MEMBERS, StormTeam, TASKS } from "./storm-team.ts";
 
-export const SEED = Number(process.env.STORM_SEED) || Math.ceil(Math.random() * 1_000_000);
 /** Storms of each kind; each is followed by a calm, in which every promise is checked. */
 const ROUNDS = IS_FULL ? 30 : 2;
 /** Milliseconds of one storm. */

@@ -13,7 +13,7 @@ export function isLooking(): boolean {
 export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | null | Promise<T | undefined | false | null>,
-  timeoutMs = 20_000,
+  timeoutMs = 180_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -12,6 +12,7 @@ import { Acknowledged, type Operation } from "../../../support/kill/acknowledged
 import { Killable } from "../../../support/kill/killable-process.ts";
 import { script } from "../../../support/processes/script-process.ts";
 import { IS_FULL } from "../../../support/random/extent.ts";
+import { SEED } from "../../../support/random/seed.ts";
 import { seeded } from "../../../support/random/seeded-random.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
@@ -26,9 +27,8 @@ const TEAMS = 4;
 const LONGEST_LIFE_MS = 40;
 /** Limit for a process that waits for a dead process's lock; taking another program's lock would need 10 s. */
 const AT_ONCE_MS = 8_000;
-const SEED = Number(process.env.KILL_SEED) || Math.ceil(Math.random() * 1_000_000);
 
-test(`crash safety › keeps every acknowledged change through ${KILLS} kills at random moments, and the next process works at once (S21, S26; KILL_SEED=${SEED})`, {
+test(`crash safety › keeps every acknowledged change through ${KILLS} kills at random moments, and the next process works at once (S21, S26)`, {
   timeout: 300_000,
 }, async () => {
   const teams = await Promise.all(

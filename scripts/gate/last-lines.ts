@@ -1,0 +1,46 @@
+import type { Finding, Verdict } from "./verdict.ts";
+import { unsteadyFlaw } from "./verdict.ts";
+
+/** A failed check before the tests: lint, types, layers, a count of the bench. */
+export interface CheckResult {
+  readonly name: string;
+  /** What failed, each in one line; empty if it passed. */
+  readonly flaws: readonly string[];
+}
+
+export interface Summary {
+  /** Ends in `N passed, N failed, N skipped`. */
+  readonly lines: readonly string[];
+  readonly isGreen: boolean;
+}
+
+/** Returns the last lines of a run: everything that failed, by name, and the counts. */
+export function summarize(
+  checks: readonly CheckResult[],
+  tests: Verdict,
+  quarantineFlaws: readonly string[],
+): Summary {
+  const tooUnsteady = unsteadyFlaw(tests.unsteady);
+  const failures = [
+    ...checks.flatMap(({ name, flaws }) => flaws.map((flaw) => `${name}: ${flaw}`)),
+    ...quarantineFlaws.map((flaw) => `quarantine: ${flaw}`),
+    ...(tooUnsteady === undefined ? [] : [`unsteady tests: ${tooUnsteady}`]),
+    ...tests.failed.map(written),
+  ];
+  const passed = tests.passed + checks.filter(({ flaws }) => flaws.length === 0).length;
+  const { quarantined, unsteady, skipped } = tests;
+  return {
+    lines: [
+      ...skipped.map((title) => `skipped: ${title}`),
+      ...failures.map((line) => `failed: ${line}`),
+      ...quarantined.map((finding) => `quarantined: ${written(finding)}`),
+      ...unsteady.map((finding) => `unsteady: ${written(finding)}`),
+      `${passed} passed, ${failures.length} failed, ${skipped.length} skipped`,
+    ],
+    isGreen: failures.length === 0,
+  };
+}
+
+function written({ title, error }: Finding): string {
+  return `${title}: ${error}`;
+}

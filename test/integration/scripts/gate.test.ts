@@ -1,0 +1,145 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+
+const CHECKOUT = fileURLToPath(new URL("../../..", import.meta.url));
+const START = join(CHECKOUT, "scripts/gate/start.mjs");
+
+const IMPORT = 'import { expect, test } from "vitest";\n\n';
+const PASSES = `${IMPORT}test("passes", () => expect(1).toBe(1));\n`;
+const FAILS = `${IMPORT}test("always fails", () => expect(1, "one is not two").toBe(2));\n`;
+/** Each run leaves a file, and the first one fails. */
+const FAILS_ONCE = `import { existsSync, writeFileSync } from "node:fs";
+${IMPORT}test("fails with others", () => {
+  const isFirst = !existsSync("ran");
+  writeFileSync("ran", "");
+  expect(isFirst, "it was not alone").toBe(false);
+});
+`;
+
+/** A small copy of the suite: the real gate with other tests. @param files by path */
+function copyOfSuite(files: Readonly<Record<string, string>>): string {
+  const root = temporaryDirectory();
+  symlinkSync(join(CHECKOUT, "node_modules"), join(root, "node_modules"));
+  cpSync(join(CHECKOUT, "scripts/gate/reporter.ts"), join(root, "scripts/gate/reporter.ts"));
+  const all = {
+    "package.json": '{ "type": "module" }\n',
+    "tsconfig.json":
+      '{ "include": ["test"], "compilerOptions": { "skipLibCheck": true, "types": ["node"] } }\n',
+    "biome.json": '{ "files": { "includes": ["test/**/*.ts"] }, "formatter": { "enabled": false } }\n',
+    "scripts/layers.mjs": "",
+    "test/vitest.config.ts": 'export default { test: { include: ["test/**/*.test.ts"] } };\n',
+    "test/quarantine.json": "[]\n",
+    ...files,
+  };
+  for (const [path, text] of Object.entries(all)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text, path.endsWith("/run") ? { mode: 0o755 } : {});
+  }
+  return root;
+}
+
+/** @returns the exit status, the last lines, and whether a test ran again */
+function gate(root: string, ...words: readonly string[]) {
+  const { PATH, HOME } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [START, ...words], {
+    cwd: root,
+    env: { PATH, HOME, NO_COLOR: "1" },
+    encoding: "utf8",
+  });
+  const all = stdout.trimEnd().split("\n");
+  const from = all.findIndex((line) => /^(skipped|failed|quarantined|unsteady): |^\d+ passed, /.test(line));
+  return { status, last: all.slice(from), stdout, stderr };
+}
+
+describe("scripts/gate", () => {
+  it("ends in the counts when all checks and tests pass", () => {
+    const { status, last } = gate(copyOfSuite({ "test/a.test.ts": PASSES }));
+    expect([last, status]).toEqual([["4 passed, 0 failed, 0 skipped"], 0]);
+  });
+
+  it("names a failed check, a count above its limit and a failed test, with the first line of the error", () => {
+    const figure = {
+      what: "send loads",
+      value: 9,
+      unit: "",
+      goal: { text: "≤ 8", met: false, isCount: true },
+    };
+    const slow = {
+      what: "a time",
+      value: 9,
+      unit: "ms",
+      goal: { text: "≤ 8 ms", met: false, isCount: false },
+    };
+    const bench = `#!/bin/sh\nprintf '%s' '${JSON.stringify({ figures: [figure, slow] })}' >"$3"\nexit 1\n`;
+    const root = copyOfSuite({
+      "test/a.test.ts": PASSES,
+      "test/b.test.ts": FAILS,
+      "test/lint.ts": "debugger;\n",
+      "scripts/bench/run": bench,
+    });
+    const { status, last, stdout } = gate(root, "--counts");
+    expect([status, last]).toEqual([
+      1,
+      [
+        'failed: lint: exit status 1, see "== lint" above',
+        "failed: bench: send loads: 9, the limit is ≤ 8",
+        "failed: test/b.test.ts > always fails: AssertionError: one is not two: expected 1 to be 2 // Object.is equality",
+        "3 passed, 3 failed, 0 skipped",
+      ],
+    ]);
+    expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(2);
+  });
+
+  it("reports a test as unsteady when it passes alone", () => {
+    const { status, last } = gate(copyOfSuite({ "test/b.test.ts": FAILS_ONCE }), "--no-checks");
+    expect([status, last]).toEqual([
+      0,
+      [
+        "unsteady: test/b.test.ts > fails with others: AssertionError: it was not alone: expected true to be false // Object.is equality",
+        "1 passed, 0 failed, 0 skipped",
+      ],
+    ]);
+  });
+
+  it("reports a failed test in quarantine, which does not decide", () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const quarantine = [{ test: "test/b.test.ts > always fails", reason: "a fixture", since: today }];
+    const root = copyOfSuite({
+      "test/b.test.ts": FAILS,
+      "test/quarantine.json": JSON.stringify(quarantine),
+    });
+    const { status, last } = gate(root, "--no-checks");
+    expect([status, last.at(-1)]).toEqual([0, "0 passed, 0 failed, 0 skipped"]);
+    expect(last[0]).toContain("quarantined: test/b.test.ts > always fails: AssertionError: one is not two");
+  });
+
+  it("names a file that cannot be loaded, and an error outside the tests", () => {
+    const root = copyOfSuite({
+      "test/a.test.ts": 'import "./missing.ts";\n',
+      "test/b.test.ts": `${PASSES}setImmediate(() => { throw new Error("too late"); });\n`,
+    });
+    const { status, last } = gate(root, "--no-checks");
+    expect(status).toBe(1);
+    expect(last).toEqual([
+      expect.stringContaining("failed: test/a.test.ts: Error: Cannot find module"),
+      "failed: test/b.test.ts: Error: too late",
+      "1 passed, 2 failed, 0 skipped",
+    ]);
+  });
+
+  it("fails when vitest ends without results", () => {
+    const root = copyOfSuite({ "test/vitest.config.ts": "process.exit(3);\n" });
+    const { status, last } = gate(root, "--no-checks");
+    expect([status, last]).toEqual([
+      1,
+      [
+        "failed: outside every test: vitest ended without results (exit status 3)",
+        "0 passed, 1 failed, 0 skipped",
+      ],
+    ]);
+  });
+});

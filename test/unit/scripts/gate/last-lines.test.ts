@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { summarize } from "../../../../scripts/gate/last-lines.ts";
+import type { Verdict } from "../../../../scripts/gate/verdict.ts";
+
+const CLEAN: Verdict = { passed: 3, failed: [], unsteady: [], quarantined: [], skipped: [] };
+
+it("summarize › ends in the counts when everything passed", () => {
+  const checks = [
+    { name: "lint", flaws: [] },
+    { name: "types", flaws: [] },
+  ];
+  expect(summarize(checks, CLEAN, [])).toEqual({ lines: ["5 passed, 0 failed, 0 skipped"], isGreen: true });
+});
+
+it("summarize › names everything that failed, and what was not decisive", () => {
+  const { lines, isGreen } = summarize(
+    [{ name: "bench", flaws: ["send loads: 9 bytes, the limit is ≤ 8"] }],
+    {
+      passed: 2,
+      failed: [{ title: "test/a.test.ts > x", error: "Error: no" }],
+      unsteady: [{ title: "test/b.test.ts > y", error: "Error: late" }],
+      quarantined: [{ title: "test/c.test.ts > z", error: "passed" }],
+      skipped: ["test/d.test.ts > w"],
+    },
+    ["no test has this name: test/e.test.ts > v"],
+  );
+  expect(lines).toEqual([
+    "skipped: test/d.test.ts > w",
+    "failed: bench: send loads: 9 bytes, the limit is ≤ 8",
+    "failed: quarantine: no test has this name: test/e.test.ts > v",
+    "failed: test/a.test.ts > x: Error: no",
+    "quarantined: test/c.test.ts > z: passed",
+    "unsteady: test/b.test.ts > y: Error: late",
+    "2 passed, 3 failed, 1 skipped",
+  ]);
+  expect(isGreen).toBe(false);
+});
+
+it("summarize › fails for an unsteady test below test/unit", () => {
+  const unsteady = [{ title: "test/unit/a.test.ts > x", error: "Error: once" }];
+  const { lines, isGreen } = summarize([], { ...CLEAN, unsteady }, []);
+  expect(isGreen).toBe(false);
+  expect(lines).toContain(
+    "failed: unsteady tests: a test below test/unit is unsteady: test/unit/a.test.ts > x",
+  );
+});
