@@ -1,9 +1,9 @@
-import { chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chownSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { removeTree } from "../../../src/os/files/fs.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { teamsIn } from "../../support/processes/built-program.ts";
+import { type BuiltOptions, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
 /** A uid without an account. */
@@ -24,14 +24,19 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     chownSync(base, NOBODY, NOBODY);
     onTestFinished(() => removeTree(`/tmp/teams-${NOBODY}`));
     const env = { PATH: process.env.PATH, TEAMS_HOME: join(base, "home") };
-    const teams = teamsIn(env, join(base, "repo"));
-    return { base, run: (...words: string[]) => teams(words, { uid: NOBODY }), teams };
+    const asRoot = teamsIn(env, join(base, "repo"));
+    // The checkout may be in a directory of root.
+    cpSync(dirname(TEAMS), join(base, "dist"), { recursive: true });
+    const nobody = { uid: NOBODY, program: join(base, "dist", basename(TEAMS)) };
+    const teams = (words: readonly string[], more: BuiltOptions = {}) =>
+      asRoot(words, { ...nobody, ...more });
+    return { base, run: (...words: string[]) => teams(words), teams };
   };
 
   it("teams works without HOME, and ignores XDG_RUNTIME_DIR of another user", async () => {
     const { base, teams } = place();
     const env = { XDG_RUNTIME_DIR: join(base, "theirs") };
-    const run = (...words: string[]) => teams(words, { uid: NOBODY, env });
+    const run = (...words: string[]) => teams(words, { env });
     expect((await run("create", "crew")).code).toBe(0);
     const spawned = await run(
       "spawn",
@@ -51,7 +56,7 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
 
   it("teams names TEAMS_HOME if there is no place for its directory", async () => {
     const { teams } = place();
-    const refused = await teams(["create", "crew"], { uid: NOBODY, env: { TEAMS_HOME: "" } });
+    const refused = await teams(["create", "crew"], { env: { TEAMS_HOME: "" } });
     expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/'\/\.claude'[\s\S]*TEAMS_HOME/)]);
   });
 
