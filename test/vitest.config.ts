@@ -1,6 +1,9 @@
+import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { drawSeed } from "./support/random/draw-seed.ts";
+import { lanesOf } from "./support/setup/lanes.ts";
 
 drawSeed(process.env);
 
@@ -11,35 +14,45 @@ const DEADLINE = 300_000;
 
 const SETUP = ["test/support/setup/isolate-environment.ts", "test/support/setup/seed-properties.ts"];
 
+/** A test of real programs keeps a processor busy; with more of them at once, they wait for each other. */
+const FEW_WORKERS = 2;
+
+const files = readdirSync(new URL(".", import.meta.url), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".test.ts"))
+  .map((file) => `test/${file}`);
+const { parallel, sequential } = lanesOf(root, files);
+const needsBuild = (file: string): boolean => /^test\/(e2e|storm)\//.test(file);
+
+/** The lanes run one after the other. */
+const lanes: TestProjectInlineConfiguration["test"][] = [
+  { name: "parallel", include: [...parallel], maxWorkers: availableParallelism() },
+  {
+    name: "sequential",
+    include: sequential.filter((file) => !needsBuild(file)),
+    setupFiles: ["test/support/setup/no-leaks.ts"],
+    maxWorkers: FEW_WORKERS,
+  },
+  {
+    name: "built",
+    include: sequential.filter(needsBuild),
+    setupFiles: ["test/support/setup/no-leaks.ts"],
+    globalSetup: ["test/support/setup/global-build.ts"],
+    maxWorkers: FEW_WORKERS,
+  },
+];
+
 export default defineConfig({
   root,
   test: {
     pool: "forks",
     // Half of a run was the loading of the same modules for each file. Tests share no state but the environment.
     isolate: false,
-    // A test of real programs uses nearly half of two processors; with four at once, deadlines pass.
-    maxWorkers: 3,
     testTimeout: DEADLINE,
     hookTimeout: DEADLINE,
     reporters: process.env.CI ? ["default"] : ["dot"],
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "parts",
-          include: ["test/{unit,contract,integration,fuzz,attack}/**/*.test.ts"],
-          setupFiles: SETUP,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "e2e",
-          include: ["test/{e2e,storm}/**/*.test.ts"],
-          setupFiles: SETUP,
-          globalSetup: ["test/support/setup/global-build.ts"],
-        },
-      },
-    ],
+    projects: lanes.map((lane, groupOrder) => ({
+      extends: true,
+      test: { ...lane, setupFiles: [...SETUP, ...(lane?.setupFiles ?? [])], sequence: { groupOrder } },
+    })),
   },
 });

@@ -1,5 +1,4 @@
 import type { Finding, Verdict } from "./verdict.ts";
-import { unsteadyFlaw } from "./verdict.ts";
 
 /** A failed check before the tests: lint, types, layers, a count of the bench. */
 export interface CheckResult {
@@ -14,17 +13,18 @@ export interface Summary {
   readonly isGreen: boolean;
 }
 
-/** Returns the last lines of a run: everything that failed, by name, and the counts. */
+/**
+ * Returns the last lines of a run: everything that failed, by name, and the counts.
+ * @param broken the broken rules of the gate: about the quarantine, skipped and unsteady tests
+ */
 export function summarize(
   checks: readonly CheckResult[],
   tests: Verdict,
-  quarantineFlaws: readonly string[],
+  broken: readonly string[],
 ): Summary {
-  const tooUnsteady = unsteadyFlaw(tests.unsteady);
   const failures = [
     ...checks.flatMap(({ name, flaws }) => flaws.map((flaw) => `${name}: ${flaw}`)),
-    ...quarantineFlaws.map((flaw) => `quarantine: ${flaw}`),
-    ...(tooUnsteady === undefined ? [] : [`unsteady tests: ${tooUnsteady}`]),
+    ...broken,
     ...tests.failed.map(written),
   ];
   const passed = tests.passed + checks.filter(({ flaws }) => flaws.length === 0).length;

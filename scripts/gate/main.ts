@@ -11,7 +11,8 @@ import { summarize } from "./last-lines.ts";
 import { quarantineFlaws, readQuarantine } from "./quarantine.ts";
 import { titleOf } from "./results.ts";
 import { runVitest } from "./run-vitest.ts";
-import { filesToRepeat, judge } from "./verdict.ts";
+import { readSkips, skipFlaws } from "./skips.ts";
+import { filesToRepeat, judge, unsteadyFlaws } from "./verdict.ts";
 
 const OPTIONS = ["--counts", "--no-checks"];
 
@@ -45,10 +46,12 @@ for (;;) {
 }
 
 const ran = new Set(tries.flatMap(({ tests }) => tests.map(titleOf)));
-const { lines, isGreen } = summarize(
-  checks,
-  judge(tries, quarantined),
-  quarantineFlaws(quarantine, selection.length === 0 ? ran : undefined, Date.now()),
-);
+const isWhole = selection.length === 0;
+const verdict = judge(tries, quarantined);
+const { lines, isGreen } = summarize(checks, verdict, [
+  ...quarantineFlaws(quarantine, isWhole ? ran : undefined, Date.now()),
+  ...(isWhole && process.env.CI ? skipFlaws(verdict.skipped, readSkips("test/skips.json")) : []),
+  ...unsteadyFlaws(verdict.unsteady),
+]);
 console.log(`\n${lines.join("\n")}`);
 process.exitCode = isGreen ? 0 : 1;

@@ -44,11 +44,14 @@ export function quarantineFlaws(
   now: number,
 ): readonly string[] {
   const flaws =
-    entries.length > MOST_ENTRIES ? [`it has ${entries.length} entries, at most ${MOST_ENTRIES} may be`] : [];
+    entries.length > MOST_ENTRIES
+      ? [`quarantine: it has ${entries.length} entries, at most ${MOST_ENTRIES} may be`]
+      : [];
   for (const { test, since } of entries) {
     const days = Math.floor((now - dayOf(since)) / DAY_MS);
-    if (days > MOST_DAYS) flaws.push(`an entry is ${days} days old, at most ${MOST_DAYS} may be: ${test}`);
-    if (ran !== undefined && !ran.has(test)) flaws.push(`no test has this name: ${test}`);
+    if (days > MOST_DAYS)
+      flaws.push(`quarantine: an entry is ${days} days old, at most ${MOST_DAYS} may be: ${test}`);
+    if (ran !== undefined && !ran.has(test)) flaws.push(`quarantine: no test has this name: ${test}`);
   }
   return flaws;
 }

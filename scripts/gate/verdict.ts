@@ -72,12 +72,14 @@ export function judge(tries: readonly RunResults[], quarantine: ReadonlySet<stri
   return { passed, failed, unsteady, quarantined, skipped };
 }
 
-/** Returns why unsteady tests fail a run; undefined if they do not. */
-export function unsteadyFlaw(unsteady: readonly Finding[]): string | undefined {
-  if (unsteady.length > MOST_UNSTEADY)
-    return `${unsteady.length} tests are unsteady, at most ${MOST_UNSTEADY} may be`;
-  const unit = unsteady.find(({ title }) => title.startsWith("test/unit/"));
-  return unit && `a test below test/unit is unsteady: ${unit.title}`;
+/** Returns why unsteady tests fail a run. */
+export function unsteadyFlaws(unsteady: readonly Finding[]): readonly string[] {
+  const many =
+    unsteady.length > MOST_UNSTEADY
+      ? [`unsteady: ${unsteady.length} tests are, at most ${MOST_UNSTEADY} may be`]
+      : [];
+  const units = unsteady.filter(({ title }) => title.startsWith("test/unit/"));
+  return [...many, ...units.map(({ title }) => `unsteady below test/unit: ${title}`)];
 }
 
 /** Returns the tries of each test. Tests of one file may share a title; their order is the same in each try. */

@@ -114,10 +114,13 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
     expect(await bell.wait()).toBe("rung");
   });
 
-  test.skipIf(name === "the clock")("a wait ends after its timeout", async () => {
-    const { bell } = await subject();
-    expect(await bell.wait({ timeoutMs: 15 })).toBe("timeout");
-  });
+  // The clock rings by itself.
+  if (name !== "the clock") {
+    test("a wait ends after its timeout", async () => {
+      const { bell } = await subject();
+      expect(await bell.wait({ timeoutMs: 15 })).toBe("timeout");
+    });
+  }
 });
 
 test("anyBell keeps a ring that arrives while another bell ends the wait", async () => {

@@ -34,8 +34,8 @@ const STARTS_WITHOUT = "it starts without a login, and its turn fails";
 const ON_SCREEN = "it asks for a login in its own screen, which is its dialog";
 
 /**
- * Traits that a channel cannot have, with the reason: their tests are skipped. The only place for that; a trait that is not listed
- * is tested.
+ * Traits that a channel cannot have, with the reason: they have no tests. The only place for that; a trait that is not listed is
+ * tested.
  */
 export const NOT_APPLICABLE: Readonly<Record<ChannelKind, Readonly<Partial<Record<Trait, string>>>>> = {
   acp: {

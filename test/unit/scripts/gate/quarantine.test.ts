@@ -39,10 +39,12 @@ describe("quarantineFlaws", () => {
 
   it("names too many entries, an old entry and an unknown test", () => {
     const eleven = Array.from({ length: 11 }, (_, i) => entry(`a > ${i}`));
-    expect(quarantineFlaws(eleven, undefined, NOW)).toEqual(["it has 11 entries, at most 10 may be"]);
+    expect(quarantineFlaws(eleven, undefined, NOW)).toEqual([
+      "quarantine: it has 11 entries, at most 10 may be",
+    ]);
     expect(quarantineFlaws([entry("a > x", "2026-11-13")], new Set(["a > y"]), NOW)).toEqual([
-      "an entry is 15 days old, at most 14 may be: a > x",
-      "no test has this name: a > x",
+      "quarantine: an entry is 15 days old, at most 14 may be: a > x",
+      "quarantine: no test has this name: a > x",
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunResults, TestResult } from "../../../../scripts/gate/results.ts";
-import { filesToRepeat, judge, MOST_UNSTEADY, unsteadyFlaw } from "../../../../scripts/gate/verdict.ts";
+import { filesToRepeat, judge, MOST_UNSTEADY, unsteadyFlaws } from "../../../../scripts/gate/verdict.ts";
 
 const NONE = new Set<string>();
 
@@ -99,16 +99,20 @@ describe("filesToRepeat", () => {
   });
 });
 
-describe("unsteadyFlaw", () => {
+describe("unsteadyFlaws", () => {
   const unsteady = (title: string) => ({ title, error: "e" });
 
   it("allows some tests that are unsteady", () => {
     const ten = Array.from({ length: MOST_UNSTEADY }, (_, i) => unsteady(`test/e2e/${i}.test.ts > x`));
-    expect(unsteadyFlaw(ten)).toBeUndefined();
-    expect(unsteadyFlaw([...ten, unsteady("test/e2e/a.test.ts > x")])).toContain("at most 10");
+    expect(unsteadyFlaws(ten)).toEqual([]);
+    expect(unsteadyFlaws([...ten, unsteady("test/e2e/a.test.ts > x")])).toEqual([
+      "unsteady: 11 tests are, at most 10 may be",
+    ]);
   });
 
   it("allows none below test/unit", () => {
-    expect(unsteadyFlaw([unsteady("test/unit/a.test.ts > x")])).toContain("test/unit/a.test.ts > x");
+    expect(unsteadyFlaws([unsteady("test/unit/a.test.ts > x")])).toEqual([
+      "unsteady below test/unit: test/unit/a.test.ts > x",
+    ]);
   });
 });

@@ -1,0 +1,30 @@
+/** Tests that may be skipped in CI: `test/skips.json`. */
+import { readFileSync } from "node:fs";
+
+export interface AllowedSkip {
+  /** File and name, as the last lines of `scripts/test` name a test. */
+  readonly test: string;
+  readonly reason: string;
+}
+
+/** Reads the allowed skips. @throws Error if the file is not a list of them */
+export function readSkips(path: string): readonly AllowedSkip[] {
+  const skips: unknown = JSON.parse(readFileSync(path, "utf8"));
+  if (!Array.isArray(skips) || !skips.every(isSkip))
+    throw new Error(`${path} must be a list of {"test", "reason"}.`);
+  return skips;
+}
+
+function isSkip(skip: unknown): skip is AllowedSkip {
+  if (typeof skip !== "object" || skip === null) return false;
+  const { test, reason } = skip as Record<string, unknown>;
+  return typeof test === "string" && typeof reason === "string" && reason !== "";
+}
+
+/** Returns what is wrong with the skipped tests of a run in CI: otherwise two machines would run two different suites. */
+export function skipFlaws(skipped: readonly string[], allowed: readonly AllowedSkip[]): readonly string[] {
+  const titles = new Set(allowed.map(({ test }) => test));
+  return skipped
+    .filter((title) => !titles.has(title))
+    .map((title) => `not in test/skips.json, but skipped: ${title}`);
+}

@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
+import { type Leak, leaksOf } from "../assertions/leaks.ts";
+
+/** Milliseconds in which what a file started may still end. A busy machine needs seconds. */
+const GRACE_MS = 60_000;
+
+const outer = tmpdir();
+const own = mkdtempSync(join(outer, "tf-"));
+// Every temporary directory of this file is below it, and every process of a test has one of them in its environment.
+process.env.TMPDIR = own;
+
+/** Ends everything that the tests of a file have left, and fails the file. Runs after its other hooks. */
+afterAll(async () => {
+  process.env.TMPDIR = outer;
+  let leaks = leaksOf(own);
+  for (const deadline = performance.now() + GRACE_MS; leaks.length > 0 && performance.now() < deadline; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    leaks = leaksOf(own);
+  }
+  if (leaks.length > 0) removeLeaks(leaks);
+  rmSync(own, { recursive: true, force: true });
+  if (leaks.length > 0)
+    throw new Error(`This file left ${leaks.length} things: ${leaks.map(({ text }) => text).join("; ")}`);
+}, 2 * GRACE_MS);
+
+function removeLeaks(leaks: readonly Leak[]): void {
+  for (const { pid } of leaks) if (pid !== undefined) signalProcess(pid, "SIGKILL");
+  for (const { mount } of leaks) if (mount !== undefined) spawnSync("umount", ["-l", mount]);
+}
