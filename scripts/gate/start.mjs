@@ -1,4 +1,7 @@
-/** Runs the gate: the checks, the tests and their repetitions. `main.ts` has the options. */
+/** Runs a program of the gate, by default `main.ts`: the checks, the tests and their repetitions. */
 import { runBundled } from "../lib/run-bundled.mjs";
 
-await runBundled({ main: "scripts/gate/main.ts" }, { words: process.argv.slice(2) });
+const [first, ...others] = process.argv.slice(2);
+const words = first === "stress" ? others : process.argv.slice(2);
+const program = first === "stress" ? "stress" : "main";
+await runBundled({ main: `scripts/gate/${program}.ts` }, { words });

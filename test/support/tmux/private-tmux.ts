@@ -11,6 +11,7 @@ import { type TeamDir, teamDir } from "../../../src/schema/names.ts";
 import { type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 import { eventually } from "../timing/eventually.ts";
+import { failureReport } from "./failure-report.ts";
 
 /** A private home, root, runtime directory and (once started) tmux server for one test. */
 export interface PrivateTmux {
@@ -97,7 +98,8 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
     // A zombie is no longer a server; its parent may reap it at any time.
     if (pid !== undefined) await eventually("the tmux server's end", () => startTimeOf(pid) === undefined);
   };
-  onTestFinished(async () => {
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === "fail") console.error(failureReport({ env, root }));
     await reap(id, killServer);
   });
   const runtimeOf = runtimeOfRoot(join(runtime, "teams"), root);

@@ -1,0 +1,75 @@
+/** `stress <test file>… [-n 50] [--load 4]`, in the checkout. Its directory is temporary. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { loadavg } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/errors.ts";
+import { drawSeed } from "../../test/support/random/draw-seed.ts";
+import { titleOf } from "./results.ts";
+import { runVitest } from "./run-vitest.ts";
+
+const USAGE = "Usage: scripts/stress <test file>… [-n RUNS] [--load BUSY-PROCESSES]";
+
+interface Options {
+  readonly files: readonly string[];
+  readonly runs: number;
+  readonly load: number;
+}
+
+function optionsOf(words: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    options: { n: { type: "string", short: "n", default: "50" }, load: { type: "string", default: "4" } },
+    allowPositionals: true,
+  });
+  const [runs, load] = [Number(values.n), Number(values.load)];
+  if (positionals.length === 0) throw new Error("no test file is named");
+  if (!Number.isInteger(runs) || runs < 1) throw new Error("-n must be a positive whole number");
+  if (!Number.isInteger(load) || load < 0 || load > 64)
+    throw new Error("--load must be a whole number up to 64");
+  return { files: positionals, runs, load };
+}
+
+/** Runs the files, and returns the number of runs with a failure. */
+function stress({ files, runs, load }: Options, scratch: string): number {
+  const busy: ChildProcess[] = Array.from({ length: load }, () =>
+    // Ends with its parent, even if that is killed.
+    spawn(process.execPath, ["-e", "const own = process.ppid; while (process.ppid === own);"], {
+      stdio: "ignore",
+    }),
+  );
+  process.once("exit", () => {
+    for (const child of busy) child.kill("SIGKILL");
+  });
+  const failures = new Map<string, { count: number; error: string }>();
+  let red = 0;
+  for (let run = 1; run <= runs; run += 1) {
+    const { tests, errors } = runVitest(scratch, files);
+    const failed = [
+      ...tests
+        .filter(({ state }) => state === "failed")
+        .map((test) => ({ title: titleOf(test), error: test.errors.at(-1) ?? "" })),
+      ...errors.map(({ file, error }) => ({ title: file ?? "outside every test", error })),
+    ];
+    if (failed.length > 0) red += 1;
+    for (const { title, error } of failed)
+      failures.set(title, { count: (failures.get(title)?.count ?? 0) + 1, error });
+    const load1 = loadavg()[0]?.toFixed(1);
+    console.log(`\nrun ${run} of ${runs}: ${failed.length} failed, ${red} red so far, load ${load1}`);
+  }
+  for (const [title, { count, error }] of failures)
+    console.log(`failed ${count} of ${runs}: ${title}: ${error}`);
+  console.log(`${runs - red} passed, ${red} failed`);
+  return red;
+}
+
+try {
+  const scratch = join(dirname(String(process.argv[1])), "results");
+  mkdirSync(scratch);
+  drawSeed(process.env);
+  process.exitCode = stress(optionsOf(process.argv.slice(2)), scratch) === 0 ? 0 : 1;
+} catch (error) {
+  console.error(`scripts/stress: ${messageOf(error)}\n${USAGE}`);
+  process.exitCode = 2;
+}
