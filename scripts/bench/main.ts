@@ -24,6 +24,7 @@ import { sandbox } from "./benches/sandbox.ts";
 import { sidebar } from "./benches/sidebar.ts";
 import type { Bench, Figure, Room } from "./figure.ts";
 import { plot } from "./plot.ts";
+import { recordLower } from "./recorded-bytes.ts";
 import { endAll } from "./support/children.ts";
 import { places } from "./support/places.ts";
 import { endTeams, removeScratch } from "./support/scratch.ts";
@@ -50,7 +51,7 @@ const BENCHES: readonly Bench[] = [
   keypress,
 ];
 
-const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg]
+const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg] [--record]
 
 Measures the promises of teams: each figure with its goal, and next to it the machine's limit or the usual approach,
 measured in the same run. Only counts (bytes, forks, timers) fail the run; a time never does.
@@ -59,6 +60,7 @@ measured in the same run. Only counts (bytes, forks, timers) fail the run; a tim
   --only NAME  run some of: ${BENCHES.map(({ name }) => name).join(" ")}
   --json FILE  write the figures as JSON too
   --plot FILE  write the cost of one delivery by the team's history as SVG (needs the bench "history")
+  --record     lower the recorded bytes of loaded code (scripts/bench/loaded-code.json) where they have become fewer
 
 Files are written to $TMPDIR, and to /dev/shm if it exists. --only runs its benches in full length.`;
 
@@ -91,6 +93,7 @@ async function run(): Promise<number> {
   if (values.json !== undefined)
     write(values.json, `${JSON.stringify({ ...about(), figures: all }, undefined, 2)}\n`);
   if (values.plot !== undefined) write(values.plot, plot(historyCosts));
+  if (values.record) for (const what of recordLower(all)) console.log(`Recorded: ${what}`);
   const failed = all.filter(({ goal }) => goal?.isCount && !goal.met);
   for (const { what, goal } of failed) console.error(`Over the limit: ${what} (${goal?.text}).`);
   return failed.length === 0 ? 0 : 1;
@@ -106,6 +109,7 @@ function optionsOf(args: readonly string[]) {
         only: { type: "string" },
         json: { type: "string" },
         plot: { type: "string" },
+        record: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
