@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
@@ -11,6 +11,8 @@ const GRACE_MS = 60_000;
 
 const outer = tmpdir();
 const own = mkdtempSync(join(outer, "tf-"));
+// Programs of a test may run as another user.
+chmodSync(own, 0o755);
 // Every temporary directory of this file is below it, and every process of a test has one of them in its environment.
 process.env.TMPDIR = own;
 
