@@ -107,7 +107,7 @@ async function working(own: PrivateTmux, team: string, name: string): Promise<nu
     const { state, process: agent } = statusRecord.parse(JSON.parse(readFileSync(file, "utf8")));
     return state === "running" ? agent.pid : undefined;
   };
-  return eventually(`${name} at work`, look, 30_000);
+  return eventually(`${name} at work`, look);
 }
 
 test(

@@ -170,7 +170,7 @@ it("an hour at a terminal › runs the demo and a team of two, approves, comment
   person.type("C-b", "l");
   person.enter("/exit --delete");
   await person.sees(/the team crew was deleted[\s\S]*^\$$/m);
-}, 240_000);
+});
 
 /** Answers the sidebar's request about this tool with a key, after another key that opens the request if it is long. */
 async function approve(person: Hour, tool: string, key: string, opens?: string): Promise<void> {

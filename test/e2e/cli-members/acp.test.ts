@@ -181,14 +181,14 @@ describe("a CLI over the Agent Client Protocol", () => {
     );
     mark("late-tools");
     const spawned = spawn("say: without them");
-    await eventually("its question", async () => (await ada())?.state === "needs-input", 50_000);
+    await eventually("its question", async () => (await ada())?.state === "needs-input");
     expect((await ada())?.activity).toBe("it has not connected to the team's tools: trust the directory");
-    await eventually("its words", async () => (await inbox()).includes("without them"), 90_000);
+    await eventually("its words", async () => (await inbox()).includes("without them"));
     await spawned;
     await leadGot("ada cannot use the team's tools. fake has not connected");
     expect(await inbox()).toContain("To do: trust the directory.");
     await state("ada", "idle");
-  }, 150_000);
+  });
 
   it("gets its trust variables only in a directory that the person trusts", async () => {
     const trusted = { ...ADAPTER, trustedEnv: { STANDIN_TRUST: "yes" } };

@@ -56,7 +56,7 @@ async function team() {
   const prompts = (): readonly string[] =>
     own.log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
   const prompted = (text: string): Promise<string> =>
-    eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)), 20_000);
+    eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)));
   const inbox = async (): Promise<string> => (await teams("inbox", "team-lead", "--all", "--json")).out;
   const members = async (): Promise<readonly Record<string, unknown>[]> =>
     (await teams("status", "--json")).json<{ members: Record<string, unknown>[] }>().members;
@@ -399,7 +399,6 @@ describe("teams adopt refuses", () => {
     await eventually(
       "its commands",
       () => log().filter((line) => "shell" in line).length === commands.length,
-      30_000,
     );
     const errors = log().flatMap((line) => ("shell" in line ? [String(line.err)] : []));
     for (const [i, error] of errors.entries()) {

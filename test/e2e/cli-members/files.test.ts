@@ -22,10 +22,8 @@ async function team(settings: Readonly<Record<string, unknown>> = {}) {
   const own = await memberTeam(file(), ADAPTER, "tmux", settings);
   /** Waits until the member is shown as waiting for the person, which takes ten seconds. */
   const blocked = (): Promise<unknown> =>
-    eventually(
-      "the blocked member",
-      async () => (await own.teams("status", "--json")).out.includes('"needs-input"'),
-      20_000,
+    eventually("the blocked member", async () =>
+      (await own.teams("status", "--json")).out.includes('"needs-input"'),
     );
   const press = async (key: string): Promise<void> => {
     own.place.tmux("send-keys", "-t", await own.paneShowing(), key);

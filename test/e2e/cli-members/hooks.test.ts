@@ -122,7 +122,7 @@ describe("Gemini over hooks", () => {
     const { spawn, mark, state, type, leadGot, ada, logged } = await team();
     mark("dialog");
     const spawned = spawn("question\nsay: heard");
-    await eventually("its dialog", async () => (await ada())?.state === "needs-input", 30_000);
+    await eventually("its dialog", async () => (await ada())?.state === "needs-input");
     await type("");
     await spawned;
     await logged({ question: "asked" });

@@ -23,7 +23,7 @@ async function team(marks: readonly string[] = []) {
   const prompts = (): readonly string[] =>
     own.log().flatMap(({ prompt }) => (typeof prompt === "string" ? [prompt] : []));
   const prompted = (text: string): Promise<string> =>
-    eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)), 20_000);
+    eventually(`the prompt ${text}`, () => prompts().find((prompt) => prompt.includes(text)));
   const inbox = async (): Promise<string> => (await teams("inbox", "team-lead", "--all", "--json")).out;
   const leadGot = (text: string) =>
     eventually(`the message ${text} to the lead`, async () => (await inbox()).includes(text));

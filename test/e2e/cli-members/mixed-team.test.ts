@@ -82,7 +82,7 @@ it("a team of five makes › finishes dependent tasks, with a request of each, a
   for (const name of CLIS) await teams("spawn", name, "--cli", name, "--prompt", "say: ready");
   const states = async (...wanted: string[]): Promise<boolean> =>
     (await status()).members.slice(1).every(({ state }) => wanted.includes(state));
-  await eventually("that all are idle", () => states("idle"), 60_000);
+  await eventually("that all are idle", () => states("idle"));
 
   const gemini = (await status()).members.find(({ name }) => name === "gemini");
   process.kill(gemini?.pid ?? 0, "SIGKILL");
@@ -90,31 +90,27 @@ it("a team of five makes › finishes dependent tasks, with a request of each, a
     (await status()).members.some(({ name, state }) => name === "gemini" && state === "crashed"),
   );
   await teams("resume");
-  await eventually("that it is back", () => states("idle"), 60_000);
+  await eventually("that it is back", () => states("idle"));
 
   await teams("send", "ours", "begin");
   const asked = new Map<string, string>();
-  await eventually(
-    "the end of all tasks",
-    async () => {
-      const { approvals } = (await teams("approvals", "--json")).json<{
-        approvals: { id: string; from: string; kind: string; summary: string }[];
-      }>();
-      for (const { id, from, summary } of approvals) {
-        if (asked.has(id)) continue;
-        asked.set(id, `${from}: ${summary}`);
-        await teams("approve", id);
-      }
-      return (await status()).tasks.list.every((task) => task.status === "completed");
-    },
-    90_000,
-  );
+  await eventually("the end of all tasks", async () => {
+    const { approvals } = (await teams("approvals", "--json")).json<{
+      approvals: { id: string; from: string; kind: string; summary: string }[];
+    }>();
+    for (const { id, from, summary } of approvals) {
+      if (asked.has(id)) continue;
+      asked.set(id, `${from}: ${summary}`);
+      await teams("approve", id);
+    }
+    return (await status()).tasks.list.every((task) => task.status === "completed");
+  });
   expect([...asked.values()]).toEqual(members.map((name) => `${name}: Bash(touch by-${name})`));
   expect(members.filter((name) => !existsSync(join(repo, `by-${name}`)))).toEqual([]);
   expect((await status()).tasks.list.map(({ owner }) => owner)).toEqual(members);
   await eventually("the last message", async () =>
     (await teams("inbox", "team-lead", "--all", "--json")).out.includes("all tasks are done"),
   );
-  await eventually("that all are idle", () => states("idle"), 60_000);
+  await eventually("that all are idle", () => states("idle"));
   await teams("kill", "crew", "--force");
 });

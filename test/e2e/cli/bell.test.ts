@@ -16,7 +16,7 @@ it("a waiting teammate › rings the bell, which flags its window for a user in 
   expect((await teams(["spawn", "dev", "--prompt", "begin", "--model", "scripted:ask.json"])).code).toBe(0);
   const marks = () =>
     t.tmux("list-windows", "-t", "=work:", "-F", "#{window_name} #{window_bell_flag}").split("\n");
-  await eventually("the bell", () => marks().includes("crew 1"), 20_000);
+  await eventually("the bell", () => marks().includes("crew 1"));
   expect(marks()).toContain("mine 0");
   await teams(["kill", "dev", "--force"]);
 });
@@ -50,10 +50,10 @@ describe("the notify command (S63)", () => {
     await teams(["create", "crew"]);
     const words = ["--prompt", "begin", "--model", "scripted:ask.json", "--teammate-mode", "process"];
     expect((await teams(["spawn", "dev", ...words])).code).toBe(0);
-    await eventually("the call", () => lines().length === 1, 20_000);
+    await eventually("the call", () => lines().length === 1);
     expect(lines()[0]).toBe("Team crew: dev asks: Bash(touch ran)");
     await approve();
-    await eventually("the question", () => lines().length === 2, 20_000);
+    await eventually("the question", () => lines().length === 2);
     expect(lines()[1]).toMatch(
       /^Team crew: dev: asks: Which port\? \(type the answer here, or: teams approve question-/,
     );
@@ -64,7 +64,7 @@ describe("the notify command (S63)", () => {
     const { teams, lines, approve } = calling();
     const words = ["--team", "crew", "--playbook", "ask.json", "--teammate-mode", "process", "--json"];
     const run = teams(["run", "go", ...words]);
-    await eventually("the call", () => lines().length === 1, 20_000);
+    await eventually("the call", () => lines().length === 1);
     await approve();
     expect(await run).toMatchObject({ code: 0 });
     expect(lines()).toHaveLength(1);

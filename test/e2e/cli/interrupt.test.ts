@@ -27,7 +27,7 @@ function place(): { readonly t: PrivateTmux; readonly teams: ReturnType<typeof t
 async function working(t: PrivateTmux, not = 0): Promise<number> {
   const file = join(t.home, "pid");
   const pid = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
-  return eventually("the long command", () => pid() > 0 && pid() !== not && pid(), 20_000);
+  return eventually("the long command", () => pid() > 0 && pid() !== not && pid());
 }
 
 const ended = (pid: number): Promise<unknown> => eventually("its end", () => startTimeOf(pid) === undefined);

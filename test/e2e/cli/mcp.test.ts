@@ -37,7 +37,7 @@ async function world() {
   const lines = (name: string): readonly string[] =>
     readFileSync(join(t.home, name), "utf8").trim().split("\n");
   const hears = (text: string) =>
-    eventually(text, async () => (await teams(["inbox", "--json"])).out.includes(text), 15_000);
+    eventually(text, async () => (await teams(["inbox", "--json"])).out.includes(text));
   const screen = async () => (await teams(["peek", "ada", "-n", "100"])).out;
   return { t, teams, spawn, lines, hears, screen };
 }

@@ -71,7 +71,7 @@ describe("a question with a default and a deadline", () => {
     );
   });
 
-  it("keeps an answer that a person gave before the deadline", { timeout: 120_000 }, async () => {
+  it("keeps an answer that a person gave before the deadline", async () => {
     const { done, open, inbox } = await asking(8);
     const question = await eventually(
       "the question",
@@ -85,7 +85,7 @@ describe("a question with a default and a deadline", () => {
     expect(text).not.toContain(DEFAULTED);
   });
 
-  it("takes its default after a crash in which the deadline passed", { timeout: 120_000 }, async () => {
+  it("takes its default after a crash in which the deadline passed", async () => {
     const { done, open, inbox } = await asking(8);
     const question = await eventually(
       "the question",

@@ -61,7 +61,7 @@ async function leftTeam(mode: string): Promise<Left> {
   const ref = teamRef(teamsHome(t.env), "crew");
   const words = ["run", "--team", "crew", "--model", "claude-fake", "--permission-mode", "bypassPermissions"];
   const { child, ended } = startTeams([...words, "--teammate-mode", mode, "Count the words"], env, t.home);
-  await eventually("her work", () => existsSync(join(t.home, "counting")), 20_000);
+  await eventually("her work", () => existsSync(join(t.home, "counting")));
   await eventually("the lead's rest", () => readStatus(ref, LEAD_NAME)?.state === "idle");
   const teams = teamsIn(env, t.home);
   const refused = await teams(["run", "--resume", "--json"]);
@@ -185,11 +185,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
       );
     });
     writeFileSync(join(t.home, "go"), "");
-    await eventually(
-      "its text",
-      () => t.tmux("capture-pane", "-p", "-t", pane).includes("It has 3 words."),
-      20_000,
-    );
+    await eventually("its text", () => t.tmux("capture-pane", "-p", "-t", pane).includes("It has 3 words."));
     t.tmux("send-keys", "-t", pane, "/exit", "Enter");
     await leaves(t, nothing());
   });

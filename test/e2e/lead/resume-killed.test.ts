@@ -45,7 +45,7 @@ it("resume killed at any step › the next resume leaves one process, one conver
   });
   expect(steps).toBeGreaterThan(20);
   expect([...outcomes.keys()].sort()).toEqual(["alive", "restarted"]);
-}, 240_000);
+});
 
 function count(outcomes: Map<string, number>, dev: ResumeReport["members"][number] | undefined): void {
   const outcome = dev?.outcome ?? "none";
@@ -59,17 +59,13 @@ async function kill(ref: TeamRef): Promise<void> {
 }
 
 function said(ref: TeamRef, words: readonly string[]): Promise<unknown> {
-  return eventually(
-    `its words ${words.join(", ")}`,
-    () => {
-      const status = readStatus(ref, "dev");
-      if (status?.state !== "idle" || !existsSync(status.transcript)) return false;
-      const lines = readFileSync(status.transcript, "utf8").split("\n").slice(0, -1);
-      const texts = lines
-        .map((line) => JSON.parse(line))
-        .flatMap(({ type, message }) => (type === "assistant" ? [message.content[0]?.text] : []));
-      return JSON.stringify(texts) === JSON.stringify(words);
-    },
-    20_000,
-  );
+  return eventually(`its words ${words.join(", ")}`, () => {
+    const status = readStatus(ref, "dev");
+    if (status?.state !== "idle" || !existsSync(status.transcript)) return false;
+    const lines = readFileSync(status.transcript, "utf8").split("\n").slice(0, -1);
+    const texts = lines
+      .map((line) => JSON.parse(line))
+      .flatMap(({ type, message }) => (type === "assistant" ? [message.content[0]?.text] : []));
+    return JSON.stringify(texts) === JSON.stringify(words);
+  });
 }

@@ -47,7 +47,7 @@ describe("spawn killed at any step", () => {
     });
     expect(steps).toBeGreaterThan(8);
     expect([...outcomes].sort()).toEqual(["alive", "restarted", "spawned", "spawned over"]);
-  }, 240_000);
+  });
 });
 
 /** @returns false if the previous start has come up meanwhile and holds the name */

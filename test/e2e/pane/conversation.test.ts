@@ -159,7 +159,7 @@ it("a teammate's pane › says what a playbook cannot do, clears, and ends on /e
     !(await teams(["status", "--json"]))
       .json<{ members: { name: string }[] }>()
       .members.some(({ name }) => name === "dev");
-  await eventually("the end of dev", isGone, 20_000);
+  await eventually("the end of dev", isGone);
   expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).not.toContain(dev.pane);
 });
 

@@ -63,7 +63,7 @@ it("idle lead, teammate and sidebar › fork nothing, poll nothing and have no t
     "--rm",
   ];
   const person = personInside(t, words, { env });
-  await eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
+  await eventually("the long command", () => existsSync(join(t.home, "working")));
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
   await eventually("idle agents", () =>
     ["team-lead", "calm"].every((name) => readStatus(ref, name)?.state === "idle"),
@@ -80,7 +80,7 @@ it("idle lead, teammate and sidebar › fork nothing, poll nothing and have no t
   utimesSync(ref.paths.config, 1, 1);
   const found = await Promise.all(
     WAITING.map(async ([who, argv]) => {
-      const idle = await eventually(`quiet time of ${who}`, () => quietPart(armed, argv, since), 60_000);
+      const idle = await eventually(`quiet time of ${who}`, () => quietPart(armed, argv, since));
       return [who, idle] as const;
     }),
   );

@@ -39,8 +39,7 @@ function words(t: PrivateTmux, playbook: object = PLAYBOOK): readonly string[] {
   return ["run", "--team", "crew", "--playbook", "play.json", ...mode];
 }
 
-const atWork = (t: PrivateTmux) =>
-  eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
+const atWork = (t: PrivateTmux) => eventually("the long command", () => existsSync(join(t.home, "working")));
 /** The visible rows of the terminal, without its history. */
 const shown = (t: PrivateTmux, { pane }: Person): string => t.tmux("capture-pane", "-p", "-t", pane);
 const shows = (t: PrivateTmux, person: Person, text: string | RegExp) =>
@@ -106,11 +105,7 @@ describe("a lead with in-process teammates", () => {
     );
     const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
     const sees = (text: string | RegExp) =>
-      eventually(
-        `${text} in the terminal`,
-        () => t.tmux("capture-pane", "-p", "-t", pane).match(text),
-        20_000,
-      );
+      eventually(`${text} in the terminal`, () => t.tmux("capture-pane", "-p", "-t", pane).match(text));
     await sees("ready>");
     type([process.execPath, TEAMS, ...words(t)].join(" "), "Enter");
     await atWork(t);

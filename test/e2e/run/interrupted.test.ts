@@ -48,7 +48,7 @@ async function expectKept(t: PrivateTmux, names: readonly string[]): Promise<voi
 }
 
 async function atWork(t: PrivateTmux): Promise<void> {
-  await eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
+  await eventually("the long command", () => existsSync(join(t.home, "working")));
 }
 
 describe("an interrupted run", () => {

@@ -93,7 +93,7 @@ async function world(mode: string): Promise<World> {
   };
 }
 
-const atWork = ({ t }: World) => eventually("her work", () => existsSync(join(t.home, "working")), 20_000);
+const atWork = ({ t }: World) => eventually("her work", () => existsSync(join(t.home, "working")));
 
 /** Expects the team with its members and tasks, and without its processes. */
 async function expectKept({ t, ref, teams }: World, states: readonly string[]): Promise<void> {

@@ -19,7 +19,7 @@ it("teams mode › changes a running lead's mode from its next call on", async (
   writeFileSync(join(t.home, "wait.json"), JSON.stringify({ version: 1, agents }));
   const words = ["run", "--once", "--team", "crew", "--playbook", "wait.json", "--no-sidebar"];
   const person = personInside(t, [...words, "--permission-mode", "bypassPermissions"]);
-  await eventually("the first call", () => existsSync(join(t.home, "begun")), 20_000);
+  await eventually("the first call", () => existsSync(join(t.home, "begun")));
   expect((await teams(["mode", "team-lead", "plan"])).code).toBe(0);
   await person.sees("permission mode is now plan");
   writeFileSync(join(t.home, "go"), "");
@@ -52,17 +52,13 @@ it("teams mode plan › restores the previous mode on approval, also after a res
   expect(spawned.code, spawned.err).toBe(0);
   for (const mode of ["acceptEdits", "plan"]) expect((await teams(["mode", "dev", mode])).code).toBe(0);
   await teams(["send", "dev", "plan it"]);
-  const before = await eventually("its plan", plan, 20_000);
+  const before = await eventually("its plan", plan);
   process.kill((await member())?.pid ?? 0, "SIGKILL");
-  await eventually("its crash", async () => (await member())?.state === "crashed", 20_000);
+  await eventually("its crash", async () => (await member())?.state === "crashed");
   expect((await teams(["resume", ...place])).code).toBe(0);
-  const id = await eventually(
-    "its plan again",
-    async () => ((await plan()) === before ? undefined : plan()),
-    20_000,
-  );
+  const id = await eventually("its plan again", async () => ((await plan()) === before ? undefined : plan()));
   expect((await teams(["approve", id])).code).toBe(0);
-  await eventually("its mode", async () => (await member())?.mode === "acceptEdits", 20_000);
+  await eventually("its mode", async () => (await member())?.mode === "acceptEdits");
   await teams(["kill", "crew", "--force"]);
 });
 

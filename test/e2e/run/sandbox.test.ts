@@ -64,20 +64,16 @@ describeInSandbox("an agent in the sandbox", () => {
     await teams(["create", "crew"]);
     const spawned = await spawn();
     expect(spawned.code, spawned.err).toBe(0);
-    const asked = await eventually(
-      "the request",
-      async () => {
-        const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: Approval[] }>();
-        return approvals[0];
-      },
-      20_000,
-    );
+    const asked = await eventually("the request", async () => {
+      const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: Approval[] }>();
+      return approvals[0];
+    });
     expect(made("inside")).toBe(true);
     expect(made("../outside")).toBe(false);
     expect(made(".claude/settings.json")).toBe(false);
     expect((await teams(["approvals", asked.id])).out).toContain("outside the sandbox");
     expect((await teams(["approve", asked.id])).code).toBe(0);
-    await eventually("the command outside", () => made("../outside"), 20_000);
+    await eventually("the command outside", () => made("../outside"));
   });
 
   it("keeps the mode of its spawn after a restart", async () => {
@@ -90,7 +86,6 @@ describeInSandbox("an agent in the sandbox", () => {
         () =>
           existsSync(join(project, "seen")) &&
           readFileSync(join(project, "seen"), "utf8") === "1\n".repeat(times),
-        20_000,
       );
     const mode = async () =>
       (await teams(["status", "--json"])).json<TeamStatus>().members.find(({ name }) => name === "dev")

@@ -72,7 +72,7 @@ it.each([
     onTestFinished(() => api.close());
     const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
     const teams = teamsIn(env, t.home);
-    const at = (mark: string) => eventually(mark, () => existsSync(join(t.home, mark)), 20_000);
+    const at = (mark: string) => eventually(mark, () => existsSync(join(t.home, mark)));
     const go = (mark: string) => writeFileSync(join(t.home, mark), "");
     const how = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "--json", ...more];
     const running = teams(["run", "--model", "claude-fake", ...how, "Do both"]);

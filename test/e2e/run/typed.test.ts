@@ -175,7 +175,7 @@ it("run › works on a terminal without a known size", async () => {
     ...[";", "set-option", "-t", "=work:", "destroy-unattached", "off"],
   );
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", pane);
-  await eventually("its end", () => screen().includes("ended with 0"), 20_000);
+  await eventually("its end", () => screen().includes("ended with 0"));
   expect(screen()).toContain("All is done.");
 });
 

@@ -37,7 +37,7 @@ it("an empty config.json › ends no agent, delays no message, and is restored b
   run.child.stdout?.on("data", (bytes) => {
     errors += String(bytes);
   });
-  const made = (name: string) => eventually(name, () => existsSync(join(t.home, name)), 20_000);
+  const made = (name: string) => eventually(name, () => existsSync(join(t.home, name)));
   const ref = teamRef(teamsHome(t.env), "crew");
   await made("working");
   const before = readTeam(ref);

@@ -68,8 +68,8 @@ async function world(): Promise<World> {
   );
   const [out, err] = [child.stdout, child.stderr].map(textOf);
   for (const name of ["ann", "bob"])
-    await eventually(`${name} at work`, () => existsSync(join(t.home, `${name}-works`)), 20_000);
-  await eventually("the idle lead", () => readStatus(ref, LEAD_NAME)?.state === "idle", 20_000);
+    await eventually(`${name} at work`, () => existsSync(join(t.home, `${name}-works`)));
+  await eventually("the idle lead", () => readStatus(ref, LEAD_NAME)?.state === "idle");
   return {
     t,
     ref,
@@ -99,8 +99,8 @@ describe("a run during a write error", () => {
     w.killAnn();
     // Of three tries in a row, at least one is that of the idle lead, which decides whether its run is over.
     const tries = () => unfinishedEndings(readTeam(w.ref))[0]?.tries;
-    await eventually("the third try", () => tries() === 3, 60_000);
-    await eventually("its failure", () => tries() !== 3, 40_000);
+    await eventually("the third try", () => tries() === 3);
+    await eventually("its failure", () => tries() !== 3);
     expect(livenessOfAgent(w.ref, LEAD_NAME)).toBe("alive");
     expect(livenessOfAgent(w.ref, "bob")).toBe("alive");
     clearInterval(renewal);
@@ -109,7 +109,7 @@ describe("a run during a write error", () => {
     expect(await w.ended, w.out()).toBe(0);
     expect(w.out()).toMatch(/was\s+locked\s+for\s+15\s+s\s+by/);
     expect(existsSync(w.ref.paths.dir)).toBe(false);
-  }, 120_000);
+  });
 
   it.skipIf(!hasPrlimit)(
     "tries again and ends no teammate when no file can be written while a teammate dies",
@@ -117,7 +117,7 @@ describe("a run during a write error", () => {
       const w = await world();
       limitFiles(w, "0");
       w.killAnn();
-      await eventually("the report", () => w.out().includes("EFBIG"), 20_000);
+      await eventually("the report", () => w.out().includes("EFBIG"));
       expect(livenessOfAgent(w.ref, LEAD_NAME)).toBe("alive");
       expect(livenessOfAgent(w.ref, "bob")).toBe("alive");
       limitFiles(w, "unlimited");
@@ -131,7 +131,7 @@ describe("a run during a write error", () => {
       const w = await world();
       const teams = teamsIn(w.t.env, w.t.home);
       expect((await teams(["send", LEAD_NAME, "Look too."])).code).toBe(0);
-      await eventually("the lead at work", () => existsSync(join(w.t.home, "lead-works")), 20_000);
+      await eventually("the lead at work", () => existsSync(join(w.t.home, "lead-works")));
       limitFiles(w, "0");
       writeFileSync(join(w.t.home, "lead-goes"), "");
       expect(await w.ended).toBe(1);

@@ -72,7 +72,7 @@ async function asking(recipe: "ntfy" | "telegram", env: Record<string, string>) 
 }
 
 describe("the recipes of docs/approvals.md", () => {
-  it("ntfy › shows requests with buttons, and a pressed button answers", { timeout: 120_000 }, async () => {
+  it("ntfy › shows requests with buttons, and a pressed button answers", async () => {
     const published: Json[] = [];
     const listeners: ServerResponse[] = [];
     const url = await server(({ path, body, response }) => {
@@ -87,7 +87,7 @@ describe("the recipes of docs/approvals.md", () => {
     });
     const team = await asking("ntfy", { NTFY_URL: url, NTFY_TOPIC: "top" });
     const shown = (count: number) =>
-      eventually(`${count} notifications`, () => listeners.length > 0 && published[count - 1], 30_000);
+      eventually(`${count} notifications`, () => listeners.length > 0 && published[count - 1]);
     const press = (message: Json, label: string): void => {
       const actions = message.actions as { label: string; url: string; body: string }[];
       const action = actions.find((one) => one.label === label);
@@ -108,7 +108,7 @@ describe("the recipes of docs/approvals.md", () => {
     expect(await team.inbox()).toContain("8080");
   });
 
-  it("Telegram › shows requests with buttons, and ignores another chat", { timeout: 120_000 }, async () => {
+  it("Telegram › shows requests with buttons, and ignores another chat", async () => {
     const sent: Json[] = [];
     const updates: Json[] = [];
     const waiting: ServerResponse[] = [];
@@ -129,7 +129,7 @@ describe("the recipes of docs/approvals.md", () => {
     });
     const env = { TELEGRAM_URL: url, TELEGRAM_TOKEN: "1:t", TELEGRAM_CHAT: "7" };
     const team = await asking("telegram", env);
-    const shown = (count: number) => eventually(`${count} messages`, () => sent[count - 1], 30_000);
+    const shown = (count: number) => eventually(`${count} messages`, () => sent[count - 1]);
     let id = 0;
     const update = (content: Json): void => {
       id += 1;

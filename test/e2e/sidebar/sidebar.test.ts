@@ -146,7 +146,7 @@ it("stuck agents › sidebar and /status show how long a busy agent has reported
   const sidebar = await eventually("the sidebar", () => panes(t, "#{pane_id}")[1]);
   const shown = () => t.tmux("capture-pane", "-p", "-t", sidebar);
   // At the latest with the slow check: no other event occurs.
-  await eventually("the note", () => /● ada.*\n +stuck\? nothing for/.test(shown()), 20_000);
+  await eventually("the note", () => /● ada.*\n +stuck\? nothing for/.test(shown()));
   person.type("/status", "Enter");
   await person.sees(/ada +running .*stuck\? nothing for \d+ s: Bash/);
   writeFileSync(join(t.home, "go"), "");

@@ -24,100 +24,96 @@ const PLAYBOOK = {
 it.each([
   [120, 40],
   [40, 10],
-])(
-  "sidebar › acts on a real team from a terminal of %i × %i",
-  async (width, height) => {
-    const t = privateTmux();
-    const teams = teamsIn(t.env, t.home);
-    const git = (...words: string[]) =>
-      execFileSync("git", ["-C", t.home, "-c", "user.name=a", "-c", "user.email=a@b.c", ...words]);
-    writeFileSync(join(t.home, ".gitignore"), "*\n!notes.txt\n");
-    writeFileSync(join(t.home, "notes.txt"), "one\ntwo\n");
-    git("init", "-q");
-    git("add", "notes.txt");
-    git("commit", "-qm", "notes");
-    writeFileSync(join(t.home, "notes.txt"), "one\n2\n");
-    writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
-    await teams(["create", "other"]);
-    await teams(["create", "crew"]);
-    const how = ["--team", "crew", "--model", "scripted:play.json", "--teammate-mode", "process"];
-    expect((await teams(["spawn", "dev", "--prompt", "begin", ...how])).code).toBe(0);
-    const person = personInside(t, ["sidebar", "crew"], { size: { width, height } });
-    const screen = (): string => t.tmux("capture-pane", "-p", "-t", person.pane);
-    const sees = (text: string): Promise<boolean> =>
-      eventually(`${text} in ${width} columns`, () => screen().includes(text)).catch((cause: unknown) => {
-        throw new Error(`The screen:\n${screen()}`, { cause });
-      });
-    const inbox = async (): Promise<string> => (await teams(["inbox", "dev", "--all", "--json"])).out;
-    await sees("dev");
-
-    person.type("j", "l");
-    await sees("Hello from dev.");
-    person.type("q");
-    await sees("q close");
-
-    person.type("d");
-    await sees("2 + 2");
-    person.type("j", "j", "j", "c");
-    await sees("line 2: ▏");
-    person.type("-l", "a comment");
-    person.type("Enter");
-    await sees("✎ a comment");
-    person.type("s");
-    await sees("sent 1 comment");
-    expect(await inbox()).toContain("notes.txt:2\\n> 2\\na comment");
-    person.type("q");
-    await sees("q close");
-    person.type("l");
-    await sees("I saw the comment.");
-    person.type("q");
-    await sees("q close");
-
-    person.type("m");
-    await sees("to dev: ▏");
-    person.type("-l", "a second comment");
-    person.type("Enter");
-    await eventually("the message", async () => (await inbox()).includes("a second comment"));
-    person.type("Escape");
-    await sees("m write");
-    person.type("q");
-    await sees("q close");
-
-    expect((await teams(["spawn", "asker", "--prompt", "begin", ...how])).code).toBe(0);
-    await sees("asker asks");
-    person.type("a");
-    await sees("read the request to its end");
-    person.type("G");
-    // A key that comes with the end of the request is not its answer.
-    await eventually("the line for a note", () => {
-      const shown = screen();
-      if (shown.includes("approve asker:")) return true;
-      person.type("y");
-      return false;
+])("sidebar › acts on a real team from a terminal of %i × %i", async (width, height) => {
+  const t = privateTmux();
+  const teams = teamsIn(t.env, t.home);
+  const git = (...words: string[]) =>
+    execFileSync("git", ["-C", t.home, "-c", "user.name=a", "-c", "user.email=a@b.c", ...words]);
+  writeFileSync(join(t.home, ".gitignore"), "*\n!notes.txt\n");
+  writeFileSync(join(t.home, "notes.txt"), "one\ntwo\n");
+  git("init", "-q");
+  git("add", "notes.txt");
+  git("commit", "-qm", "notes");
+  writeFileSync(join(t.home, "notes.txt"), "one\n2\n");
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  await teams(["create", "other"]);
+  await teams(["create", "crew"]);
+  const how = ["--team", "crew", "--model", "scripted:play.json", "--teammate-mode", "process"];
+  expect((await teams(["spawn", "dev", "--prompt", "begin", ...how])).code).toBe(0);
+  const person = personInside(t, ["sidebar", "crew"], { size: { width, height } });
+  const screen = (): string => t.tmux("capture-pane", "-p", "-t", person.pane);
+  const sees = (text: string): Promise<boolean> =>
+    eventually(`${text} in ${width} columns`, () => screen().includes(text)).catch((cause: unknown) => {
+      throw new Error(`The screen:\n${screen()}`, { cause });
     });
-    person.type("C-u", "Enter");
-    await eventually("the command", async () => {
-      const { approvals } = (await teams(["approvals", "--team", "crew", "--json"])).json<{
-        approvals: object[];
-      }>();
-      return approvals.length === 0;
-    });
+  const inbox = async (): Promise<string> => (await teams(["inbox", "dev", "--all", "--json"])).out;
+  await sees("dev");
 
-    person.type("g", "j", "K");
-    await sees("kill dev?");
+  person.type("j", "l");
+  await sees("Hello from dev.");
+  person.type("q");
+  await sees("q close");
+
+  person.type("d");
+  await sees("2 + 2");
+  person.type("j", "j", "j", "c");
+  await sees("line 2: ▏");
+  person.type("-l", "a comment");
+  person.type("Enter");
+  await sees("✎ a comment");
+  person.type("s");
+  await sees("sent 1 comment");
+  expect(await inbox()).toContain("notes.txt:2\\n> 2\\na comment");
+  person.type("q");
+  await sees("q close");
+  person.type("l");
+  await sees("I saw the comment.");
+  person.type("q");
+  await sees("q close");
+
+  person.type("m");
+  await sees("to dev: ▏");
+  person.type("-l", "a second comment");
+  person.type("Enter");
+  await eventually("the message", async () => (await inbox()).includes("a second comment"));
+  person.type("Escape");
+  await sees("m write");
+  person.type("q");
+  await sees("q close");
+
+  expect((await teams(["spawn", "asker", "--prompt", "begin", ...how])).code).toBe(0);
+  await sees("asker asks");
+  person.type("a");
+  await sees("read the request to its end");
+  person.type("G");
+  // A key that comes with the end of the request is not its answer.
+  await eventually("the line for a note", () => {
+    const shown = screen();
+    if (shown.includes("approve asker:")) return true;
     person.type("y");
-    await sees("dev has ended");
-    expect((await teams(["status", "crew", "--json"])).out).not.toContain('"dev"');
-    person.type("T");
-    await sees("other");
-    person.type("G", "Enter");
-    await eventually("the other team", () => screen().startsWith(" other"));
-    person.type("q");
-    expect(await person.code()).toBe(0);
-    await teams(["kill", "--team", "crew", "--force"]);
-  },
-  120_000,
-);
+    return false;
+  });
+  person.type("C-u", "Enter");
+  await eventually("the command", async () => {
+    const { approvals } = (await teams(["approvals", "--team", "crew", "--json"])).json<{
+      approvals: object[];
+    }>();
+    return approvals.length === 0;
+  });
+
+  person.type("g", "j", "K");
+  await sees("kill dev?");
+  person.type("y");
+  await sees("dev has ended");
+  expect((await teams(["status", "crew", "--json"])).out).not.toContain('"dev"');
+  person.type("T");
+  await sees("other");
+  person.type("G", "Enter");
+  await eventually("the other team", () => screen().startsWith(" other"));
+  person.type("q");
+  expect(await person.code()).toBe(0);
+  await teams(["kill", "--team", "crew", "--force"]);
+});
 
 it("sidebar › spawns a teammate, and shows why it cannot", async () => {
   const t = privateTmux();

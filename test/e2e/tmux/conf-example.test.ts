@@ -113,7 +113,7 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   await press("n");
   await eventually("her pane", () => t.tmux("list-clients", "-F", "#{pane_id}") === ada);
   await teams(["kill", "crew", "--force", "--purge"]);
-}, 180_000);
+});
 
 it("tmux.conf.example › its keys act on the team of the pane, without teams on the PATH, after two loads", async () => {
   // The directories of the system only: `teams` is in none of them.
@@ -144,8 +144,7 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
         throw new Error(`${text} never came. The screen:\n${terminal.screen()}`, { cause });
       },
     );
-  const hides = (text: string) =>
-    eventually(`the end of ${text}`, () => !terminal.screen().includes(text), 30_000);
+  const hides = (text: string) => eventually(`the end of ${text}`, () => !terminal.screen().includes(text));
   const press = async (key: string): Promise<void> => {
     terminal.type("C-b", "T");
     await eventually("the keys", () => t.tmux("list-clients", "-F", "#{client_key_table}") === "teams");
@@ -176,9 +175,9 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
   expect((await teams(["inbox", "cy@one"])).out).not.toContain("for the second");
   const panes = (): string[] => t.tmux("list-panes", "-F", "#{@teams_sidebar}").split("\n");
   await press("s");
-  await eventually("the sidebar", () => panes().some((tag) => tag.endsWith("/two")), 30_000);
+  await eventually("the sidebar", () => panes().some((tag) => tag.endsWith("/two")));
   await press("s");
-  await eventually("its end", () => panes().every((tag) => tag === ""), 30_000);
+  await eventually("its end", () => panes().every((tag) => tag === ""));
   // An error stays until a key is pressed.
   await press("m");
   await shows("To:");
@@ -195,4 +194,4 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
   terminal.type("x");
   await hides("Any key closes");
   for (const team of ["one", "two"]) await teams(["kill", team, "--force", "--purge"]);
-}, 240_000);
+});

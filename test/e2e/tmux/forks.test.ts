@@ -50,11 +50,7 @@ it("tmux calls › each operation makes only the calls that it needs, and an idl
   const { t, forks, costOf } = counted();
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
   const idle = (): Promise<unknown> =>
-    eventually(
-      "idle teammates",
-      () => NAMES.every((name) => readStatus(ref, name)?.state === "idle"),
-      30_000,
-    );
+    eventually("idle teammates", () => NAMES.every((name) => readStatus(ref, name)?.state === "idle"));
   await costOf("create", "crew");
   const costs: Record<string, number> = {};
   const count = async (operation: string, ...words: string[]): Promise<void> => {
@@ -79,7 +75,7 @@ it("tmux calls › each operation makes only the calls that it needs, and an idl
   const before = { calls: forks.tmux(teammates).length, all: forks.all(teammates), waits: waits() };
   // Each teammate now wakes up, finds no work, and waits again.
   for (const name of NAMES) expect(ring(readStatus(ref, name)?.bell ?? "")).toBe("rung");
-  await eventually("fifteen quiet seconds of each", () => waits() >= before.waits + NAMES.length, 60_000);
+  await eventually("fifteen quiet seconds of each", () => waits() >= before.waits + NAMES.length);
   costs["tmux in idle"] = forks.tmux(teammates).length - before.calls;
   costs["anything in idle"] = forks.all(teammates) - before.all;
   await count("kill of one", "kill", "ada");

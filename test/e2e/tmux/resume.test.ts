@@ -195,7 +195,7 @@ it("a killed lead › leaves its teammates running, and resume takes over with i
   ];
   personInside(t, [...words, "--no-sidebar"]);
   const ref = teamRef(teamsHome(t.env), "crew");
-  await eventually("its work", () => existsSync(join(t.home, "led")), 20_000);
+  await eventually("its work", () => existsSync(join(t.home, "led")));
   const { leadProcess, leadSessionId } = readTeam(ref);
   const worker = readStatus(ref, "worker")?.process.pid;
   signalProcess(leadProcess?.pid ?? 0, "SIGKILL");

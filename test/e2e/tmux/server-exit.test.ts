@@ -33,10 +33,10 @@ async function led() {
   let shown = "";
   child.stdout?.on("data", (chunk) => (shown += String(chunk)));
   child.stderr?.on("data", (chunk) => (shown += String(chunk)));
-  const watch = await eventually("the watch", () => readStatus(ref, LEAD_NAME)?.serverWatches?.[0], 20_000);
+  const watch = await eventually("the watch", () => readStatus(ref, LEAD_NAME)?.serverWatches?.[0]);
   await eventually("the waiting client", () => livenessOf(watch.client) === "alive");
   // The watch begins with the pane. Before the teammate is ready, the server's end is a failed start instead.
-  await eventually("the teammate's turn", () => readStatus(ref, "ada")?.state === "running", 20_000);
+  await eventually("the teammate's turn", () => readStatus(ref, "ada")?.state === "running");
   return { t, ref, child, ended, watch, shown: () => shown, teams: teamsIn(t.env, t.home) };
 }
 

@@ -68,7 +68,7 @@ it("the file of the status line › has the line of `status --line` while a team
   await teams(["shutdown", "ada", "--timeout", "30"]);
   await eventually("the end of the file", () => !existsSync(path), PATIENCE);
   await teams(["kill", "crew", "--force", "--purge"]);
-}, 180_000);
+});
 
 it("the file of the status line › is removed after the only process was killed", async () => {
   const t = privateTmux();
@@ -83,4 +83,4 @@ it("the file of the status line › is removed after the only process was killed
   await teams(["status"]);
   await eventually("its end", () => !existsSync(path), PATIENCE);
   await teams(["kill", "crew", "--force", "--purge"]);
-}, 120_000);
+});

@@ -72,7 +72,7 @@ it("a command without --team › acts on the team of the pane in which it runs",
   expect((await teams(["inbox", "cy@one"])).out).toContain("hello");
   // Of a team that is gone, the mark is ignored.
   for (const team of ["one", "two"]) await teams(["kill", team, "--force", "--purge"]);
-}, 180_000);
+});
 
 it("a command without --team › lets a person at a terminal pick the team, and refuses elsewhere", async () => {
   const { t, work, teams } = await twoTeams();
@@ -109,4 +109,4 @@ it("a command without --team › lets a person at a terminal pick the team, and 
   await json.sees("none was selected");
   expect(await json.code()).toBe(2);
   for (const team of ["one", "two"]) await teams(["kill", team, "--force", "--purge"]);
-}, 180_000);
+});

@@ -64,7 +64,7 @@ function dumping(out: string, args: readonly string[], values: readonly string[]
 }
 
 async function dumped(out: string): Promise<string[]> {
-  await eventually("the dumped values", () => existsSync(`${out}.done`), 30_000);
+  await eventually("the dumped values", () => existsSync(`${out}.done`));
   return readFileSync(`${out}.done`, "utf8").split("\0").slice(0, -1);
 }
 

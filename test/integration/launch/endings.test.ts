@@ -31,14 +31,14 @@ describe.each(SHELLS)("end of an agent, launch script run by %s as sh", (shell) 
 async function crash(run: Launched): Promise<void> {
   run.type("exit 3");
   await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
-  expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+  expect(await run.bell.wait()).toBe("rung");
 }
 
 const expectNotification: Record<
   EndingCase["notifiedBy"],
   (run: Launched, lifeline: Promise<void>) => Promise<unknown>
 > = {
-  bell: async (run) => expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung"),
+  bell: async (run) => expect(await run.bell.wait()).toBe("rung"),
   lifeline: (_, lifeline) => lifeline,
   nothing: async () => undefined,
 };

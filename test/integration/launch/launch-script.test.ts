@@ -21,7 +21,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
   test("closes the pane if the program exits with 0", async () => {
     const run = await launched(shell);
     run.type("exit 0");
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     expect(run.exit()).toMatchObject({ code: 0, lastLines: [] });
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
   });
@@ -47,7 +47,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     };
     const run = await launched(shell, { before: noFlag });
     run.type("exit 0");
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
   });
 
@@ -59,7 +59,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
         `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; done; printf 'a "quoted" \\\\ back\\tslash é😀\\n'; exit 7`,
       ],
     });
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     const lines = run.exit()?.lastLines ?? [];
     expect(lines).toHaveLength(50);
     expect(lines.at(-1)).toMatch(/^a "quoted" \\ back +slash é😀$/);
@@ -70,7 +70,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     const secrets = { SHORT_KEY: "open sesame", long_token: 'open sesame \\ "x"', DB_PASSWORD: "short" };
     const argv = ["/bin/sh", "-c", 'echo "<$long_token> <$SHORT_KEY$SHORT_KEY> <$DB_PASSWORD>"; exit 7'];
     const run = await launched(shell, { argv, env: secrets });
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     expect(run.exit()?.lastLines.at(-1)).toBe("<[secret]> <[secret][secret]> <short>");
   });
 
@@ -117,10 +117,10 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
   test("rings although it cannot record a crash, and records it later", async () => {
     const { run, full } = await launchedOnFullDisk();
     run.type("exit 3");
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     expect(run.exit()).toBeUndefined();
     rmSync(full);
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     expect(run.exit()).toMatchObject({ code: 3, instance: run.instance });
   });
 
@@ -179,7 +179,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
         if (date !== "") writeFileSync(join(home, "bin", "date"), `#!/bin/sh\n${date}\n`, { mode: 0o700 });
       },
     });
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     const at = run.exit()?.at ?? 0;
     expect(at).toBeGreaterThanOrEqual(Math.floor(before / unit) * unit);
     expect(at).toBeLessThanOrEqual(Date.now());
@@ -189,7 +189,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     const run = await launched(shell, {
       argv: ["/bin/sh", "-c", `printf '\\033[?1049h\\033[2J\\033[Hfatal: on the other screen\\n'; exit 9`],
     });
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     expect(run.exit()?.lastLines).toContain("fatal: on the other screen");
     await eventually("the end message", () => run.screen().includes("r + Enter"));
     expect(run.tmux("display-message", "-p", "-t", run.pane, "#{alternate_on}")).toBe("0");
@@ -200,7 +200,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     const run = await launched(shell);
     run.tmux("send-keys", "-t", run.pane, "C-s");
     signalProcess(run.program(), "SIGKILL");
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     expect(run.exit()?.code).toBe(137);
   });
 
@@ -245,7 +245,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     const program = run.program();
     rmSync(run.paths.run, { recursive: true });
     signalProcess(program, "SIGTERM");
-    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(await run.bell.wait()).toBe("rung");
     expect(existsSync(run.paths.run)).toBe(false);
   });
 });

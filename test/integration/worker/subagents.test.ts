@@ -330,7 +330,7 @@ describe("subagent", () => {
     const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url });
     const dev = await workerOfTest(ref, { model });
     await send(ref, "begin");
-    await eventually("the turn's end", isIdle(ref), 30_000);
+    await eventually("the turn's end", isIdle(ref));
     expect(resultsOf(dev)).toEqual(Array(16).fill("done"));
     expect(warnings).toEqual([]);
   });

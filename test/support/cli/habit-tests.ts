@@ -88,7 +88,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     const spawned = spawn("say: not too early");
     const prompts = (): number =>
       log().filter(({ prompt }) => String(prompt).includes("not too early")).length;
-    await eventually("the first message", () => prompts() > 0, 50_000);
+    await eventually("the first message", () => prompts() > 0);
     await spawned;
     await state("ada", rest);
     expect(prompts()).toBe(1);
@@ -112,7 +112,7 @@ export function testHabits({ adapter, showDialog, rest, work, team, when }: Habi
     if (showDialog === undefined) mark("dialog");
     else showDialog(own);
     const spawned = spawn("say: answered");
-    await eventually("its dialog", async () => (await ada())?.state === "needs-input", 45_000);
+    await eventually("its dialog", async () => (await ada())?.state === "needs-input");
     expect((await ada())?.activity).toMatch(/\w+: \w+/);
     expect(log().filter((line) => "prompt" in line)).toEqual([]);
     await type("yes", showDialog === undefined ? undefined : "Do you trust the files");

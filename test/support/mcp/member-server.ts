@@ -98,7 +98,7 @@ export async function httpServer({ env, directory }: ForeignTeam, as = "ada") {
     child.kill("SIGTERM");
     await ended;
   });
-  const line = await eventually("the server's address", () => (out.includes("\n") ? out : undefined), 20_000);
+  const line = await eventually("the server's address", () => (out.includes("\n") ? out : undefined));
   const started = JSON.parse(line) as { readonly url: string; readonly tokenFile: string };
   return { ...started, child, ended };
 }

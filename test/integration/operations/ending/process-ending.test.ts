@@ -91,7 +91,7 @@ describe.each([
     });
     // Otherwise the counted calls are not the calls that were made.
     expect(steps).toBeGreaterThan(20);
-  }, 120_000);
+  });
 });
 
 /** Returns dev's agreed shutdown, claimed by a process that lives until the test ends it. */

@@ -72,7 +72,7 @@ function start({ ref, repository }: LandingTeam, n: number, verify: string, git 
   return landing(ref.home.root, repository, String(n), git, verify, "dev");
 }
 
-test("land › continues after a kill before any change of a file", { timeout: 120_000 }, async () => {
+test("land › continues after a kill before any change of a file", async () => {
   const steps = await atEveryStep(async (n) => {
     const team = await readyTeam(CONFLICTS);
     return { child: start(team, n, ""), check: () => mustReturn(team) };

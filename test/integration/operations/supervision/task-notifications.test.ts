@@ -181,30 +181,26 @@ describe("killing a process during a task change", () => {
     ["complete", () => [COMPLETED], () => [UNBLOCKED]],
     ["assign", () => [], () => ["task_assignment #1 of a"]],
     ["add", () => [], () => ["task_assignment #3 of a"]],
-  ])(
-    "leaves the change undone, or reported once by the next check: %s",
-    async (what, lead, owner) => {
-      let wasDone = 0;
-      await atEveryStep(async (n) => {
-        const ref = await twoTasks();
-        const check = async (): Promise<void> => {
-          await watchers(ref);
-          const { status, owner: holder } = getTask(ref, "1");
-          const isDone = {
-            complete: status === "completed",
-            assign: holder === "b",
-            add: taskIds(ref).length === 3,
-          };
-          const done = isDone[what as keyof typeof isDone];
-          wasDone += done ? 1 : 0;
-          expect(await notified(ref, LEAD_NAME), `killed at ${n}`).toEqual(done ? lead() : []);
-          expect(await notified(ref, "b"), `killed at ${n}`).toEqual(done ? owner() : []);
+  ])("leaves the change undone, or reported once by the next check: %s", async (what, lead, owner) => {
+    let wasDone = 0;
+    await atEveryStep(async (n) => {
+      const ref = await twoTasks();
+      const check = async (): Promise<void> => {
+        await watchers(ref);
+        const { status, owner: holder } = getTask(ref, "1");
+        const isDone = {
+          complete: status === "completed",
+          assign: holder === "b",
+          add: taskIds(ref).length === 3,
         };
-        return { child: flow(ref.home.root, ref.team, what, String(n)), check };
-      });
-      // At least in the steps between the change and its report.
-      expect(wasDone).toBeGreaterThan(5);
-    },
-    120_000,
-  );
+        const done = isDone[what as keyof typeof isDone];
+        wasDone += done ? 1 : 0;
+        expect(await notified(ref, LEAD_NAME), `killed at ${n}`).toEqual(done ? lead() : []);
+        expect(await notified(ref, "b"), `killed at ${n}`).toEqual(done ? owner() : []);
+      };
+      return { child: flow(ref.home.root, ref.team, what, String(n)), check };
+    });
+    // At least in the steps between the change and its report.
+    expect(wasDone).toBeGreaterThan(5);
+  });
 });
