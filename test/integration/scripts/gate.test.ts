@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -17,6 +18,18 @@ ${IMPORT}test("fails with others", () => {
   const isFirst = !existsSync("ran");
   writeFileSync("ran", "");
   expect(isFirst, "it was not alone").toBe(false);
+});
+`;
+
+const LEAKS = `import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "vitest";
+
+test("leaks", () => {
+  spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref();
+  mkdirSync(join(tmpdir(), "left"));
 });
 `;
 
@@ -47,7 +60,7 @@ function gate(root: string, ...words: readonly string[]) {
   const { PATH, HOME } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, [START, ...words], {
     cwd: root,
-    env: { PATH, HOME, NO_COLOR: "1" },
+    env: { PATH, HOME, NO_COLOR: "1", LEAK_GRACE_MS: "300" },
     encoding: "utf8",
   });
   const all = stdout.trimEnd().split("\n");
@@ -129,6 +142,24 @@ describe("scripts/gate", () => {
       "failed: test/b.test.ts: Error: too late",
       "1 passed, 2 failed, 0 skipped",
     ]);
+  });
+
+  it("names a process and a directory that a test file has left, and ends them", () => {
+    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
+    const root = copyOfSuite({
+      "test/vitest.config.ts": `export default { test: { include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/a.test.ts": LEAKS,
+    });
+    const { status, last } = gate(root, "--no-checks");
+    expect(status).toBe(1);
+    expect(last).toEqual([
+      expect.stringMatching(
+        /^failed: test\/a\.test\.ts: Error: This file left 2 things: process \d+ sleep: sleep 600; \S+\/tf-\w+\/left$/,
+      ),
+      "1 passed, 1 failed, 0 skipped",
+    ]);
+    const [, pid] = /process (\d+)/.exec(last[0] ?? "") ?? [];
+    expect(startTimeOf(Number(pid))).toBeUndefined();
   });
 
   it("fails when vitest ends without results", () => {
