@@ -384,8 +384,7 @@ describe.each([
     keys("j");
     await sees("▌docs");
     keys("Enter");
-    await sees("back");
-    expect(log().at(-1)).toBe("end other-team");
+    await eventually("the other team", () => log().at(-1) === "end other-team");
   });
 });
 

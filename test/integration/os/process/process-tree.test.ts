@@ -92,7 +92,7 @@ test("endTree › gives each of several trees its own grace and its own result",
 
 test("endTree › lets a process clean up with other programs during its grace", async () => {
   const cleaned = join(temporaryDirectory(), "cleaned");
-  const script = `trap 'sleep 0.2 && touch "$0"; exit' TERM; echo ready; while :; do sleep 600; done`;
+  const script = `trap 'sleep 0.2 && touch "$0"; exit' TERM; sleep 600 & echo ready; wait`;
   const child = spawn("sh", ["-c", script, cleaned], { stdio: ["ignore", "pipe", "ignore"] });
   await once(child.stdout, "data");
   const root = { pid: child.pid ?? 0, procStart: startTimeOf(child.pid ?? 0) ?? "" };

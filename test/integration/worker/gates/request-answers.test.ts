@@ -74,15 +74,14 @@ describe("parallel permission requests", () => {
 
   it("keep the state needs-input until the last one is answered (S63)", async () => {
     const { ref, dev, asked } = await begin({ turns, subagents });
-    const [first, second] = await asked(2);
+    await asked(2);
     await dev.worker.handleTypedLine("y");
-    await eventually("the first answer", () => listApprovals(ref).length === 1);
+    const [other] = await asked();
     await eventually(
       "the activity of the other request",
-      () => readStatus(ref, "dev")?.activity === `asks: ${second?.summary}`,
+      () => readStatus(ref, "dev")?.activity === `asks: ${other?.summary}`,
     );
     expect(stateOf(ref)).toBe("needs-input");
-    expect(first?.id).not.toBe(second?.id);
     await dev.worker.handleTypedLine("n");
     await idle(ref);
     expect(results(dev)).toHaveLength(2);
