@@ -9,7 +9,7 @@ import { listDir } from "../../../src/os/files/fs.ts";
 import type { AgentPaths } from "../../../src/protocol/paths.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const OURS = { instance: "now", name: "rev", timeoutMs: 10_000 };
+const OURS = { instance: "now", name: "rev", timeoutMs: 240_000 };
 
 describe("awaitReady", () => {
   test("resolves as soon as the agent announces readiness", async () => {
