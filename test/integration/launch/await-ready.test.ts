@@ -35,6 +35,25 @@ describe("awaitReady", () => {
     });
   });
 
+  test("counts a wait of a machine that slept as a second", async () => {
+    const paths = await prepared();
+    let [nowMs, looks] = [0, 0];
+    const slept = {
+      ...OURS,
+      timeoutMs: 30_000,
+      now: () => {
+        nowMs += 60_000;
+        return nowMs;
+      },
+    };
+    const isAlive = () => {
+      looks += 1;
+      if (looks === 3) announce(paths, "now");
+      return true;
+    };
+    expect(await awaitReady(paths, { ...slept, isAlive })).toBe("ready");
+  });
+
   test("fails if the launch script was killed, which rings no bell", async () => {
     const paths = await prepared();
     await expect(awaitReady(paths, { ...OURS, isAlive: () => false })).rejects.toMatchObject({
