@@ -20,10 +20,14 @@ interface ReadinessOptions {
   /** A second bell besides the FIFO; it is not closed here. */
   readonly extraBell?: Bell;
   readonly signal?: AbortSignal;
+  /** Milliseconds of a steady clock. */
+  readonly now?: () => number;
 }
 
 /** Milliseconds between two checks for a lost ring or a killed launch script, only while a start is awaited. */
 const POLL_MS = 500;
+/** Milliseconds that one wait counts at most: if it took longer, the machine slept, and the agent did, too. */
+const MAX_WAIT_MS = 2 * POLL_MS;
 
 /**
  * Waits until the agent is ready.
@@ -32,7 +36,8 @@ const POLL_MS = 500;
  */
 export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): Promise<"ready"> {
   const bell = openFifoBell(paths.ready);
-  const deadline = steadyNow() + options.timeoutMs;
+  const now = options.now ?? steadyNow;
+  let left = options.timeoutMs;
   try {
     for (;;) {
       // Check this before the files: if the script ends in between, its exit record is already written.
@@ -41,8 +46,8 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
       const exit = exitOf(paths, options.instance);
       if (exit !== undefined) throw endedEarly(options.name, exit);
       if (!alive) throw killedEarly(options.name);
-      const left = deadline - steadyNow();
       if (left <= 0) throw notReadyInTime(options);
+      const since = now();
       const woken = await anyBell([
         bell,
         ...(options.extraBell === undefined ? [] : [options.extraBell]),
@@ -51,6 +56,7 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
       if (woken === "aborted") throw interruptedStart();
+      left -= Math.min(now() - since, MAX_WAIT_MS);
     }
   } finally {
     bell.close();

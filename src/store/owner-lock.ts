@@ -202,6 +202,8 @@ function clearDeadHolder(path: string, ownerPath: string): boolean {
 const MAX_WAITS = 4;
 /** Milliseconds of waiting after which a process tries twice as often as at first, then three times, and so on. */
 const AGE_MS = 2_000;
+/** Milliseconds that one pause counts at most: a longer one says that this process did not run, not that the holder hangs. */
+const MAX_PAUSE_MS = 1_000;
 
 /** How long a process waits for the locks of one file. */
 export interface LockWait {
@@ -211,6 +213,8 @@ export interface LockWait {
   readonly waitMs: number;
   /** Returns a number from 0 up to 1; spreads the retries. */
   readonly random: () => number;
+  /** Milliseconds of a steady clock. */
+  readonly now?: () => number;
 }
 
 /** One lock to wait for. */
@@ -231,17 +235,20 @@ export interface WantedLock<T> {
  * @throws TeamError LOCK_TIMEOUT
  */
 export async function awaitLock<T>(
-  { path, waitMs, random }: LockWait,
+  { path, waitMs, random, now = steadyNow }: LockWait,
   { take, holder, record, retry }: WantedLock<T>,
 ): Promise<{ readonly taken: T; readonly tries: number }> {
-  const since = steadyNow();
+  let last = now();
+  let waited = 0;
   let waits = 1;
   let held: string | undefined;
   for (let tries = 1; ; tries += 1) {
     const taken = take();
     if (taken !== undefined) return { taken, tries };
     if (tries === 1) held = holder();
-    const waited = steadyNow() - since;
+    const at = now();
+    waited += Math.min(at - last, MAX_PAUSE_MS);
+    last = at;
     if (waited >= waits * waitMs) {
       const before = held;
       held = holder();

@@ -228,7 +228,7 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
   });
 });
 
-function setUp(make: (t: PrivateTmux, readyTimeoutMs: number) => Subject, readyTimeoutMs = 15_000) {
+function setUp(make: (t: PrivateTmux, readyTimeoutMs: number) => Subject, readyTimeoutMs = 240_000) {
   const t = privateTmux();
   return { t, ...make(t, readyTimeoutMs) };
 }

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, rmdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { check, lock, lockSync, unlockSync } from "proper-lockfile";
 import { afterEach, expect, test, vi } from "vitest";
@@ -112,20 +112,24 @@ test("a queued teams process leaves the lock free for foreign writers before the
   expect(await holder.line()).toBe("held 1");
   let begun = 0;
   let ended = 0;
+  let held: readonly boolean[] = [];
   const next = withLock(path, async () => {
     begun = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 40));
-    writeFileSync(path, "mine");
     ended = performance.now();
+    // Runs after the release of the lock, and before a timer can end the pause.
+    setImmediate(() => {
+      held = [isThere(`${path}.q`), isThere(`${path}.lock`)];
+      lockSync(path, THEIRS);
+      unlockSync(path, THEIRS);
+    });
   });
+  // After its first try, which finds the queue held.
+  await new Promise(setImmediate);
   const freed = performance.now();
   holder.say("go on");
-  await eventually("the queue to be held and the lock not", () => {
-    return isThere(path) && !isThere(`${path}.lock`) && isThere(`${path}.q`);
-  });
-  lockSync(path, THEIRS);
-  unlockSync(path, THEIRS);
   await next;
+  expect(held).toEqual([true, false]);
   // The longest pause, which four times the hold exceeds, less the time that the lock was free before. Timers may be early.
   expect(begun - freed + (performance.now() - ended)).toBeGreaterThan(95);
   expect(isThere(`${path}.q`)).toBe(false);

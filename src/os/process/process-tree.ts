@@ -22,7 +22,7 @@ const COMMAND_GRACE_MS = 500;
 /** After SIGKILL only the kernel takes time. */
 const KILL_WAIT_MS = 2000;
 /** How often the process table is read while processes are expected to end. */
-const POLL_MS = 25;
+export const POLL_MS = 25;
 
 interface TreeRoot {
   /** The launch script: what the place runs. */

@@ -6,9 +6,13 @@ const MAX_EDITS = 1_000;
 const MAX_MS = 200;
 
 /** Finds the change with the fewest lines. Replaces all lines if the search takes too long. */
-export function shortestChange(before: readonly string[], after: readonly string[]): readonly Run[] {
+export function shortestChange(
+  before: readonly string[],
+  after: readonly string[],
+  maxMs = MAX_MS,
+): readonly Run[] {
   if (before.length === 0 || after.length === 0) return replacedLines(before, after);
-  const found = diffArrays([...before], [...after], { maxEditLength: MAX_EDITS, timeout: MAX_MS });
+  const found = diffArrays([...before], [...after], { maxEditLength: MAX_EDITS, timeout: maxMs });
   if (found === undefined) return replacedLines(before, after);
   return found.map(({ added, removed, value }) => ({
     sign: added ? "+" : removed ? "-" : " ",

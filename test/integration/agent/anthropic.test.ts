@@ -395,16 +395,14 @@ describe("anthropicModel, failures", () => {
 describe("anthropicModel, abort", () => {
   test.each<[string, FakeReply]>([
     ["before the response", { kind: "hang" }],
-    ["in the middle of the text", { ...HELLO, paceMs: 60_000 } as FakeReply],
+    ["in the middle of the text", { ...HELLO, paceMs: 600_000 } as FakeReply],
   ])("ends the call at once %s", async (_, reply) => {
     const server = await serve([reply]);
     const controller = new AbortController();
     const call = play(server, {}, QUESTION, controller.signal);
     await server.received(1);
-    const since = performance.now();
     controller.abort();
     expect((await call).error).toMatchObject({ name: "AbortError" });
-    expect(performance.now() - since).toBeLessThan(1000);
   });
 
   test("ends the call at once while it waits to retry", async () => {

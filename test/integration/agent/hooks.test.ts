@@ -7,6 +7,7 @@ import type { Env } from "../../../src/os/env.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { eventually } from "../../support/timing/eventually.ts";
+import { overAfter } from "../../support/timing/held-timer.ts";
 
 interface Given {
   readonly event?: HookEvent;
@@ -14,10 +15,10 @@ interface Given {
   readonly timeout?: number;
 }
 
-function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeout }: Given = {}) {
+function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeout = 600 }: Given = {}) {
   const cwd = realpathSync(temporaryDirectory());
   const notices: string[] = [];
-  const hooks = commands.map((command) => ({ type: "command", command, ...(timeout && { timeout }) }));
+  const hooks = commands.map((command) => ({ type: "command", command, timeout }));
   const own = new Hooks({
     setting: hooksSetting.parse({ [event]: [{ hooks }] }),
     sessionId: "the-session",
@@ -64,7 +65,7 @@ describe("Hooks.run", () => {
       ["PreToolUse", expect.stringContaining("which counts as a refusal")],
       ["PostToolUse", undefined],
     ] as const) {
-      const { cwd, run } = hooksOf([command], { event, timeout: 0.3 });
+      const { cwd, run } = hooksOf([command], { event });
       given(cwd);
       expect((await run()).stopped).toEqual(stopped);
     }
@@ -82,13 +83,13 @@ describe("Hooks.run", () => {
     expect(notices).toHaveLength(1);
   });
 
-  it.each(["exit 1", "sleep 30"])(
-    "lets a tool call continue after the failure of its guard: %s",
-    async (command) => {
-      const { run } = hooksOf([command], { event: "PreToolUse", timeout: 0.3 });
-      expect((await run()).stopped).toBeUndefined();
-    },
-  );
+  it.each([
+    ["exit 1", 600],
+    ["sleep 600", 0.3],
+  ])("lets a tool call continue after the failure of its guard: %s", async (command, timeout) => {
+    const { run } = hooksOf([command], { event: "PreToolUse", timeout });
+    expect((await run()).stopped).toBeUndefined();
+  });
 
   it("gives the hook no terminal and no API key, and redacts secrets it prints (S75)", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-secret-1", DEPLOY_TOKEN: "token-secret-2" };
@@ -105,13 +106,10 @@ describe("Hooks.run", () => {
   });
 
   it("kills a hanging hook and its children at the timeout", async () => {
-    const { run, notices, cwd } = hooksOf(
-      ["echo $$ > pid; sh -c 'trap \"\" TERM; sleep 300; touch late' & wait"],
-      {
-        timeout: 0.3,
-      },
-    );
-    expect(await run()).toEqual({ stdout: "" });
+    const child = "sh -c 'trap \"\" TERM; touch begun; sleep 600; touch late'";
+    const { run, notices, cwd } = hooksOf([`echo $$ > pid; ${child} & wait`], { timeout: 0.3 });
+    const begun = () => eventually("the child", () => existsSync(join(cwd, "begun")));
+    expect(await overAfter(300, begun, () => run())).toEqual({ stdout: "" });
     expect(notices).toEqual([expect.stringMatching(/^Stop: error while running \(echo .*timeout/)]);
     const group = -Number(readFileSync(join(cwd, "pid"), "utf8"));
     await eventually("its end", () => {

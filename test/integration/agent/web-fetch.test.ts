@@ -10,6 +10,7 @@ import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { webFetchTool } from "../../../src/agent/tools/web-fetch.ts";
 import { webPage } from "../../../src/agent/tools/web-page.ts";
 import { guardedLookup, RefusedAddress } from "../../../src/os/net/safe-lookup.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 let cwd: string;
 let context: ToolContext;
@@ -136,7 +137,7 @@ describe("WebFetch tool", () => {
     });
     const { content } = await get(url);
     expect(content).toContain("Only the first part was read");
-    await expect.poll(() => left).toBe(true);
+    await eventually("the end of the connection", () => left);
   });
 
   test.each([

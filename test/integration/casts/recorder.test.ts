@@ -5,35 +5,11 @@ import { describe, expect, it } from "vitest";
 import { createCast } from "../../../src/casts/cast-files.ts";
 import { endSequence } from "../../../src/casts/end-sequence.ts";
 import { recordPane } from "../../../src/casts/recorder.ts";
-import type { Recording } from "../../../src/casts/recording.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { checkCast } from "../../support/casts/check-cast.ts";
+import { recordingOf } from "../../support/casts/recording.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { TEAMS } from "../../support/processes/built-program.ts";
-import { testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
-
-async function recordingOf(more: Partial<Recording> = {}): Promise<{
-  readonly ref: Awaited<ReturnType<typeof testTeam>>;
-  readonly recording: Recording;
-}> {
-  const ref = await testTeam(["dev"]);
-  const directory = join(temporaryDirectory(), "casts");
-  const path = createCast(directory, "dev", { version: 2, width: 80, height: 24, timestamp: 1_000 });
-  const own = {
-    path,
-    startedAt: Date.now(),
-    pane: "%1",
-    socket: "/nowhere",
-    tty: "/nowhere/tty",
-    size: "80x24",
-  };
-  const { journal } = ref.paths;
-  return {
-    ref,
-    recording: { ...own, agent: "dev", journal, status: ref.paths.agent("dev").status, ...more },
-  };
-}
 
 async function* bytes(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield typeof part === "string" ? Buffer.from(part) : part;
@@ -142,66 +118,5 @@ describe("createCast", () => {
         path.slice(directory.length),
       ),
     ).toEqual(["/ada.8.cast", "/ada.9.cast", "/ada-2.cast", "/a%2Eb.cast"]);
-  });
-});
-
-describe("the recorder process", () => {
-  /** Runs the built recorder in a shell. @returns its exit status */
-  async function recorder(
-    recording: Recording,
-    before: string,
-    write: (stdin: NodeJS.WritableStream) => void,
-  ) {
-    const words = [
-      "-c",
-      `${before}; exec "$@"`,
-      "sh",
-      process.execPath,
-      TEAMS,
-      "record-pane",
-      JSON.stringify(recording),
-    ];
-    const child = spawn("/bin/sh", words, { stdio: ["pipe", "ignore", "pipe"] });
-    // It ends before it has read everything.
-    child.stdin.on("error", () => undefined);
-    write(child.stdin);
-    return new Promise<number | null>((resolve) => child.once("exit", resolve));
-  }
-
-  it("ends with whole lines when the file cannot grow", async () => {
-    const { recording } = await recordingOf();
-    const code = await recorder(recording, "ulimit -f 16", (stdin) => {
-      for (let i = 0; i < 50; i += 1) stdin.write(`${i} ${"x".repeat(1000)}\n`);
-      stdin.end();
-    });
-    expect(code).toBe(0);
-    const { output, header } = checkCast(recording.path);
-    expect(header.width).toBe(80);
-    expect(statSync(recording.path).size).toBeLessThanOrEqual(16 * 1024);
-    expect(output === "" || output.startsWith("0 x")).toBe(true);
-  });
-
-  it("uses no processor while the pane is idle", async () => {
-    const { recording } = await recordingOf();
-    const child = spawn(process.execPath, [TEAMS, "record-pane", JSON.stringify(recording)], {
-      stdio: ["pipe", "ignore", "ignore"],
-    });
-    child.stdin.write("ready");
-    await eventually("the output", () => readFileSync(recording.path, "utf8").includes("ready"));
-    const switches = (): number =>
-      Number(
-        /^voluntary_ctxt_switches:\s*(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1],
-      );
-    let last = -1;
-    await eventually("a process that sleeps", () => {
-      const before = last;
-      last = switches();
-      return before === last;
-    });
-    const start = performance.now();
-    await eventually("two idle seconds", () => performance.now() - start > 2_000);
-    expect(switches()).toBe(last);
-    child.stdin.end();
-    await new Promise((resolve) => child.once("exit", resolve));
   });
 });

@@ -9,7 +9,7 @@ import { listDir } from "../../../src/os/files/fs.ts";
 import type { AgentPaths } from "../../../src/protocol/paths.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const OURS = { instance: "now", name: "rev", timeoutMs: 10_000 };
+const OURS = { instance: "now", name: "rev", timeoutMs: 240_000 };
 
 describe("awaitReady", () => {
   test("resolves as soon as the agent announces readiness", async () => {
@@ -33,6 +33,25 @@ describe("awaitReady", () => {
       code: "SPAWN_FAILED",
       details: { timedOut: true },
     });
+  });
+
+  test("counts a wait of a machine that slept as a second", async () => {
+    const paths = await prepared();
+    let [nowMs, looks] = [0, 0];
+    const slept = {
+      ...OURS,
+      timeoutMs: 30_000,
+      now: () => {
+        nowMs += 60_000;
+        return nowMs;
+      },
+    };
+    const isAlive = () => {
+      looks += 1;
+      if (looks === 3) announce(paths, "now");
+      return true;
+    };
+    expect(await awaitReady(paths, { ...slept, isAlive })).toBe("ready");
   });
 
   test("fails if the launch script was killed, which rings no bell", async () => {

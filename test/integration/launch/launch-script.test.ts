@@ -41,8 +41,11 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
       writeFileSync(join(home, "bin", "dd"), "#!/bin/sh\nexit 1\n", { mode: 0o700 });
       // As on a busy machine: the terminal ends before the background process has run its first command.
       const { launchScript } = paths("audit").agent("rev");
-      const late = readFileSync(launchScript, "utf8").replace(/^ {4}\($/m, "$&\nsleep 0.3");
-      expect(late).toContain("(\nsleep");
+      const late = readFileSync(launchScript, "utf8").replace(
+        /^ {4}\($/m,
+        "$&\nwhile kill -0 $$$$ 2>/dev/null; do sleep 0.02; done",
+      );
+      expect(late).toContain("(\nwhile kill -0 $$ ");
       writeFileSync(launchScript, late);
     };
     const run = await launched(shell, { before: noFlag });

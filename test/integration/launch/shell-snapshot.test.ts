@@ -202,7 +202,7 @@ function homeWith(file: string, text: string): string {
   return home;
 }
 
-function take(home: string, shell: string, timeoutMs = 10_000): Promise<string | undefined> {
+function take(home: string, shell: string, timeoutMs = 240_000): Promise<string | undefined> {
   const env = { HOME: home, PATH: "/usr/bin:/bin", TERM: "dumb", API_TOKEN: "open sesame" };
   return takeSnapshot({ root: join(home, "root"), shell, env, now: 1_700_000_000_000, timeoutMs });
 }

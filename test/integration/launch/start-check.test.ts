@@ -81,7 +81,7 @@ function again(run: Launched, line: string, env: Env) {
     env: { ...env, PATH: `${run.t.home}/bin:${run.t.env.PATH}` },
     encoding: "utf8",
     input: "exit 0\n",
-    timeout: 20_000,
+    timeout: 180_000,
   });
   return { status, stderr };
 }

@@ -10,7 +10,7 @@ const SCRIPT = fileURLToPath(new URL("../../../scripts/matrix", import.meta.url)
 
 function matrix(...words: string[]) {
   const { PATH, HOME } = process.env;
-  return spawnSync(SCRIPT, words, { env: { PATH, HOME }, encoding: "utf8", timeout: 50_000 });
+  return spawnSync(SCRIPT, words, { env: { PATH, HOME }, encoding: "utf8", timeout: 240_000 });
 }
 
 test("scripts/matrix › runs the tests with the given tmux, and prints a line for each", () => {

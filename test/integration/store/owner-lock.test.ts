@@ -1,7 +1,7 @@
 import { lutimesSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ownerLiveness, ownerRecord, seekOwnerLock } from "../../../src/store/owner-lock.ts";
+import { awaitLock, ownerLiveness, ownerRecord, seekOwnerLock } from "../../../src/store/owner-lock.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const FIELDS = ["pid", "start", "host", "space", "boot", "word"] as const;
@@ -39,4 +39,20 @@ test("seekOwnerLock waits 10 s before it takes a lock of another container, even
   const past = Date.now() / 1000 - 11;
   lutimesSync(path, past, past);
   expect(take()?.owned()).toBe(true);
+});
+
+test("awaitLock counts a pause of a stopped process as a second, and takes the lock after it", async () => {
+  let nowMs = 0;
+  let tries = 0;
+  const path = join(temporaryDirectory(), "f");
+  // The process stops for a minute between two tries.
+  const wait = { path, waitMs: 15_000, random: () => 0, now: () => (nowMs += 60_000) };
+  const take = () => {
+    tries += 1;
+    return tries === 10 ? "taken" : undefined;
+  };
+  const wanted = { take, holder: () => "one holder", record: `${path}.q`, retry: { min: 0, spread: 0 } };
+  expect(await awaitLock(wait, wanted)).toEqual({ taken: "taken", tries: 10 });
+  tries = 10;
+  await expect(awaitLock(wait, wanted)).rejects.toThrow("was locked for 15 s");
 });

@@ -8,6 +8,7 @@ import { paste } from "../../../src/tmux/keys.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/timing/eventually.ts";
+import { impatientServer, WAITS } from "../../support/tmux/impatient-server.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 describe("tmux batch", () => {
@@ -48,9 +49,8 @@ describe("tmux batch", () => {
   test("names the hook that it may wait for", async () => {
     const t = privateTmux();
     const { pane } = t.session();
-    t.tmux("set-hook", "-g", "after-split-window", "wait-for never");
-    const { socket } = t.server;
-    const server = tmuxServer({ ...(socket && { socket }), env: t.env, timeoutMs: 500 });
+    t.tmux("set-hook", "-g", "after-split-window", WAITS);
+    const server = impatientServer(t);
     const split = ["split-window", "-d", "-t", pane, "-P", "-F", "made #{pane_id}", "--", "env", "cat"];
     await expect(server.batch([split, ["kill-pane", "-t", pane]])).rejects.toMatchObject({
       kind: "timed-out",

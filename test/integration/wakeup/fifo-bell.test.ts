@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
@@ -62,11 +62,7 @@ test('ring › returns "nobody" without a reader, a file, a FIFO, or through a l
 test('ring › returns "nobody" after the bell\'s process was killed', async () => {
   const fifo = join(temporaryDirectory(), "fifo");
   await makeFifos([fifo]);
-  const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", fifo], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  onTestFinished(() => void holder.kill("SIGKILL"));
-  await once(holder.stdout, "data");
+  const holder = await holding(fifo);
   expect(ring(fifo)).toBe("rung");
   holder.kill("SIGKILL");
   await once(holder, "close");
@@ -110,51 +106,76 @@ test('ring › returns "nobody" if neither a FIFO nor an extra bell exists', () 
   expect(ring(path)).toBe("nobody");
 });
 
-test.runIf(process.platform === "linux")("lifeline › ends when its holder is killed", async () => {
-  const fifo = join(temporaryDirectory(), "life");
-  await makeFifos([fifo]);
-  const lifeline = watchLifeline(fifo);
-  onTestFinished(() => lifeline.close());
-  const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", fifo], {
+test.runIf(process.platform === "linux")(
+  "lifeline › ends when its holder is killed, not earlier",
+  async () => {
+    const directory = temporaryDirectory();
+    const ended: string[] = [];
+    const held = async (name: string) => {
+      const fifo = join(directory, name);
+      await makeFifos([fifo]);
+      const lifeline = watchLifeline(fifo);
+      onTestFinished(() => lifeline.close());
+      const over = lifeline.ended.then(() => ended.push(name));
+      const holder = await holding(fifo);
+      return { holder, over };
+    };
+    const [first, second] = [await held("first"), await held("second")];
+    second.holder.kill("SIGKILL");
+    await second.over;
+    expect(ended).toEqual(["second"]);
+    first.holder.kill("SIGKILL");
+    await first.over;
+  },
+);
+
+test("tree bell › notices directories that appear later, and ignores locks and temporary files", async () => {
+  const { directory, rungBy } = watchedTree();
+  const run = join(directory, "run");
+  mkdirSync(run);
+  await rungBy(run);
+  mkdirSync(join(run, "status.json.lock"));
+  symlinkSync("owner", join(run, "status.json.q"));
+  writeFileSync(join(run, ".status.json.1.2.tmp"), "");
+  writeFileSync(join(run, "status.json"), "{}");
+  const reported = await rungBy(join(run, "status.json"));
+  expect(new Set(reported.filter((path) => path !== run))).toEqual(new Set([join(run, "status.json")]));
+  rmSync(join(run, "status.json"));
+  await rungBy(join(run, "status.json"));
+});
+
+test("tree bell › notices a replaced directory and the files in it", async () => {
+  const { directory, rungBy } = watchedTree(join("run", "ada"));
+  rmSync(join(directory, "run"), { recursive: true });
+  mkdirSync(join(directory, "run", "ada"), { recursive: true });
+  writeFileSync(join(directory, "last"), "");
+  await rungBy(join(directory, "last"));
+  writeFileSync(join(directory, "run", "ada", "status.json"), "{}");
+  await rungBy(join(directory, "run", "ada", "status.json"));
+});
+
+/** Starts a process that holds a FIFO open until it is killed. */
+async function holding(fifo: string): Promise<ChildProcess> {
+  const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 600', "sh", fifo], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => void holder.kill("SIGKILL"));
   await once(holder.stdout, "data");
-  const early = await Promise.race([
-    lifeline.ended.then(() => "ended"),
-    once(process, "nothing", { signal: AbortSignal.timeout(50) }).catch(() => "alive"),
-  ]);
-  expect(early).toBe("alive");
-  holder.kill("SIGKILL");
-  await lifeline.ended;
-});
+  return holder;
+}
 
-test("tree bell › notices directories that appear later, and ignores locks and temporary files", async () => {
+/** Opens a bell for a new directory, which has these directories. */
+function watchedTree(...below: readonly string[]) {
   const directory = temporaryDirectory();
-  const bell = openTreeBell([directory]);
+  for (const name of below) mkdirSync(join(directory, name), { recursive: true });
+  const changed: string[] = [];
+  const bell = openTreeBell([directory], (path) => changed.push(path));
   onTestFinished(() => bell.close());
-  mkdirSync(join(directory, "run"));
-  expect(await bell.wait()).toBe("rung");
-  writeFileSync(join(directory, "run", "status.json"), "{}");
-  expect(await bell.wait()).toBe("rung");
-  while ((await bell.wait({ timeoutMs: 30 })) === "rung");
-  mkdirSync(join(directory, "run", "status.json.lock"));
-  symlinkSync("owner", join(directory, "run", "status.json.q"));
-  writeFileSync(join(directory, "run", ".status.json.1.2.tmp"), "");
-  expect(await bell.wait({ timeoutMs: 50 })).toBe("timeout");
-  rmSync(join(directory, "run", "status.json"));
-  expect(await bell.wait()).toBe("rung");
-});
-
-test("tree bell › notices a replaced directory and the files in it", async () => {
-  const directory = temporaryDirectory();
-  mkdirSync(join(directory, "run", "ada"), { recursive: true });
-  const bell = openTreeBell([directory]);
-  onTestFinished(() => bell.close());
-  rmSync(join(directory, "run"), { recursive: true });
-  mkdirSync(join(directory, "run", "ada"), { recursive: true });
-  expect(await bell.wait()).toBe("rung");
-  while ((await bell.wait({ timeoutMs: 30 })) === "rung");
-  writeFileSync(join(directory, "run", "ada", "status.json"), "{}");
-  expect(await bell.wait()).toBe("rung");
-});
+  /** Waits for a ring after a change of a path. @returns the paths that were reported since the last call */
+  const rungBy = async (path: string): Promise<readonly string[]> => {
+    do expect(await bell.wait()).toBe("rung");
+    while (!changed.includes(path));
+    return changed.splice(0);
+  };
+  return { directory, rungBy };
+}

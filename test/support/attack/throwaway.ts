@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, relative, sep } from "node:path";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
-/** Time limit in milliseconds for one script of lines. */
-const TIMEOUT = 120_000;
+/** Time limit in milliseconds for one script of lines: each line may take a second. */
+const TIMEOUT = 600_000;
 
 /** Returns whether a shell is installed. */
 export function hasShell(shell: string): boolean {

@@ -51,7 +51,7 @@ function ranBy(shell: string, script: readonly string[], env: NodeJS.ProcessEnv)
   const log = join(base, `${count}.log`);
   mkdirSync(cwd);
   writeFileSync(log, "");
-  const options = { cwd, env: { ...env, LOG: log }, stdio: "ignore", timeout: 5_000 } as const;
+  const options = { cwd, env: { ...env, LOG: log }, stdio: "ignore", timeout: 180_000 } as const;
   spawnSync(shell, ["-c", script.join("\n")], options);
   const [, ...fields] = `\0${readFileSync(log, "utf8")}`.split("\0");
   const commands: string[][] = [];

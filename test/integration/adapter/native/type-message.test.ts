@@ -8,8 +8,10 @@ import { type KeyReader, keyReader } from "../../../support/tmux/key-reader.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const FORTY = Array.from({ length: 40 }, (_, i) => `line ${i} "quoted" \\n $HOME #{pane_id} é😀;`).join("\n");
-/** Short limits for results that never come; a program on this machine answers within milliseconds. */
-const SHORT = { echoMs: 700, settleMs: 700, confirmMs: 700 };
+/** A program answers within milliseconds, unless the machine stands still. */
+const PATIENT = { echoMs: 240_000, settleMs: 240_000, confirmMs: 240_000 };
+/** For a result that never comes. */
+const SHORT_MS = 700;
 
 describe("typing a message into a pane (S29)", () => {
   test.each([[], ["alternate"], ["late"]])(
@@ -203,14 +205,19 @@ describe("interrupted typing", () => {
 describe("pressing Enter", () => {
   test("is skipped when the text does not appear", async () => {
     const { t, reader } = await start("deaf");
-    expect(await say(t, reader, "hello", { timeouts: SHORT })).toEqual({ kind: "unsent", why: "unseen" });
+    expect(await say(t, reader, "hello", { timeouts: { ...PATIENT, echoMs: SHORT_MS } })).toEqual({
+      kind: "unsent",
+      why: "unseen",
+    });
     expect(reader.submitted()).toEqual([]);
     expect(t.tmux("list-buffers")).toBe("");
   });
 
   test("is unconfirmed when the screen does not change", async () => {
     const { t, reader } = await start("still");
-    expect(await say(t, reader, "hello", { timeouts: SHORT })).toEqual({ kind: "unconfirmed" });
+    expect(await say(t, reader, "hello", { timeouts: { ...PATIENT, confirmMs: SHORT_MS } })).toEqual({
+      kind: "unconfirmed",
+    });
     expect(reader.submitted()).toEqual(["hello"]);
   });
 
@@ -290,7 +297,7 @@ async function start(...habits: string[]): Promise<{ readonly t: PrivateTmux; re
 }
 
 function options({ idleScreen, lock }: KeyReader) {
-  return { idleScreen, lock };
+  return { idleScreen, lock, timeouts: PATIENT };
 }
 
 function say(

@@ -85,8 +85,10 @@ describe("background command", () => {
   });
 
   test("sends no notice of its end to an agent that waited for it", async () => {
-    const { taskId } = await start("sleep 0.1; echo done");
-    expect((await output(taskId)).content).toBe(`${taskId} completed: exit code 0\ndone`);
+    const { taskId } = await start("until [ -e go ]; do sleep 0.02; done; echo done");
+    const waiting = output(taskId);
+    writeFileSync(join(cwd, "go"), "");
+    expect((await waiting).content).toBe(`${taskId} completed: exit code 0\ndone`);
     expect(notices).toEqual([]);
   });
 

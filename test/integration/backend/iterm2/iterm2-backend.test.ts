@@ -249,7 +249,7 @@ function argvOf(pid: number): string {
   }
 }
 
-function subject(readyTimeoutMs = 15_000) {
+function subject(readyTimeoutMs = 240_000) {
   const own = privateTmux();
   const terminal = iterm2(own);
   const t = { ...own, env: { ...terminal.env, PATH: terminal.env.PATH ?? "" } };

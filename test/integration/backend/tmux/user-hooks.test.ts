@@ -8,9 +8,9 @@ import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { hasEnvEntry, processTable } from "../../../../src/os/process/process-table.ts";
 import { INSTANCE_VARIABLE } from "../../../../src/os/process/process-tree.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { type TmuxServer, tmuxServer } from "../../../../src/tmux/server.ts";
 import { endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
+import { impatientServer } from "../../../support/tmux/impatient-server.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const CONFIGURATIONS = new URL("../../../fixtures/tmux.conf/", import.meta.url);
@@ -74,7 +74,11 @@ describe("a hook of the user's that waits", () => {
   test("fails only the teammates without a pane, and the error names it", async () => {
     const t = privateTmux({ config: "hooks-wait" });
     const { pane: callerPane } = t.session();
-    const backend = tmuxPaneBackend({ server: impatient(t), env: t.env, serverAt: () => impatient(t) });
+    const backend = tmuxPaneBackend({
+      server: impatientServer(t),
+      env: t.env,
+      serverAt: () => impatientServer(t),
+    });
     const requests = ["a", "b", "c"].map((name) => requestFor(t, name));
     const outcomes = await backend.spawn(requests, { kind: "team-window", callerPane });
     // The window holds the first one, and the hook waits after the first split.
@@ -94,21 +98,15 @@ describe("a hook of the user's that waits", () => {
   test("is named when a layout fails, and does not fail a finished move", async () => {
     const t = privateTmux({ config: "hooks-wait" });
     const { pane: callerPane } = t.session();
-    const backend = tmuxPaneBackend({ server: impatient(t), env: t.env });
+    const backend = tmuxPaneBackend({ server: impatientServer(t), env: t.env });
     const [place] = placesOf(await backend.spawn([requestFor(t, "a")], { kind: "team-window", callerPane }));
-    const failure = layOutTeam(impatient(t), TEAM, "even-vertical");
+    const failure = layOutTeam(impatientServer(t), TEAM, "even-vertical");
     await expect(failure).rejects.toMatchObject({
       hint: expect.stringContaining("after-select-layout"),
     });
-    expect(await hidePane(impatient(t), place as PlaceRecord, "a")).toBe("moved");
+    expect(await hidePane(impatientServer(t), place as PlaceRecord, "a")).toBe("moved");
   });
 });
-
-/** Returns the server of a test, with a call that gives up soon. */
-function impatient(t: PrivateTmux): TmuxServer {
-  const { socket } = t.server;
-  return tmuxServer({ ...(socket && { socket }), env: t.env, timeoutMs: 1000 });
-}
 
 function ourPanes(t: PrivateTmux): string[] {
   return t.tmux("list-panes", "-a", "-F", "#{@teams_agent}").split("\n").filter(Boolean);

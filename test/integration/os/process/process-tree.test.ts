@@ -8,11 +8,12 @@ import { callersServer } from "../../../../src/backend/tmux/server-for.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { hasEnvEntry, type ProcessRow, processTable } from "../../../../src/os/process/process-table.ts";
-import { endTree } from "../../../../src/os/process/process-tree.ts";
+import { endTree, POLL_MS } from "../../../../src/os/process/process-tree.ts";
 import { AGENTS, end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { touchedPaths } from "../../../support/files/touched-paths.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
+import { overAfter } from "../../../support/timing/held-timer.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 test.each(["tmux pane", "child process"])(
@@ -50,23 +51,36 @@ test("endTree › does not wait for the grace period if the process ends earlier
 test.runIf(process.platform === "linux")(
   "endTree › looks at the processes of the system as often for eight trees as for one",
   async () => {
-    const roots = Array.from({ length: 8 }, () => spawn("sleep", ["600"], { stdio: "ignore" }));
+    const roots = Array.from({ length: 8 }, () => {
+      return spawn("sh", ["-c", "trap '' TERM; echo ready; read line"], {
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+    });
     onTestFinished(() => {
       for (const child of roots) child.kill("SIGKILL");
     });
+    await Promise.all(roots.map(({ stdout }) => once(stdout, "data")));
     const trees = roots.map(({ pid = 0 }, index) => {
       return { root: { pid, procStart: startTimeOf(pid) ?? "" }, marker: `none-${index}` };
     });
+    const exits = Promise.all(roots.map((root) => once(root, "exit")));
+    let pauses = 0;
+    const allEnd = () => {
+      pauses += 1;
+      for (const { stdin } of roots) stdin.end();
+      return exits;
+    };
     let ended: readonly unknown[] = [];
     const touched = await touchedPaths(async () => {
-      ended = await Promise.all(trees.map((tree) => endTree(tree, { graceMs: 600_000 })));
+      const ending = () => Promise.all(trees.map((tree) => endTree(tree, { graceMs: 600_000 })));
+      ended = await overAfter(POLL_MS, allEnd, ending);
     });
     expect(ended).toEqual(trees.map(() => ({ left: [] })));
     // Each look reads the environment of any other process once, whatever the number of trees.
     const looks = touched.filter((path) => path === "/proc").length;
     expect(touched.filter((path) => path === `/proc/${process.ppid}/environ`)).toHaveLength(looks);
-    // One to signal, one or more until all are gone, one before SIGKILL; a machine under load needs more.
-    expect(looks).toBeLessThan(trees.length);
+    // One to signal, one after the pause, and one before SIGKILL.
+    expect([looks, pauses]).toEqual([3, 1]);
   },
 );
 
@@ -75,19 +89,22 @@ test("endTree › gives each of several trees its own grace and its own result",
     stdio: ["ignore", "pipe", "ignore"],
     detached: true,
   });
-  const quick = spawn("sleep", ["600"], { stdio: "ignore" });
-  onTestFinished(() => void quick.kill("SIGKILL"));
-  await once(deaf.stdout, "data");
+  // Ends only when its input ends: after the other one, whose grace is shorter.
+  const slow = spawn("sh", ["-c", "trap 'read line; exit 7' TERM; echo ready; while :; do sleep 0.1; done"], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  onTestFinished(() => void slow.kill("SIGKILL"));
+  const exit = once(slow, "exit");
+  await Promise.all([deaf, slow].map(({ stdout }) => once(stdout, "data")));
   const tree = ({ pid = 0 }: ChildProcess) => {
     return { root: { pid, procStart: startTimeOf(pid) ?? "" }, marker: "none" };
   };
-  const order: string[] = [];
-  await Promise.all([
-    endTree(tree(deaf), { graceMs: 300 }).then(() => order.push("deaf")),
-    endTree(tree(quick), { graceMs: 600_000 }).then(() => order.push("quick")),
-  ]);
-  expect(order).toEqual(["quick", "deaf"]);
-  expect([deaf, quick].map(({ pid = 0 }) => startTimeOf(pid))).toEqual([undefined, undefined]);
+  const ending = endTree(tree(slow), { graceMs: 600_000 });
+  expect(await endTree(tree(deaf), { graceMs: 300 })).toEqual({ left: [] });
+  expect([deaf, slow].map(({ pid = 0 }) => startTimeOf(pid) !== undefined)).toEqual([false, true]);
+  slow.stdin.end();
+  expect(await ending).toEqual({ left: [] });
+  expect(await exit).toEqual([7, null]);
 });
 
 test("endTree › lets a process clean up with other programs during its grace", async () => {
@@ -96,7 +113,7 @@ test("endTree › lets a process clean up with other programs during its grace",
   const child = spawn("sh", ["-c", script, cleaned], { stdio: ["ignore", "pipe", "ignore"] });
   await once(child.stdout, "data");
   const root = { pid: child.pid ?? 0, procStart: startTimeOf(child.pid ?? 0) ?? "" };
-  expect(await endTree({ root, marker: "none" }, { graceMs: 10_000 })).toEqual({ left: [] });
+  expect(await endTree({ root, marker: "none" }, { graceMs: 600_000 })).toEqual({ left: [] });
   expect(existsSync(cleaned)).toBe(true);
 });
 

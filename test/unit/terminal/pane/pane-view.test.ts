@@ -4,6 +4,7 @@ import { liveRegion } from "../../../../src/terminal/live-region.ts";
 import { createPaneView, type PaneView } from "../../../../src/terminal/pane/pane-view.ts";
 import type { PermissionPrompt } from "../../../../src/worker/view.ts";
 import { screen } from "../../../support/terminal/screen.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 /** The output of a pane of the given width after the events. */
 function pane(
@@ -665,7 +666,7 @@ describe("a live pane", () => {
     view.event(turn);
     view.permission(ask({ summary: "npm test", rules: ["Bash(npm test)"] }));
     expect(["y", "n", "a", "e"].filter(view.answers)).toEqual([]);
-    await expect.poll(() => shown.rows().at(-2), { timeout: 2_000, interval: 10 }).toMatch(/^y yes/);
+    await eventually("its keys", () => shown.rows().at(-2)?.startsWith("y yes"));
     expect(["y", "n", "a", "e", "x"].filter(view.answers)).toEqual(["y", "n", "a", "e"]);
     view.explain();
     expect(shown.rows()).toEqual([

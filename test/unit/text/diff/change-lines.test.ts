@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { boundedLines } from "../../../../src/text/diff/bounded-lines.ts";
-import { changeLines, NO_NEWLINE } from "../../../../src/text/diff/change-lines.ts";
+import { changeLines, type LineSearch, NO_NEWLINE } from "../../../../src/text/diff/change-lines.ts";
 import { isShortened } from "../../../../src/text/diff/left-out.ts";
 import { shortestChange } from "../../../../src/text/diff/shortest-change.ts";
-import { processorMs } from "../../../support/timing/processor-time.ts";
+import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 
-const search = shortestChange;
+const search: LineSearch = (before, after) => shortestChange(before, after, Number.POSITIVE_INFINITY);
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `line ${i + 1}`);
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
@@ -45,15 +45,12 @@ describe("changeLines", () => {
   });
 
   test("replaces whole blocks of very different large texts instead of searching for long", () => {
-    const [before, after] = [7, 5].map((step) =>
-      text(Array.from({ length: 60_000 }, (_, i) => `${i % step} ${"x".repeat(80)}`)),
-    );
-    let lines: readonly string[] = [];
-    const spentMs = processorMs(() => {
-      lines = changeLines(before ?? "", after ?? "", { search });
-    });
-    expect(spentMs).toBeLessThan(20_000);
-    expect(lines.filter((line) => line.startsWith("-")).length).toBeGreaterThan(50_000);
+    const texts = (length: number): string[] =>
+      [7, 5].map((step) => text(Array.from({ length }, (_, i) => `${i % step} ${"x".repeat(80)}`)));
+    const change = ([before = "", after = ""]: readonly string[]) => changeLines(before, after, { search });
+    expect(growth(7_500, texts, change)).toBeLessThan(MAX_GROWTH);
+    const removed = change(texts(60_000)).filter((line) => line.startsWith("-"));
+    expect(removed.length).toBeGreaterThan(50_000);
   });
 
   test("applied to the old text gives the new text", () => {

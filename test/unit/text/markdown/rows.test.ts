@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type MarkdownOptions, markdownRows } from "../../../../src/text/markdown/rows.ts";
 import { type Style, styler } from "../../../../src/text/style.ts";
+import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 
 /** Shows styles as tags. */
 const TAGS = (style: Style, text: string): string => (style === undefined ? text : `<${style}>${text}</>`);
@@ -175,37 +176,40 @@ test("ASCII signs replace all others", () => {
 });
 
 describe("hostile Markdown", () => {
-  const N = 100_000;
   const cells = (text: string, count: number): string => `|${`${text}|`.repeat(count)}\n`;
-  const rows = (text: string): string => text.repeat(Math.ceil(N / text.length));
-  test.each([
+  const rows =
+    (text: string) =>
+    (size: number): string =>
+      text.repeat(Math.ceil(size / text.length));
+  const growing = (size: number, line: (i: number) => string): string =>
+    Array.from({ length: Math.sqrt(2 * size) }, (_, i) => line(i)).join("");
+  test.each<[what: string, ofSize: (size: number) => string]>([
     ["quotes", rows(">")],
     ["quotes in lists", rows("> - ")],
     ["many nested quotes", rows(`${">".repeat(50)} a\n`)],
-    ["lists in lists", Array.from({ length: 440 }, (_, i) => `${" ".repeat(i)}- a\n`).join("")],
+    ["lists in lists", (size) => growing(size, (i) => `${" ".repeat(i)}- a\n`)],
     ["stars", rows("*")],
     ["emphasis that never ends", rows("**x_")],
-    ["emphasis in words", rows("a**b") + rows("c* ")],
+    ["emphasis in words", (size) => rows("a**b")(size) + rows("c* ")(size)],
     ["brackets", rows("[")],
     ["links that never end", rows("[a](")],
     ["links", rows("[a](b)")],
     ["images", rows("![[]()")],
-    ["backticks", Array.from({ length: 440 }, (_, i) => "`".repeat(i)).join(" ")],
-    ["a wide table", cells("a", 5000) + cells("-", 5000) + cells("a", 5000)],
-    ["a long table", cells("a", 10) + cells("-", 10) + cells("some words", 10).repeat(1000)],
+    ["backticks", (size) => growing(size, (i) => `${"`".repeat(i)} `)],
+    ["a wide table", (size) => ["a", "-", "a"].map((cell) => cells(cell, size / 20)).join("")],
+    ["a long table", (size) => cells("a", 10) + cells("-", 10) + cells("some words", 10).repeat(size / 100)],
     ["addresses", rows("http://a.example/(")],
-    ["an address with a long end", `https://x/${")".repeat(N)}`],
+    ["an address with a long end", (size) => `https://x/${")".repeat(size)}`],
     ["escape sequences", rows("\x1b[")],
-    ["combining marks", `a${"\u0301".repeat(N)}`],
+    ["combining marks", (size) => `a${"\u0301".repeat(size)}`],
     ["a word", rows("a")],
     ["Chinese", rows("中")],
-    ["blanks in front of a sign", `-${" ".repeat(N)}x`],
-    ["code", `\`\`\`shell\n${rows(`${"${".repeat(70)}\n`)}`],
-  ])("%s take no quadratic time", (_, markdown) => {
-    const started = process.cpuUsage();
-    for (const width of [20, 120]) plain(markdown, { width, links: true });
-    const { user } = process.cpuUsage(started);
-    // Two renderings; the limit allows for a slow machine, and quadratic time would be minutes.
-    expect(user / 1e6).toBeLessThan(8);
+    ["blanks in front of a sign", (size) => `-${" ".repeat(size)}x`],
+    ["code", (size) => `\`\`\`shell\n${rows(`${"${".repeat(70)}\n`)(size)}`],
+  ])("%s take no quadratic time", (_, ofSize) => {
+    const show = (markdown: string) => {
+      for (const width of [20, 120]) plain(markdown, { width, links: true });
+    };
+    expect(growth(12_500, ofSize, show)).toBeLessThan(MAX_GROWTH);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { blockSplitter } from "../../../../src/text/markdown/splitter.ts";
+import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 
 /** Returns the texts of the blocks after each line; a newline is in front of one with an empty row above it. */
 function afterLines(text: string): string[][] {
@@ -73,12 +74,14 @@ describe("blockSplitter", () => {
   });
 
   test("takes time in proportion to the text", () => {
-    const splitter = blockSplitter();
-    const started = process.cpuUsage();
-    for (let i = 0; i < 300_000; i += 1) splitter.push(i % 50 === 0 ? "\n- " : "ab ");
-    splitter.push("x".repeat(500_000));
-    for (let i = 0; i < 100_000; i += 1) splitter.push("yy");
-    splitter.end();
-    expect(process.cpuUsage(started).user / 1e6).toBeLessThan(3);
+    const lists = (size: number) =>
+      Array.from({ length: 3 * size }, (_, i) => (i % 50 === 0 ? "\n- " : "ab "));
+    const line = (size: number) => ["x".repeat(5 * size), ...Array.from({ length: size }, () => "yy")];
+    const split = (pieces: readonly string[]) => {
+      const splitter = blockSplitter();
+      for (const piece of pieces) splitter.push(piece);
+      splitter.end();
+    };
+    for (const text of [lists, line]) expect(growth(12_500, text, split)).toBeLessThan(MAX_GROWTH);
   });
 });

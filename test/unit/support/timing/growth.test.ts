@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
+
+const same = (size: number): number => size;
+
+/** Returns a clock for {@link growth}: work takes as many milliseconds as it returns. */
+const measured = (work: () => unknown): number => Number(work());
+
+test.each([
+  ["linear", (size: number) => size, 8],
+  ["quadratic", (size: number) => size * size, 64],
+])("growth › is what %s work takes longer for 8 times the size", (_, work, expected) => {
+  expect(growth(10, same, work, measured)).toBe(expected);
+});
+
+test("growth › takes the quickest of three measures of each size", () => {
+  const spent = { 10: [50, 10, 30], 80: [900, 700, 400] };
+  const next = (size: number) => spent[size as 10 | 80].shift() ?? Number.NaN;
+  expect(growth(10, same, next, measured)).toBe(40);
+});
+
+test("growth › stops at the first measure of the large size within the limit", () => {
+  const sizes: number[] = [];
+  const work = (size: number) => {
+    sizes.push(size);
+    return size;
+  };
+  growth(10, same, work, measured);
+  expect(sizes).toEqual([10, 10, 10, 80]);
+});
+
+test("growth › does not divide by a measure that is too short", () => {
+  expect(growth(10, same, (size) => (size === 10 ? 0 : 60), measured)).toBe(30);
+});
+
+test("growth › exceeds its limit for quadratic work, in processor time", () => {
+  const compareAll = (values: readonly number[]) => values.filter((value, i) => values.indexOf(value) === i);
+  const numbers = (length: number) => Array.from({ length }, (_, i) => i);
+  expect(growth(5_000, numbers, compareAll)).toBeGreaterThan(MAX_GROWTH);
+  expect(growth(50_000, numbers, (values) => new Set(values))).toBeLessThan(MAX_GROWTH);
+});
