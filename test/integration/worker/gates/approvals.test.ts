@@ -440,7 +440,9 @@ describe("question of a teammate", () => {
     // S63: the state is needs-input although the turn is over, and there is nothing to interrupt.
     await eventually("the turn's end", () => dev.shown.includes("idle"));
     expect(readStatus(ref, "dev")?.state).toBe("needs-input");
-    expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
+    expect(await interruptAgent(contextOf(ref), "dev", { timeoutMs: 180_000 })).toMatchObject({
+      outcome: "idle",
+    });
     expect(runState(contextOf(ref))).toMatchObject({ busy: 0 });
     await answerApproval(contextOf(ref), request.id, { approve: true, note: "the second" });
     await eventually("the answer's turn", () => dev.inputs.length === 2);

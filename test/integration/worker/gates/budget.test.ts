@@ -149,7 +149,9 @@ describe("budget of a member", () => {
     });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
-    expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "interrupted" });
+    expect(await interruptAgent(contextOf(ref), "dev", { timeoutMs: 180_000 })).toMatchObject({
+      outcome: "interrupted",
+    });
     await eventually("its end", () => isIdle(ref));
     expect(JSON.stringify(dev.messages)).not.toContain('"no"');
   });
