@@ -11,6 +11,7 @@ import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 import { deadProcess, statusOf } from "../../support/team/status-records.ts";
 import { eventually } from "../../support/timing/eventually.ts";
+import { stopSteadyClock } from "../../support/timing/steady-clock.ts";
 import type { RunningWorker } from "../../support/worker/start-worker.ts";
 import { workerOfTest } from "../../support/worker/test-worker.ts";
 
@@ -62,6 +63,7 @@ describe("teams bg", () => {
 
   it("--kill ends a command with all its processes, and its agent is notified", async () => {
     const { teams, dev, id, pid } = await withBackground();
+    stopSteadyClock();
     const ended = await teams(["bg", "dev", id, "--kill"]);
     expect(ended).toMatchObject({ code: 0, out: `${id} of dev has ended.\n` });
     expect(startTimeOf(pid)).toBeUndefined();

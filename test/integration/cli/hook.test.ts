@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { pause } from "../../../src/os/clock.ts";
 import { updateTeam } from "../../../src/team/config/config.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 import { joinByHand, peerSays } from "../../support/team/foreign-peer.ts";
 import { eventually } from "../../support/timing/eventually.ts";
+import { stopSteadyClock } from "../../support/timing/steady-clock.ts";
 
 async function crew() {
   const cli = cliIn();
@@ -49,17 +49,20 @@ describe("teams hook", () => {
     const withAda = (isActive: boolean) =>
       JSON.stringify({ ...config, members: [...config.members, { name: "ada", isActive }] });
     writeFileSync(path, withAda(false));
+    // It reads the clock after each look.
+    const readings = stopSteadyClock();
     let isOver = false;
-    const before = hook("PreToolUse", { tool_name: "Bash" }).finally(() => {
+    const call = hook("PreToolUse", { tool_name: "Bash" }).finally(() => {
       isOver = true;
     });
     const recorded = join(cli.root, "teams", "crew", "run", "ada", "hook.json");
     await eventually("the record of the hook", () => existsSync(recorded));
     writeFileSync(path, "");
-    await pause(50);
+    const before = readings();
+    await eventually("two looks at the file", () => isOver || readings() > before + 2);
     expect(isOver).toBe(false);
     writeFileSync(path, withAda(true));
-    expect(await before).toMatchObject({ code: 0, out: "", err: "" });
+    expect(await call).toMatchObject({ code: 0, out: "", err: "" });
   });
 
   it("does not keep a call waiting for a turn that claude never writes", async () => {
@@ -113,7 +116,7 @@ describe("the state of a member that teams did not start", () => {
   it("is idle for teams wait", async () => {
     const { cli, hook } = await foreign();
     await hook("Stop", {});
-    expect((await cli(["wait", "ada", "--team", "crew", "--idle", "--timeout", "5"])).code).toBe(0);
+    expect((await cli(["wait", "ada", "--team", "crew", "--idle", "--timeout", "200"])).code).toBe(0);
   });
 
   it("does not come from the hooks of an earlier member of its name", async () => {

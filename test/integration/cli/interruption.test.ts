@@ -22,7 +22,7 @@ it.each(["SIGINT", "SIGTERM"] as const)(
 it.each(["SIGHUP", "SIGTERM"] as const)(
   "a second %s › counts as the first if it follows at once",
   async (signal) => {
-    const program = start("0");
+    const program = start("0", "at once");
     expect(await program.line()).toBe("ready");
     program.child.kill(signal);
     expect(await program.line()).toBe(signal);

@@ -365,7 +365,7 @@ describe("teams wait", () => {
   it("returns when the idle notice of a foreign member is in the lead's inbox", async () => {
     const teams = await teamOf("dev");
     await teams(["send", "dev", "work"]);
-    const waiting = teams(["wait", "--timeout", "20"]);
+    const waiting = teams(["wait", "--timeout", "200"]);
     peerTakes(refOf(teams), "dev");
     peerSays(refOf(teams), "dev", IDLE);
     expect(await waiting).toMatchObject({ code: 0, out: "dev is idle\n" });
@@ -374,7 +374,7 @@ describe("teams wait", () => {
   it("exits with 1 when a turn of a foreign member failed, and says why", async () => {
     const teams = await teamOf("dev");
     peerSays(refOf(teams), "dev", { ...IDLE, idleReason: "failed", failureReason: "Not logged in" });
-    const ended = await teams(["wait", "--timeout", "20", "--json"]);
+    const ended = await teams(["wait", "--timeout", "200", "--json"]);
     expect([ended.code, ended.error().code]).toEqual([1, "MODEL_ERROR"]);
     expect(ended.error().message).toBe("The last turn of dev failed: Not logged in.");
   });

@@ -1,4 +1,5 @@
 import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { formatJson } from "../../../src/os/files/atomic-write.ts";
 import { readPlace, writePlace } from "../../../src/team/records/read-records.ts";
@@ -55,8 +56,10 @@ describe("teams peek -f with a pane", () => {
   it("reads the screen below the user's copy mode, and leaves the mode alone", async () => {
     const { t, watched, peek } = await start();
     await peek.has("ready\n");
-    watched.does("sleep 1; echo later");
+    const go = join(t.home, "go");
+    watched.does(`until [ -e '${go}' ]; do sleep 0.02; done; echo later`);
     t.tmux("copy-mode", "-t", watched.pane);
+    writeFileSync(go, "");
     await peek.has(/later\n$/);
     expect(t.tmux("display-message", "-p", "-t", watched.pane, "#{pane_mode}")).toBe("copy-mode");
   });

@@ -7,6 +7,7 @@ import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import type { ProvenTask } from "../../../src/team/tasks/task-proof.ts";
 import { changeTask } from "../../../src/team/tasks/tasks.ts";
 import { type Cli, type CliOptions, cliIn } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 interface Team {
   readonly teams: Cli;
@@ -159,10 +160,10 @@ test("task done › does not run a verify command that a deny rule of the owner'
 
 test("task done › leaves the task as it is if the run of its verify command is interrupted", async () => {
   const { teams, work, task } = await team();
-  await task(["add", "Fix it", "--verify", "touch started; sleep 60", "--owner", "ada"]);
+  await task(["add", "Fix it", "--verify", "touch started; sleep 600", "--owner", "ada"]);
   const interrupt = new AbortController();
   const done = teams(["task", "done", "1", "--json"], { signal: interrupt.signal });
-  await expect.poll(() => existsSync(join(work, "started")), { timeout: 10_000 }).toBe(true);
+  await eventually("the command", () => existsSync(join(work, "started")));
   expect(await task(["show", "1"])).toMatchObject({ said: true, shown: "running" });
   interrupt.abort();
   expect((await done).error().code).toBe("INTERRUPTED");

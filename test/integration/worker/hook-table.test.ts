@@ -16,7 +16,8 @@ const ANSWERS = {
   "exit 0": { command: "echo printed; echo objection >&2" },
   "exit 2": { command: "echo printed; echo objection >&2; exit 2" },
   "exit 3": { command: "echo printed; echo objection >&2; exit 3" },
-  timeout: { command: "echo printed; echo objection >&2; sleep 60", timeout: 0.1 },
+  // Its effect is the same if the shell has printed nothing by then.
+  timeout: { command: "echo printed; echo objection >&2; sleep 600", timeout: 1 },
   block: { command: `echo '{"decision":"block","reason":"objection"}'` },
   stop: { command: `echo '{"continue":false,"stopReason":"objection"}'` },
 } as const;

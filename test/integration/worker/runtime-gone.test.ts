@@ -64,7 +64,7 @@ test.runIf(process.platform === "linux")(
     const dev = worker(ref.home.root, ref.team, "dev", "goes on");
     expect(await dev.line()).toBe("ready");
     // The launch script holds the lifeline open like this and cannot close the old one.
-    const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", lifeline]);
+    const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 600', "sh", lifeline]);
     onTestFinished(() => void holder.kill("SIGKILL"));
     await once(holder.stdout, "data");
     const stopping = new AbortController();

@@ -9,6 +9,8 @@ export class Killable {
   #said: Said[] = [];
   #isPaused = false;
   #onPause = (): void => undefined;
+  #begun = 0;
+  #onBegin = (): void => undefined;
 
   constructor(process: Script) {
     this.#process = process;
@@ -28,6 +30,10 @@ export class Killable {
 
   #hear(said: Said): void {
     this.#said.push(said);
+    if (said.at === "begins") {
+      this.#begun += 1;
+      this.#onBegin();
+    }
     if (said.at !== "paused") return;
     this.#isPaused = true;
     this.#onPause();
@@ -48,13 +54,30 @@ export class Killable {
   /** Resolves when the process pauses between two operations, where it waits for `go`. */
   async paused(): Promise<void> {
     if (this.#isPaused) return;
-    const paused = new Promise<void>((resolve) => {
-      this.#onPause = resolve;
-    });
+    await this.#unlessEnded(
+      new Promise<void>((resolve) => {
+        this.#onPause = resolve;
+      }),
+    );
+  }
+
+  /** Resolves when the process has begun this number of further operations. */
+  async begins(count: number): Promise<void> {
+    const wanted = this.#begun + count;
+    await this.#unlessEnded(
+      new Promise<void>((resolve) => {
+        this.#onBegin = () => {
+          if (this.#begun >= wanted) resolve();
+        };
+      }),
+    );
+  }
+
+  async #unlessEnded(event: Promise<void>): Promise<void> {
     const ended = this.#heard.then(async () => {
       throw new Error(`The process ended unexpectedly: ${JSON.stringify(await this.#process.ended())}`);
     });
-    await Promise.race([paused, ended]);
+    await Promise.race([event, ended]);
   }
 
   async pause(): Promise<void> {

@@ -97,7 +97,7 @@ describe.each([
 /** Returns dev's agreed shutdown, claimed by a process that lives until the test ends it. */
 async function claimedByAnother(): Promise<{ ref: TeamRef; end: () => Promise<unknown> }> {
   const ref = await teamWithEnded(undefined, true);
-  const other = spawn("sleep", ["60"]);
+  const other = spawn("sleep", ["600"]);
   onTestFinished(() => {
     other.kill("SIGKILL");
   });

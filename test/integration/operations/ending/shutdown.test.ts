@@ -26,6 +26,8 @@ import { contextOf } from "../../../support/worker/start-worker.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const HOUR = 3_600_000;
+/** Less than a jump of the clock, and longer than a machine stands still. */
+const LIMIT = { timeoutMs: 600_000 };
 
 /** Returns a clock that jumps an hour at each reading, as after a laptop's sleep. */
 function leapingClock(): Clock {
@@ -91,7 +93,7 @@ describe("a member that is asked to shut down", () => {
 describe("with a clock that jumps", () => {
   it("a shutdown request still leaves time for an answer", async () => {
     const ref = await withDev();
-    const ending = shutdownTeammates(contextOf(ref, LEAD_NAME, { clock: leapingClock() }), ["dev"]);
+    const ending = shutdownTeammates(contextOf(ref, LEAD_NAME, { clock: leapingClock() }), ["dev"], LIMIT);
     const { protocol } = await asked(ref, "shutdown_request");
     const requestId = protocol?.type === "shutdown_request" ? protocol.requestId : "";
     const answer = { type: "shutdown_rejected" as const, requestId, from: "dev", reason: "I am not done." };
@@ -101,7 +103,7 @@ describe("with a clock that jumps", () => {
 
   it("an interrupt still leaves time to react", async () => {
     const ref = await withDev();
-    const interrupting = interruptAgent(contextOf(ref, LEAD_NAME, { clock: leapingClock() }), "dev");
+    const interrupting = interruptAgent(contextOf(ref, LEAD_NAME, { clock: leapingClock() }), "dev", LIMIT);
     const { key } = await asked(ref, "interrupt_request");
     await markAsRead(ref, "dev", [key]);
     const status = readStatus(ref, "dev");

@@ -81,7 +81,7 @@ async function teamOf(process: ProcessIdentity): Promise<TeamRef> {
 
 /** Starts an unrelated process, which must survive. */
 async function bystander(): Promise<{ process: ProcessIdentity; ended: () => boolean }> {
-  const child = spawn("sleep", ["60"], { detached: true });
+  const child = spawn("sleep", ["600"], { detached: true });
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "spawn");
   const process = identityOf(child.pid ?? 0);

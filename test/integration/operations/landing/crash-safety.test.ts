@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { landWork } from "../../../../src/operations/landing/land.ts";
 import {
   beginLanding,
@@ -18,6 +18,7 @@ import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
 import { type Script, script } from "../../../support/processes/script-process.ts";
 import { type LandingTeam, landingTeam, SHARED } from "../../../support/team/landing-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
+import { stopSteadyClock } from "../../../support/timing/steady-clock.ts";
 
 const identity = Object.entries(GIT_IDENTITY).map(([name, value]) => `${name}=${value}`);
 const landing = script("team/land-work", ["env", ...identity]);
@@ -85,7 +86,6 @@ test.for([
   ["conflicts", CONFLICTS, "", mustReturn],
 ] as const)(
   "land › continues after a kill at any change by git, done alone or not at all, when the work %s",
-  { timeout: 120_000 },
   async ([, text, verify, check]) => {
     const steps = await atEveryStep(
       async (n) => {
@@ -131,10 +131,20 @@ test("land › ends the check of a killed landing before it begins again", async
 test("land › waits for the git commands of a killed landing", async () => {
   const { ref, ctx, worktree } = await landingTeam(["dev"]);
   const record = beginLanding(ref, "dev", { worktree: worktree("dev"), from: "" });
-  const done = join(dirname(ref.home.root), "done");
+  const [go, done] = [join(dirname(ref.home.root), "go"), join(dirname(ref.home.root), "done")];
   const env = { ...process.env, TEAMS_COMMAND: markOfGit(record) };
-  const command = spawn("sh", ["-c", `sleep 0.5; touch '${done}'`], { env });
+  const waits = `until [ -e '${go}' ]; do sleep 0.02; done; touch '${done}'`;
+  const command = spawn("sh", ["-c", waits], { env });
+  onTestFinished(() => void command.kill("SIGKILL"));
   await once(command, "spawn");
-  await recoverLanding(ref, "dev", ctx.env);
-  expect(existsSync(done)).toBe(true);
+  let isOver = false;
+  // It reads the clock once at its start, and after each look at the command.
+  const readings = stopSteadyClock();
+  const recovery = recoverLanding(ref, "dev", ctx.env).then(() => {
+    isOver = true;
+    return existsSync(done);
+  });
+  await eventually("two looks at the command", () => isOver || readings() > 2);
+  writeFileSync(go, "");
+  expect(await recovery).toBe(true);
 });

@@ -303,7 +303,7 @@ test("land › ends the check when it is interrupted, and can be repeated", asyn
   commit(worktree("dev"), "a.txt", "a\n");
   const stop = new AbortController();
   const started = land(team, ["dev"], {
-    verify: "sleep 60",
+    verify: "sleep 600",
     signal: stop.signal,
     onStep: () => stop.abort(),
   });

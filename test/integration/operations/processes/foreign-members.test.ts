@@ -130,7 +130,7 @@ test("a process below another member's pane › is proven without that pane", as
     `CLAUDE_CONFIG_DIR=${t.root}`,
     "sh",
     "-c",
-    "'sleep 60; :'",
+    "'sleep 600; :'",
     "sh",
     ...startLine(ref, "ada"),
   ];

@@ -22,7 +22,7 @@ function steadyClock(): (ms: number) => void {
 
 it("reconcile › reports a crash 5 s after it was seen if its launch script lives and cannot record it", async () => {
   const ref = await testTeam(["dev"]);
-  const script = spawn("sleep", ["60"]);
+  const script = spawn("sleep", ["600"]);
   onTestFinished(() => void script.kill("SIGKILL"));
   const { pid, procStart } = identityOf(script.pid ?? 0) ?? deadProcess();
   writePlace(ref, "dev", {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type RanCommand, runVerify } from "../../../../src/operations/verify/run-verify.ts";
@@ -7,8 +7,9 @@ import { systemClock } from "../../../../src/os/clock.ts";
 import { identityOf } from "../../../../src/os/process/identity.ts";
 import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
+import { longEnough } from "../../../support/timing/long-enough.ts";
 
-function runIn(cwd: string, command: string, timeoutMs = 20_000): Promise<RanCommand | undefined> {
+function runIn(cwd: string, command: string, timeoutMs = 180_000): Promise<RanCommand | undefined> {
   const env = { PATH: process.env.PATH ?? "", HOME: cwd, MY_TOKEN: "very-secret-value" };
   const signal = new AbortController().signal;
   return runVerify(
@@ -20,10 +21,16 @@ function runIn(cwd: string, command: string, timeoutMs = 20_000): Promise<RanCom
 
 test("runVerify › ends the command at its time limit, with all processes that it started", async () => {
   const cwd = temporaryDirectory();
-  const ran = await runIn(cwd, "echo begun; (trap '' TERM HUP; sleep 300) & echo $! > child; wait", 300);
+  const command = "echo begun; (trap '' TERM HUP; sleep 600) & echo $! > child; wait";
+  const file = join(cwd, "child");
+  const child = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
+  const ran = await longEnough(
+    300,
+    (limitMs) => runIn(cwd, command, limitMs),
+    () => child() > 0,
+  );
   expect(ran).toMatchObject({ outcome: "timed-out", tail: "begun" });
-  const child = Number(readFileSync(join(cwd, "child"), "utf8"));
-  await eventually("the child has ended", () => identityOf(child) === undefined);
+  await eventually("the child has ended", () => identityOf(child()) === undefined);
 });
 
 test("runVerify › records the commit and the uncommitted files", async () => {

@@ -225,7 +225,7 @@ describe("importing a copy of an existing team", () => {
 
   test("contains nothing that reaches or ends the original's processes", async () => {
     const ref = await richTeam();
-    const living = spawn("sleep", ["60"]);
+    const living = spawn("sleep", ["600"]);
     onTestFinished(() => void living.kill("SIGKILL"));
     const process = identityOf(living.pid ?? 0);
     if (process === undefined) throw new Error("sleep did not start");

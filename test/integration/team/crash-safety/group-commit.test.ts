@@ -49,9 +49,7 @@ test("waiting senders › are written by the first of them in one replacement, a
   expect(listDir(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 
-test("waiting senders › lose and double no message when the process that writes for them is killed at any step (S26)", {
-  timeout: 120_000,
-}, async () => {
+test("waiting senders › lose and double no message when the process that writes for them is killed at any step (S26)", async () => {
   const steps = await atEveryStep(async (n) => {
     const ref = await testTeam(["a"]);
     writeFileSync(ref.paths.inbox("a"), "[]");

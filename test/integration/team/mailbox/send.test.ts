@@ -517,9 +517,6 @@ test("sending a message › works next to foreign writers, and the reader gets e
   for (const writer of [...foreign, ...ours]) {
     for (let i = 0; i < 15; i += 1) said.push(await writer.line());
   }
-  const taken = said.filter((line) => line !== "gave up");
-  expect([...seen].sort()).toEqual(["first", ...taken].sort());
-  // No writer gives up on an idle machine; their patience is 680 ms of real time.
-  expect(said.length - taken.length).toBeLessThan(4);
+  expect([...seen].sort()).toEqual(["first", ...said].sort());
   expect(readdirSync(join(inbox, "..")).sort()).toEqual(["a.json"]);
 });

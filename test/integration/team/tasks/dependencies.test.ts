@@ -51,7 +51,6 @@ it.each([
     // The next operation completed the change of the killed process, at least once for each file.
     expect(made).toBeGreaterThan(5);
   },
-  120_000,
 );
 
 test("task links › a refused change is not applied by a later operation", async () => {

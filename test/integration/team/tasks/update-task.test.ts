@@ -233,25 +233,21 @@ test("claimTask › treats a name with a suffix as another member (S55)", async 
 test.for([
   ["sixteen processes", (i: number) => `m${i}`],
   ["sixteen processes of one member", () => "m"],
-] as const)(
-  "claimTask › %s take each task once, the lowest first (S54)",
-  { timeout: 30_000 },
-  async ([, nameOf]) => {
-    const ref = await testTeam();
-    for (let i = 0; i < 100; i += 1) await addTask(ref, LEAD, { subject: String(i) });
-    const runs = Array.from({ length: 16 }, (_, i) => claim(ref.home.root, ref.team, nameOf(i), ""));
-    for (const run of runs) expect(await run.line()).toBe("ready");
-    for (const run of runs) run.say("go");
-    const taken = await Promise.all(
-      runs.map(async (run) => (await run.line()).split(" ").filter(Boolean).map(Number)),
-    );
-    expect(taken.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
-    for (const ids of taken) expect(ids).toEqual(ids.toSorted((a, b) => a - b));
-    for (const [i, ids] of taken.entries()) {
-      for (const id of ids) expect(getTask(ref, String(id)).owner).toBe(nameOf(i));
-    }
-  },
-);
+] as const)("claimTask › %s take each task once, the lowest first (S54)", async ([, nameOf]) => {
+  const ref = await testTeam();
+  for (let i = 0; i < 100; i += 1) await addTask(ref, LEAD, { subject: String(i) });
+  const runs = Array.from({ length: 16 }, (_, i) => claim(ref.home.root, ref.team, nameOf(i), ""));
+  for (const run of runs) expect(await run.line()).toBe("ready");
+  for (const run of runs) run.say("go");
+  const taken = await Promise.all(
+    runs.map(async (run) => (await run.line()).split(" ").filter(Boolean).map(Number)),
+  );
+  expect(taken.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  for (const ids of taken) expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+  for (const [i, ids] of taken.entries()) {
+    for (const id of ids) expect(getTask(ref, String(id)).owner).toBe(nameOf(i));
+  }
+});
 
 test("claimTask › one of twenty processes wins a task, and the others learn why not (S54)", async () => {
   const ref = await withTasks([], { subject: "x" });

@@ -20,6 +20,7 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { startFakeMessagesApi } from "../../../support/model/fake-messages-api.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
+import { noSlowCheck } from "../../../support/timing/no-slow-check.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
@@ -42,6 +43,7 @@ const notices = async (ref: TeamRef) =>
 
 describe("budget of a member", () => {
   it("warns at 80 %, and pauses the member between two calls at 100 % until it is raised", async () => {
+    noSlowCheck();
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 1_000 });
     const dev = await workerOfTest(ref, {
@@ -72,8 +74,7 @@ describe("budget of a member", () => {
       limits: { maxTokens: 5_000 },
       spent: { tokens: 1_050 },
     });
-    // The bell wakes the member before the slow check does.
-    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref), 4_000);
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
     const text = JSON.stringify(dev.messages);
     expect([text.includes("all done"), text.includes("and this")]).toEqual([true, true]);
     expect(await notices(ref)).toHaveLength(2);
@@ -128,7 +129,7 @@ describe("budget of a member", () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const spends = turn(100, { tools: [bash("true")] });
-    const hangs = { on: { contains: "Shutdown request" }, say: "half", delayMs: 60_000 };
+    const hangs = { on: { contains: "Shutdown request" }, say: "half", delayMs: 600_000 };
     const first = await workerOfTest(ref, { turns: [spends, hangs] });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
@@ -148,7 +149,9 @@ describe("budget of a member", () => {
     });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
-    expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "interrupted" });
+    expect(await interruptAgent(contextOf(ref), "dev", { timeoutMs: 180_000 })).toMatchObject({
+      outcome: "interrupted",
+    });
     await eventually("its end", () => isIdle(ref));
     expect(JSON.stringify(dev.messages)).not.toContain('"no"');
   });

@@ -123,7 +123,9 @@ describe("pending permission requests (S61)", () => {
     await eventually("the idle state", () => status()?.resting === true);
     expect(status()).toMatchObject({ state: "needs-input", activity: "asks: look: Bash(touch made)" });
     expect(runState(contextOf(ref)).busy).toBe(1);
-    expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
+    expect(await interruptAgent(contextOf(ref), "dev", { timeoutMs: 180_000 })).toMatchObject({
+      outcome: "idle",
+    });
     await answerApproval(contextOf(ref), listApprovals(ref)[0]?.id ?? "", { approve: true });
     await eventually("its result", () => dev.inputs.length === 2 && status()?.state === "idle");
     expect([made("made"), status()?.activity]).toEqual([true, ""]);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
@@ -11,6 +11,7 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
@@ -88,7 +89,10 @@ describe("parallel permission requests", () => {
   });
 
   it("of a background subagent set an idle member to needs-input (S63)", async () => {
+    const go = join(temporaryDirectory(), "go");
+    const command = `until [ -e '${go}' ]; do sleep 0.02; done`;
     const { ref, dev, asked, made } = await begin({
+      settings: { hooks: { PreToolUse: [{ matcher: "Glob", hooks: [{ type: "command", command }] }] } },
       turns: [
         { tools: [agent({ prompt: "x", run_in_background: true })] },
         { say: "begun" },
@@ -96,14 +100,16 @@ describe("parallel permission requests", () => {
       ],
       subagents: {
         "general-purpose": [
-          { tools: [{ name: "Glob", input: { pattern: "*" } }], delayMs: 400 },
+          { tools: [{ name: "Glob", input: { pattern: "*" } }] },
           { tools: [touch("made")] },
           { say: "ok" },
         ],
       },
     });
-    await asked();
     await eventually("the first turn's end", () => dev.worker.lastText === "begun");
+    await idle(ref);
+    writeFileSync(go, "");
+    await asked();
     await eventually("its state", () => stateOf(ref) === "needs-input");
     await dev.worker.handleTypedLine("y");
     await eventually("the end of it", () => dev.worker.lastText === "it has ended");

@@ -398,7 +398,7 @@ const ROWS: readonly Row[] = [
     by: async ({ ctx, dev, ref }) => {
       await dev.does(["Bash", { command: "sleep 600", run_in_background: true }]);
       const [begun] = backgroundTasks(ref, "dev");
-      await endBackgroundTask(ctx, "dev", begun?.id ?? "");
+      await endBackgroundTask(ctx, "dev", begun?.id ?? "", { timeoutMs: 180_000 });
     },
     fields: { taskId: expect.stringMatching(/^bash-/), from: LEAD_NAME },
     changes: async ({ ref }) => {
@@ -412,7 +412,7 @@ const ROWS: readonly Row[] = [
     by: async (stage) => {
       await stage.dev.begins(bash("touch made; sleep 600"));
       await eventually("the command", () => made(stage));
-      await interruptAgent(stage.ctx, "dev");
+      await interruptAgent(stage.ctx, "dev", { timeoutMs: 180_000 });
     },
     fields: { from: LEAD_NAME },
     changes: async (stage) => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { anthropicModel } from "../../../../src/agent/model/anthropic.ts";
+import { pause } from "../../../../src/os/clock.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { AgentState } from "../../../../src/schema/status.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
@@ -32,11 +33,15 @@ const uses = (...calls: readonly (readonly [name: string, input: object])[]): Fa
 });
 const FINE = says("fine");
 
-async function dev(ref: TeamRef, replies: readonly FakeReply[]): Promise<() => readonly AgentState[]> {
+async function dev(
+  ref: TeamRef,
+  replies: readonly FakeReply[],
+  sleep = pause,
+): Promise<() => readonly AgentState[]> {
   api = await startFakeMessagesApi(replies);
   const states: AgentState[] = [];
   await workerOfTest(ref, {
-    model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0 }),
+    model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0, sleep }),
     shown: () => {
       const state = readStatus(ref, "dev")?.state;
       if (state !== undefined && state !== states.at(-1)) states.push(state);
@@ -87,7 +92,8 @@ it("throttling › does not notify the lead of one short wait or of other errors
 
 it("throttling › notifies the lead when a long wait starts, and the wait can be interrupted", async () => {
   const ref = await testTeam(["dev"]);
-  await dev(ref, [busy(429, 50_000), FINE]);
+  const untilAborted: typeof pause = (_, signal) => pause(Number.POSITIVE_INFINITY, signal);
+  await dev(ref, [busy(429, 50_000), FINE], untilAborted);
   await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "work" });
   await eventually("the notice", async () => (await textsToLead(ref)).length === 1);
   expect(readStatus(ref, "dev")?.state).toBe("throttled");
@@ -100,23 +106,30 @@ it("throttling › keeps the state throttled until the waiting subagent continue
   const ref = await testTeam(["dev"]);
   const states: (readonly [line: string, state: AgentState | undefined])[] = [];
   const wasShown = (line: string): boolean => states.some(([shown]) => shown === line);
-  let tries = 0;
+  const [slowMs, quickMs] = [200, 300];
+  let isSlowWaiting = false;
+  let quickTries = 0;
   api = await startFakeMessagesApi(({ body }) => {
     const said = JSON.stringify(body.messages);
     if (!body.system[0].text.includes("# Whom you work for")) {
       if (said.includes("tool_result")) return FINE;
       return uses(["Agent", { prompt: "SLOW" }], ["Agent", { prompt: "QUICK" }]);
     }
-    if (said.includes("SLOW")) {
-      tries += 1;
-      return wasShown("ended Agent: quick") ? says("slow") : busy(429, 300);
-    }
-    // The slow subagent has started to wait by then.
-    if (tries < 2) return busy(429, 300);
+    if (said.includes("SLOW")) return wasShown("ended Agent: quick") ? says("slow") : busy(429, slowMs);
+    quickTries += 1;
+    if (quickTries === 1) return busy(429, quickMs);
     return said.includes("tool_result") ? says("quick") : uses(["Glob", { pattern: "*" }]);
   });
+  // The slow subagent waits until the quick one has ended, which waits until the slow one does.
+  const sleep: typeof pause = async (ms) => {
+    if (ms === slowMs) isSlowWaiting = true;
+    await eventually("the other subagent", () =>
+      ms === slowMs ? wasShown("ended Agent: quick") : isSlowWaiting,
+    );
+    return "elapsed";
+  };
   await workerOfTest(ref, {
-    model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0 }),
+    model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0, sleep }),
     shown: (line) => states.push([line, readStatus(ref, "dev")?.state]),
   });
   await turn(ref);

@@ -9,8 +9,8 @@ import { testTeam } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { type RunningWorker, startWorker } from "../../../support/worker/start-worker.ts";
 
-const LONG: PlaybookTurn[] = [{ say: "half of what is", delayMs: 60_000 }];
-const COMMAND: PlaybookTurn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }];
+const LONG: PlaybookTurn[] = [{ say: "half of what is", delayMs: 600_000 }];
+const COMMAND: PlaybookTurn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 600" } }] }];
 const ANSWER: PlaybookTurn[] = [{ say: "the answer" }];
 
 const stateOf = async (ref: TeamRef) => (await history(ref, "dev"))[0]?.state;
