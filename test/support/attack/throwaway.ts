@@ -4,7 +4,7 @@ import { join, relative, sep } from "node:path";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
 /** Time limit in milliseconds for one script of lines. */
-const TIMEOUT = 120_000;
+const TIMEOUT = 180_000;
 
 /** Returns whether a shell is installed. */
 export function hasShell(shell: string): boolean {
