@@ -43,36 +43,32 @@ const PAGES: readonly Page[] = [
   { file: "docs/troubleshooting.md", before: ["teams create review"], elsewhere: {} },
 ];
 
-it.each(PAGES)(
-  "$file › every command line runs",
-  async ({ file, before = [], elsewhere }) => {
-    const own = privateTmux();
-    const { pane, session } = own.session();
-    await own.attach(session);
-    const repository = join(own.home, "parser");
-    mkdirSync(join(repository, "src"), { recursive: true });
-    writeFileSync(join(repository, "src", "parser.ts"), "export const parse = JSON.parse;\n");
-    git(repository, "init", "--quiet", "--initial-branch=main");
-    git(repository, "add", ".");
-    git(repository, "commit", "--quiet", "--message=start");
-    const bin = join(own.home, "bin");
-    mkdirSync(bin);
-    writeFileSync(join(bin, "teams"), `#!/bin/sh\nexec ${process.execPath} ${TEAMS} "$@"\n`);
-    chmodSync(join(bin, "teams"), 0o755);
-    const env = { ...own.inside(pane), PATH: `${bin}:${own.env.PATH}` };
-    const lines = commandLines(readFileSync(join(ROOT, file), "utf8"));
-    expect(lines.length).toBeGreaterThan(3);
-    expect(Object.keys(elsewhere).filter((line) => !lines.includes(line))).toEqual([]);
-    for (const line of [...before, ...lines.filter((one) => !Object.hasOwn(elsewhere, one))]) {
-      const problem = await call("/bin/sh", ["-c", line], { cwd: repository, env, timeout: 60_000 }).then(
-        () => undefined,
-        (error: { stderr?: string; stdout?: string }) => `${error.stdout ?? ""}${error.stderr ?? ""}`,
-      );
-      expect({ line, problem }).toEqual({ line, problem: undefined });
-    }
-  },
-  180_000,
-);
+it.each(PAGES)("$file › every command line runs", async ({ file, before = [], elsewhere }) => {
+  const own = privateTmux();
+  const { pane, session } = own.session();
+  await own.attach(session);
+  const repository = join(own.home, "parser");
+  mkdirSync(join(repository, "src"), { recursive: true });
+  writeFileSync(join(repository, "src", "parser.ts"), "export const parse = JSON.parse;\n");
+  git(repository, "init", "--quiet", "--initial-branch=main");
+  git(repository, "add", ".");
+  git(repository, "commit", "--quiet", "--message=start");
+  const bin = join(own.home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "teams"), `#!/bin/sh\nexec ${process.execPath} ${TEAMS} "$@"\n`);
+  chmodSync(join(bin, "teams"), 0o755);
+  const env = { ...own.inside(pane), PATH: `${bin}:${own.env.PATH}` };
+  const lines = commandLines(readFileSync(join(ROOT, file), "utf8"));
+  expect(lines.length).toBeGreaterThan(3);
+  expect(Object.keys(elsewhere).filter((line) => !lines.includes(line))).toEqual([]);
+  for (const line of [...before, ...lines.filter((one) => !Object.hasOwn(elsewhere, one))]) {
+    const problem = await call("/bin/sh", ["-c", line], { cwd: repository, env, timeout: 180_000 }).then(
+      () => undefined,
+      (error: { stderr?: string; stdout?: string }) => `${error.stdout ?? ""}${error.stderr ?? ""}`,
+    );
+    expect({ line, problem }).toEqual({ line, problem: undefined });
+  }
+});
 
 /** Returns the lines of a page's shell blocks, without comments. */
 function commandLines(page: string): string[] {

@@ -8,8 +8,6 @@ import { eventually } from "../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux, type Terminal } from "../support/tmux/private-tmux.ts";
 
 const SIZE = { width: 200, height: 50 };
-/** Milliseconds for one step on a busy machine. */
-const PATIENCE = 60_000;
 
 const tool = (name: string, input: object) => ({ name, input });
 const commit = (message: string) =>
@@ -71,7 +69,7 @@ async function sitDown(t: PrivateTmux, cwd: string): Promise<Hour> {
       const shown = terminal.screen();
       return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
     };
-    return eventually(`${text} on the screen`, look, PATIENCE).catch((cause: unknown) => {
+    return eventually(`${text} on the screen`, look).catch((cause: unknown) => {
       throw new Error(`${text} did not appear. The screen:\n${terminal.screen().trimEnd()}`, { cause });
     });
   };

@@ -25,6 +25,8 @@ interface SuperviseOptions {
   readonly verify?: (task: Task, signal: AbortSignal) => Promise<void>;
   /** Called with a failure of the check, once for failures in a row with the same message. Must not throw. */
   onProblem(message: string): void;
+  /** Milliseconds until the first slow check, if nothing rings before; by default those of the timer bell. */
+  readonly slowCheckMs?: number;
   /** Also watches the tmux servers of teammates' panes. The caller records the watches, so that another process can end them. */
   readonly servers?: TmuxServerExitsOptions;
 }
@@ -46,7 +48,7 @@ export async function supervise(ctx: OperationContext, options: SuperviseOptions
     openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]),
     lifelines.bell,
     ...(servers === undefined ? [] : [servers.bell]),
-    timerBell(),
+    timerBell(defined({ firstMs: options.slowCheckMs })),
   ]);
   const { verify, signal, onProblem } = options;
   const missed = verify && new MissedVerifies(ctx, { verify, signal, onProblem });

@@ -16,8 +16,8 @@ function castIn(t: PrivateTmux, events: readonly (readonly unknown[])[], header:
 
 const MARKED = [
   [0.1, "o", "alpha\r\n"],
-  [60, "m", "lead: go"],
-  [60, "o", "beta\r\n"],
+  [600, "m", "lead: go"],
+  [600, "o", "beta\r\n"],
   [5000, "m", "lead: stop"],
   [5000, "o", "gamma\r\n"],
   [9000, "o", "omega\r\n"],
@@ -46,7 +46,7 @@ describe("replay", () => {
     const shows = (text: string) => eventually(text, () => title().includes(text));
     person.type("]");
     await person.sees("beta");
-    await shows("playing · 1:00 of 2:30:00 · lead: go");
+    await shows("playing · 10:00 of 2:30:00 · lead: go");
     person.type("Space");
     await shows("paused");
     person.type("]");
@@ -56,7 +56,7 @@ describe("replay", () => {
     expect(person.screen()).not.toContain("omega");
     // Keys of several characters have other meanings.
     person.type("Up", "[");
-    await shows("paused · 1:00 of 2:30:00 · lead: go");
+    await shows("paused · 10:00 of 2:30:00 · lead: go");
     await eventually(
       "an earlier screen",
       () => !/gamma/.test(t.tmux("capture-pane", "-p", "-t", person.pane)),
@@ -79,7 +79,7 @@ describe("replay", () => {
   it.each([["by its end"], ["by Ctrl-C"]])("restores the terminal %s", async (how) => {
     const t = privateTmux();
     const modes = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2;5r\x1b[4h\x1b[41m\x1b(0lqk\x0e";
-    castIn(t, [[0, "o", `first\r\n${modes}inside`], ...(how === "by its end" ? [] : [[100, "o", "x"]])]);
+    castIn(t, [[0, "o", `first\r\n${modes}inside`], ...(how === "by its end" ? [] : [[5000, "o", "x"]])]);
     const person = replaying(t, "--idle-limit", "1000");
     if (how === "by Ctrl-C") {
       await eventually("the alternate screen", () => state("#{alternate_on}") === "1");
@@ -148,7 +148,7 @@ describe("replay", () => {
       problems: [],
     });
     expect((await teams(["replay", "ada.cast", "--markers"])).out).toMatch(
-      /1 +1:00 +lead: go\n2 +1:23:20 +lead: stop/,
+      /1 +10:00 +lead: go\n2 +1:23:20 +lead: stop/,
     );
   });
 });

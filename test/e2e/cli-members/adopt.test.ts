@@ -118,10 +118,10 @@ describe("teams adopt", () => {
   it.each(["work:named.0", "work:named", "=work:nam", "work:^.{top}"])(
     "takes the target %s as tmux does",
     async (target) => {
-      const { place, teams, members } = await team();
-      place.tmux("kill-window", "-t", "=work:");
-      const words = ["-d", "-s", "work", "-n", "named", "-P", "-F", "#{pane_id}", "--", "cat"];
-      const named = place.tmux("new-session", ...words).trim();
+      const { place, pane, teams, members } = await team();
+      const words = ["-d", "-t", "=work:", "-n", "named", "-P", "-F", "#{pane_id}", "--", "cat"];
+      const named = place.tmux("new-window", ...words).trim();
+      place.tmux("kill-window", "-t", pane);
       expect((await teams("adopt", target)).err).toBe("");
       expect((await members()).find(({ name }) => name === "cat")).toMatchObject({ paneId: named });
       expect((await teams("adopt", "work:other")).err).toContain("There is no pane");

@@ -180,16 +180,13 @@ describe("a CLI that reads its inbox itself", () => {
     } finally {
       process.kill(watcher, "SIGCONT");
     }
-    const running = eventually(
-      "a turn without an end",
-      async () => (await ada())?.state === "running",
-      3_000,
-    );
-    await expect(running).rejects.toThrow();
+    // It counts the tokens of a turn at the end of the look that sees it.
+    await eventually("the look at both turns", async () => (await ada())?.tokens?.output === 10);
+    expect((await ada())?.state).toBe("idle");
   });
 
   it("is idle after a short turn whose message it took late", async () => {
-    const { spawn, state, leadGot, teams, ada, logged } = await team();
+    const { spawn, state, leadGot, teams, ada, logged, mark } = await team();
     await spawn("say: ready");
     await leadGot("ready");
     await state("ada", "idle");
@@ -198,18 +195,20 @@ describe("a CLI that reads its inbox itself", () => {
     await logged({ early: true });
     await state("ada", "running");
     process.kill(watcher, "SIGSTOP");
+    mark("take");
     await leadGot("quick").finally(() => process.kill(watcher, "SIGCONT"));
     await state("ada", "idle");
   });
 
   it("is idle after a short turn whose idle notice was written late", async () => {
-    const { spawn, state, leadGot, teams, logged } = await team();
+    const { spawn, state, leadGot, teams, logged, mark } = await team();
     await spawn("say: ready");
     await leadGot("ready");
     await state("ada", "idle");
     await teams("send", "ada", "late\nno more");
     await logged({ late: true });
     await state("ada", "running");
+    mark("notice");
     await leadGot("was late");
     await state("ada", "idle");
   });

@@ -44,9 +44,7 @@ function workFrom([name, ...next]: readonly string[], id: number): string {
   ].join("\n");
 }
 
-it("a team of five makes › finishes dependent tasks, with a request of each, a SIGKILL and a resume", {
-  timeout: 180_000,
-}, async () => {
+it("a team of five makes › finishes dependent tasks, with a request of each, a SIGKILL and a resume", async () => {
   const t = privateTmux();
   const repo = join(t.home, "repo");
   mkdirSync(repo, { recursive: true });

@@ -264,7 +264,7 @@ describe("an impossible place or option", () => {
     expect(after).toBe(before);
     if (here.code === 0) {
       // The teammate then runs in the team's own window.
-      expect((await teams(["wait", "dev", "--timeout", "10"])).code).toBe(0);
+      expect((await teams(["wait", "dev", "--timeout", "180"])).code).toBe(0);
       await teams(["kill", "dev", "--force"]);
     } else expect(here.error().code).toBe("TMUX_ERROR");
     const split = await teams(["sidebar", "--split", "--json"], { env });

@@ -93,7 +93,7 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
 
   expect(await teams(0, "send", "dev", "build it")).toMatchObject({ to: "dev", queuedForRestart: false });
   expect(await teams(0, "broadcast", "hello all")).toMatchObject({ recipients: ["dev", "helper"] });
-  const asked = await teams(0, "wait", "helper", "--timeout", "20");
+  const asked = await teams(0, "wait", "helper", "--timeout", "180");
   expect(asked).toMatchObject({ team: "crew" });
   const [approval] = await approvals(() => teams(0, "approvals"));
   expect(approval).toEqual({
@@ -109,8 +109,8 @@ it("a team led by hand › runs from spawn to delete through JSON commands, and 
   expect(list.out).toMatch(/: *\n {2}No rule allows [^\n]+\n *always: Bash\(echo built\)/);
   expect((await teams<{ approvals: object[] }>(0, "status")).approvals).toEqual([approval]);
   expect(await teams(0, "approve", approval?.id ?? "", "--note", "go on")).toMatchObject({ approved: true });
-  await teams(0, "wait", "dev", "--timeout", "20");
-  await teams(0, "wait", "--message", "--timeout", "20");
+  await teams(0, "wait", "dev", "--timeout", "180");
+  await teams(0, "wait", "--message", "--timeout", "180");
 
   const status = await teams<{ members: object[]; tasks: object }>(0, "status");
   expect(Object.keys(status)).toEqual([
@@ -205,12 +205,12 @@ it("wait › does not report an agent with an unread message as idle", async () 
   await teams(["create", "crew"]);
   const words = ["spawn", "helper", "--model", "scripted:play.json", "--json"];
   const { pid } = (await teams(words)).json<{ pid: number }>();
-  expect((await teams(["wait", "helper", "--timeout", "10"])).code).toBe(0);
+  expect((await teams(["wait", "helper", "--timeout", "180"])).code).toBe(0);
   process.kill(pid, "SIGSTOP");
   await teams(["send", "helper", "hello"]);
   const early = await teams(["wait", "helper", "--timeout", "0.3", "--json"]);
   expect([early.code, early.error().code]).toEqual([5, "TIMEOUT"]);
   process.kill(pid, "SIGCONT");
-  expect((await teams(["wait", "helper", "--timeout", "10"])).code).toBe(0);
+  expect((await teams(["wait", "helper", "--timeout", "180"])).code).toBe(0);
   expect((await teams(["peek", "helper"])).out).toContain("I heard hello");
 });

@@ -18,10 +18,6 @@ const SHELLS = {
 } as const;
 type Shell = keyof typeof SHELLS;
 
-/** Milliseconds that a shell may take for its start or for one Tab on a busy machine, and a test for all of them. */
-const PATIENCE = 30_000;
-const WHOLE_TEST = 300_000;
-
 const isInstalled = (shell: Shell): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 
 /** Names that a shell must not evaluate, with the beginning that a person types, written for the shell. */
@@ -68,7 +64,7 @@ async function shellIn(shell: Shell): Promise<{
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", pane);
   const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
   const sees = (text: string) =>
-    eventually(`${text} on the screen`, () => screen().includes(text), PATIENCE).catch((cause: unknown) => {
+    eventually(`${text} on the screen`, () => screen().includes(text)).catch((cause: unknown) => {
       throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
     });
   writeFileSync(join(t.home, "script"), (await done("completion", shell)).out);
@@ -80,45 +76,39 @@ async function shellIn(shell: Shell): Promise<{
 }
 
 describe.each(["bash", "zsh", "fish"] as const)("completion in %s", (shell) => {
-  it.skipIf(!isInstalled(shell))(
-    "completes commands, options and live names, and runs no name",
-    { timeout: WHOLE_TEST },
-    async () => {
-      const { t, type, sees, screen } = await shellIn(shell);
-      const line = async (text: string, expected: string): Promise<void> => {
-        type("-l", text);
-        type("Tab");
-        await sees(expected);
-        type("C-u");
-        await eventually("the empty line", () => !screen().includes(expected));
-      };
-      await line("teams task cla", "teams task claim");
-      await line("teams send --summ", "teams send --summary");
-      await line("teams layout main-v", "teams layout main-vertical");
-      await line("teams delete rev", "teams delete review");
-      await line("teams send ad", "teams send ada");
-      await line("teams send ada@r", "teams send ada@review");
-      await line("teams task list --owner=ad", "teams task list --owner=ada");
-      await line("teams task done ", "teams task done 1");
-      await line("teams completion fi", "teams completion fish");
-      await line("teams export -o scr", "teams export -o script");
-      for (const [name, typed] of HOSTILE) {
-        type("-l", `teams send ${typed}`);
-        type("Tab");
-        await sees(name.at(-1) ?? "");
-        type("-l", "hello");
-        type("Enter");
-        const inbox = join(t.root, "teams/review/inboxes", `${agentFileName(name)}.json`);
-        await eventually(`the message to ${name}`, () => existsSync(inbox), PATIENCE).catch(
-          (cause: unknown) => {
-            throw new Error(`No message to ${name}. The screen:\n${screen().trimEnd()}`, { cause });
-          },
-        );
-        type("C-l");
-      }
-      expect(existsSync(join(t.home, "pwned"))).toBe(false);
-    },
-  );
+  it.skipIf(!isInstalled(shell))("completes commands, options and live names, and runs no name", async () => {
+    const { t, type, sees, screen } = await shellIn(shell);
+    const line = async (text: string, expected: string): Promise<void> => {
+      type("-l", text);
+      type("Tab");
+      await sees(expected);
+      type("C-u");
+      await eventually("the empty line", () => !screen().includes(expected));
+    };
+    await line("teams task cla", "teams task claim");
+    await line("teams send --summ", "teams send --summary");
+    await line("teams layout main-v", "teams layout main-vertical");
+    await line("teams delete rev", "teams delete review");
+    await line("teams send ad", "teams send ada");
+    await line("teams send ada@r", "teams send ada@review");
+    await line("teams task list --owner=ad", "teams task list --owner=ada");
+    await line("teams task done ", "teams task done 1");
+    await line("teams completion fi", "teams completion fish");
+    await line("teams export -o scr", "teams export -o script");
+    for (const [name, typed] of HOSTILE) {
+      type("-l", `teams send ${typed}`);
+      type("Tab");
+      await sees(name.at(-1) ?? "");
+      type("-l", "hello");
+      type("Enter");
+      const inbox = join(t.root, "teams/review/inboxes", `${agentFileName(name)}.json`);
+      await eventually(`the message to ${name}`, () => existsSync(inbox)).catch((cause: unknown) => {
+        throw new Error(`No message to ${name}. The screen:\n${screen().trimEnd()}`, { cause });
+      });
+      type("C-l");
+    }
+    expect(existsSync(join(t.home, "pwned"))).toBe(false);
+  });
 });
 
 /** The start file of each shell, with a line of the user; fish needs none. */
@@ -131,7 +121,6 @@ const START = {
 describe.each(["bash", "zsh", "fish"] as const)("completion install for %s", (shell) => {
   it.skipIf(!isInstalled(shell))(
     "makes new shells complete, changes nothing the second time, and can be undone",
-    { timeout: WHOLE_TEST },
     async () => {
       const t = privateTmux();
       const env = { ...t.env, SHELL: `/somewhere/${shell}` };
@@ -172,7 +161,7 @@ describe.each(["bash", "zsh", "fish"] as const)("completion install for %s", (sh
         ...["--", "env", `PATH=${bin}:${t.env.PATH}`, "LC_ALL=C.UTF-8", "TERM=screen", ...argv],
       );
       const sees = (text: RegExp) =>
-        eventually(`${text}`, () => text.test(t.tmux("capture-pane", "-p", "-t", pane)), PATIENCE);
+        eventually(`${text}`, () => text.test(t.tmux("capture-pane", "-p", "-t", pane)));
       await sees(/^\$/m);
       t.tmux("send-keys", "-t", pane, "-l", "teams layout main-v");
       t.tmux("send-keys", "-t", pane, "Tab");

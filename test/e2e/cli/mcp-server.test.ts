@@ -101,7 +101,9 @@ describe("teams mcp on standard streams", () => {
     onTestFinished(async () => void (await team.teams(["kill", "bob", "--force"])));
     const spawned = await lead.call("SpawnTeammate", bob);
     expect(spawned).toMatchObject({ isError: false, json: { status: "teammate_spawned", name: "bob" } });
-    expect((await lead.call("Wait", { timeout_seconds: 30 })).json).toMatchObject({ happened: ["message"] });
+    await eventually("the message", async () =>
+      ((await lead.call("Wait", { timeout_seconds: 50 })).json.happened as string[]).includes("message"),
+    );
     const [message] = (await lead.call("ReadMessages")).json.messages as Message[];
     expect(message).toMatchObject({ from: "bob", text: "here" });
     const { members } = (await lead.call("TeamStatus")).json as { members: Record<string, unknown>[] };

@@ -79,7 +79,7 @@ describe.each([
     const spawned = await teams(["spawn", "dev", ...SPAWN, "--teammate-mode", mode, "--prompt", "hello"]);
     expect(spawned).toMatchObject({ code: 0, err: "" });
     expect(spawned.out).toMatch(new RegExp(`^dev is ready: ${place}.*, pid \\d+\\.`));
-    expect((await teams(["wait", "dev", "--timeout", "20"])).out).toBe("dev is idle\n");
+    expect((await teams(["wait", "dev", "--timeout", "180"])).out).toBe("dev is idle\n");
     const screen = (await teams(["peek", "dev", "-n", "40"])).out;
     expect(screen).toContain("I heard hello");
     expect(screen).toContain("from-the-shell");
@@ -176,7 +176,7 @@ describe("a permission request", () => {
     expect((await teams(["approve", asked.id])).out).toBe("Approved: permission of dev.\n");
     const again = await teams(["reject", asked.id, "--json"]);
     expect([3, 4]).toContain(again.code);
-    expect((await teams(["wait", "dev", "--timeout", "20"])).code).toBe(0);
+    expect((await teams(["wait", "dev", "--timeout", "180"])).code).toBe(0);
     expect((await teams(["peek", "dev"])).out).toContain("from-the-shell");
     expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
   });
@@ -187,7 +187,7 @@ describe("a killed agent", () => {
     const { teams } = await team();
     const spawned = (await teams(["spawn", "dev", ...SPAWN, "--json"])).json<{ pid: number }>();
     await teams(["task", "add", "never done"]);
-    const waiting = teams(["wait", "--tasks", "dev", "--timeout", "20", "--json"]);
+    const waiting = teams(["wait", "--tasks", "dev", "--timeout", "180", "--json"]);
     process.kill(spawned.pid, "SIGKILL");
     const crashed = await eventually("the crash", async () => {
       const { members } = (await teams(["status", "--json"])).json<Status>();

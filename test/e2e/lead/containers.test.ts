@@ -68,7 +68,9 @@ describe.runIf(hasContainers)("from another container that shares the home (S77)
     await spawn("calm", { name: "busy", prompt: "work" });
     await eventually("the command", () => existsSync(join(place.home, "working")));
     const kill = (...words: string[]) => inContainer(place, "kill", ...words, "--team", "crew");
-    expect((await kill("calm")).json()).toMatchObject({ kills: [{ name: "calm", outcome: "shut down" }] });
+    expect((await kill("calm", "--timeout", "180")).json()).toMatchObject({
+      kills: [{ name: "calm", outcome: "shut down" }],
+    });
     const refused = await kill("busy", "--timeout", "0");
     expect([refused.code, refused.error().code]).toEqual([1, "PERMISSION_DENIED"]);
     const { process } = readStatus(ref, "busy") ?? {};

@@ -20,6 +20,10 @@ import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers
 import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { confirmsCtrlC, userAt } from "../../support/tmux/terminal-user.ts";
+
+/** Milliseconds, more than a test may take. */
+const NEVER_MS = 3_600_000;
 
 async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Promise<void> {
   const behind: Promise<unknown>[] = [];
@@ -95,7 +99,7 @@ describe("a crashed agent that a user restarted in its pane", () => {
 });
 
 describe("an agent in a pane", () => {
-  it("is reported as crashed within two seconds after SIGKILL, and its tasks are unassigned (S33)", async () => {
+  it("is reported as crashed after SIGKILL without a slow check, and its tasks are unassigned (S33)", async () => {
     const { ref, ctx, pidOf, news } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
@@ -103,6 +107,7 @@ describe("an agent in a pane", () => {
     const problems: string[] = [];
     const watch = supervise(ctx, {
       signal: watching.signal,
+      slowCheckMs: NEVER_MS,
       onEnd: () => undefined,
       onChange: () => undefined,
       onProblem: (problem) => problems.push(problem),
@@ -112,11 +117,7 @@ describe("an agent in a pane", () => {
       await watch;
     });
     signalProcess(pidOf("dev"), "SIGKILL");
-    const [told] = await eventually(
-      "the notification",
-      async () => (await news()).length > 0 && news(),
-      2_000,
-    );
+    const [told] = await eventually("the notification", async () => (await news()).length > 0 && news());
     expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Unassigned tasks: #1 count\./);
     const { members, tasks } = await teamStatus(ctx);
     expect(members[1]).toMatchObject({
@@ -153,7 +154,7 @@ describe("an agent in a pane", () => {
     await eventually("a warning", () => screen("dev").includes("Ctrl-C once more ends this agent"));
     expect(livenessOfAgent(ref, "dev")).toBe("alive");
     expect(screen("dev")).not.toContain("half a line");
-    t.tmux("send-keys", "-t", paneOf("dev"), "C-c");
+    await confirmsCtrlC(userAt(t, paneOf("dev")), () => livenessOfAgent(ref, "dev") === "dead");
     await eventually("the key hint", () => screen("dev").includes("q + Enter closes this pane"));
     await reconcile(ctx);
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", exit: { signal: "SIGINT" } });
@@ -173,7 +174,7 @@ describe("an agent in a pane", () => {
 
   it("is reported with its signal and its last fifty lines when it ends during a turn (S34)", async () => {
     const lines = Array.from({ length: 80 }, (_, i) => `line ${i}`);
-    const fall = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 5" } };
+    const fall = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 300" } };
     const { ref, ctx, news } = await inPanes(
       { dev: [{ say: lines.join("\n"), tools: [fall] }] },
       { name: "dev", prompt: "begin" },
@@ -237,7 +238,7 @@ describe("fifty shutdowns", () => {
       const names = Array.from({ length: 10 }, (_, i) => `dev-${i}`);
       const inputs = names.map((name) => ({ name }));
       await (team === "five" ? led.spawn(...inputs) : spawnInPanes(led, inputs));
-      const reports = await shutdownTeammates(led.ctx, names);
+      const reports = await shutdownTeammates(led.ctx, names, { timeoutMs: 180_000 });
       expect(reports.map(({ outcome }) => outcome)).toEqual(names.map(() => "approved"));
     }
     const teams = ["teams", "tasks"].flatMap((kind) =>

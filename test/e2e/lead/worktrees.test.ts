@@ -57,7 +57,7 @@ async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> 
   /** Starts a spawn whose setup command runs until it is ended. */
   const inSetUp = async () => {
     const begun = join(t.home, "begun");
-    settings({ worktreeSetup: `echo > '${begun}'; sleep 60 & wait` });
+    settings({ worktreeSetup: `echo > '${begun}'; sleep 600 & wait` });
     const started = startTeams(["spawn", "dev", ...mode, "--worktree", "--json"], t.env, here);
     await eventually("the setup", () => existsSync(begun));
     settings({});

@@ -67,7 +67,7 @@ it.each([
   await person.sees(/` 1\n {4}2\n {4}3\n {4}> 34 more lines - ctrl\+o/);
   await person.sees(/touch began[\s\S]*y yes - n no/);
   person.type("y");
-  await person.sees(/^\* Bash touch b.* - \d+ s - Esc/m);
+  await person.sees(/^\* Bash touch b.* - \d+ .* - Esc/m);
   person.type("a draft");
   await person.sees(/^> a draft$/m);
   person.type("C-u", "/sta");

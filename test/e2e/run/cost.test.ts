@@ -51,7 +51,7 @@ it("cost › each teammate shows the tokens and cost of its calls, each kind at 
   const how = ["--teammate-mode", "process", "--prompt", "Begin."];
   await done("spawn", "ada", "--model", "claude-haiku-5-5", ...how);
   await done("spawn", "bob", "--model", "claude-opus-5", ...how);
-  await done("wait", "--idle", "--timeout", "30");
+  await done("wait", "--idle", "--timeout", "180");
   const spent = async () => {
     const { members } = (await done("status", "--json")).json<{ members: Member[] }>();
     return members.filter(({ name }) => name !== "team-lead");

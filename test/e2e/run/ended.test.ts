@@ -56,7 +56,9 @@ it("a deleted team › stays listed, and the printed command shows its conversat
   const ann = await teams(["logs", "--session", team?.sessions[1]?.sessionId.slice(0, 8) ?? ""]);
   expect(ann.out).toContain("I count three.");
   const shown = (await teams(["ls", "--ended"])).out;
-  expect(shown).toMatch(/crew +\d{4}-\d\d-\d\d \d\d:\d\d +deleted +\d+ s +[0-9a-f]{8} +Ann counted three\./);
+  expect(shown).toMatch(
+    /crew +\d{4}-\d\d-\d\d \d\d:\d\d +deleted +(\d+ min )?\d+ s +[0-9a-f]{8} +Ann counted three\./,
+  );
   expect(statSync(join(t.root, "teams-ended.json")).mode & 0o777).toBe(0o600);
   expect(readdirSync(t.root).filter((name) => name.startsWith("teams-ended"))).toEqual(["teams-ended.json"]);
 });

@@ -9,7 +9,7 @@ import { leaves, markedProcesses, nothing } from "../../support/assertions/lefto
 import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
-import { type Person, personInside } from "../../support/tmux/terminal-user.ts";
+import { confirmsCtrlC, type Person, personInside, userAt } from "../../support/tmux/terminal-user.ts";
 
 const spawn = (name: string): object => ({ name: "Agent", input: { name, prompt: `begin, ${name}` } });
 const PLAYBOOK = {
@@ -129,7 +129,7 @@ describe("a lead with in-process teammates", () => {
     await sees(/^○ bob +idle/);
     type("C-c");
     await sees("Ctrl-C once more");
-    type("C-c");
+    await confirmsCtrlC(userAt(t, pane), () => /ending the team/.test(userAt(t, pane).screen()));
     await sees(/ready> *\n*$/);
     type("exit", "Enter");
     await leaves(t, nothing());

@@ -135,13 +135,18 @@ describe("an interrupted run", () => {
     const slow = join(t.home, "bin");
     mkdirSync(slow);
     const real = execFileSync("which", ["tmux"], { encoding: "utf8" }).trim();
-    writeFileSync(join(slow, "tmux"), `#!/bin/sh\n: > "$HOME/called"\nsleep 0.4\nexec ${real} "$@"\n`, {
-      mode: 0o755,
-    });
+    writeFileSync(
+      join(slow, "tmux"),
+      `#!/bin/sh\n: > "$HOME/called"\nuntil [ -e "$HOME/go" ]; do sleep 0.05; done\nexec ${real} "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
     const env = { ...t.env, PATH: `${slow}:${t.env.PATH}` };
     const { child, ended } = startTeams(playing(t, "lead"), env, t.home);
     await eventually("a call of tmux", () => existsSync(join(t.home, "called")));
     child.kill("SIGINT");
+    writeFileSync(join(t.home, "go"), "");
     expect(await ended).toBe(130);
     expect((await teamsIn(env, t.home)(["delete", "crew", "--force"])).code).toBe(0);
     await leaves(t, nothing());

@@ -194,7 +194,7 @@ describe("a run with unfinished work", () => {
     expect(await person.code()).toBe(0);
     expect(linesOf(person).slice(-3)).toEqual([
       "· the run is over; the team crew was kept",
-      expect.stringMatching(/^\d+ s · [\d.]+k? tokens$/),
+      expect.stringMatching(/^(\d+ min )?\d+ s · [\d.]+k? tokens$/),
       CONTINUE,
     ]);
     await expectKept(w, ["pending", "pending"]);

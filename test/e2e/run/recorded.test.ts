@@ -191,9 +191,7 @@ describe("run --record", () => {
     expect(readFileSync(join(elsewhere.home, "text.txt"), "utf8")).toBe("one {{two}} three\n");
   });
 
-  it("replays three teammates alike, in whatever order their messages arrive, on a busy machine", {
-    timeout: 240_000,
-  }, async () => {
+  it("replays three teammates alike, in whatever order their messages arrive, on a busy machine", async () => {
     const t = privateTmux();
     const cast = {
       "team-lead": MASTER,

@@ -200,7 +200,7 @@ it("secrets in requests and answers › reach no file of the team (S75)", async 
     expect(leaks(), `${kind}, answered`).toEqual([]);
     await eventually("its end", async () => !(await done("approvals", "--json")).out.includes(id));
   }
-  await done("wait", "--idle", "--timeout", "30");
+  await done("wait", "--idle", "--timeout", "180");
   expect(leaks()).toEqual([]);
   expect(readFileSync(join(own.home, "own.txt"), "utf8")).toContain(TOKEN);
   await done("kill", "crew", "--force", "--purge");

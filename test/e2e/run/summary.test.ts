@@ -53,7 +53,7 @@ it("the end of a run › prints time and tokens, the changes of this run, and ho
   expect(await person.code()).toBe(0);
   const lines = person.screen().trimEnd().split("\n").slice(-3);
   expect(lines).toEqual([
-    expect.stringMatching(/^\d+ s · 2\.5k tokens$/),
+    expect.stringMatching(/^(\d+ min )?\d+ s · 2\.5k tokens$/),
     "2 files changed, +2 -0: a.txt, b.txt (1 commit on main)",
     expect.stringMatching(/^To read it again: teams logs --session [0-9a-f-]{36}$/),
   ]);
@@ -110,7 +110,7 @@ it("the result of a run › lists what was not answered, and no changes outside 
   const { out, err } = await teams(words);
   expect(out).toMatch(/I guess\.\n$/);
   expect(err).toMatch(
-    /^Not answered: the question of team-lead: Which colour\?\n\d+ s.*\nTo read it again: teams logs --session \S+\n$/,
+    /^Not answered: the question of team-lead: Which colour\?\n(\d+ min )?\d+ s.*\nTo read it again: teams logs --session \S+\n$/,
   );
   const result = (await teams([...words, "--json"])).json<Summary>();
   expect(result).toMatchObject({

@@ -130,8 +130,12 @@ it("run --delegate › gives teammates the given mode, and only coordinates itse
 
 it("typing while the lead answers › appears below its text, marked as queued", async () => {
   const t = privateTmux();
-  const words = "one two three four five six seven eight nine ten ".repeat(4).trim();
-  const slow = { kind: "message" as const, blocks: [{ type: "text" as const, text: words }], paceMs: 250 };
+  const words = "one two three four five six seven eight nine ten ".repeat(8).trim();
+  let goOn = (): void => undefined;
+  const until = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const slow = { kind: "message" as const, blocks: [{ type: "text" as const, text: words }], until };
   const done = { kind: "message" as const, blocks: [{ type: "text" as const, text: "Heard." }] };
   const api = await startFakeMessagesApi([slow, done]);
   onTestFinished(() => api.close());
@@ -144,6 +148,7 @@ it("typing while the lead answers › appears below its text, marked as queued",
   await person.sees(/^› half a li$/m);
   person.type("ne", "Enter");
   await person.sees(/^› half a line {2}\(queued\)$/m);
+  goOn();
   await person.sees("Heard.");
   const screen = t.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", person.pane);
   expect(screen.replace(/\s+/g, " ")).toContain(`${words} › half a line Heard.`);

@@ -26,9 +26,7 @@ const PLAYBOOK = {
   },
 };
 
-it("an empty config.json › ends no agent, delays no message, and is restored by doctor --fix", {
-  timeout: 60_000,
-}, async () => {
+it("an empty config.json › ends no agent, delays no message, and is restored by doctor --fix", async () => {
   const t = privateTmux();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const words = ["run", "--team", "crew", "--playbook", "play.json"];

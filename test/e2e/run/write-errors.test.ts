@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
@@ -94,20 +94,20 @@ describe("a run during a write error", () => {
     const w = await world();
     const lock = `${w.ref.paths.inbox(LEAD_NAME)}.lock`;
     mkdirSync(lock);
-    const renewal = setInterval(() => utimesSync(lock, new Date(), new Date()), 500);
-    onTestFinished(() => clearInterval(renewal));
+    // It counts as renewed for an hour.
+    const renewedAt = new Date(Date.now() + 3_600_000);
+    utimesSync(lock, renewedAt, renewedAt);
     w.killAnn();
     // Of three tries in a row, at least one is that of the idle lead, which decides whether its run is over.
     const tries = () => unfinishedEndings(readTeam(w.ref))[0]?.tries;
-    await eventually("the third try", () => tries() === 3);
-    await eventually("its failure", () => tries() !== 3);
+    const third = await eventually("the third try", () => ((tries() ?? 0) >= 3 ? tries() : undefined));
+    await eventually("its failure", () => tries() !== third);
     expect(livenessOfAgent(w.ref, LEAD_NAME)).toBe("alive");
     expect(livenessOfAgent(w.ref, "bob")).toBe("alive");
-    clearInterval(renewal);
     rmdirSync(lock);
     writeFileSync(join(w.t.home, "bob-goes"), "");
     expect(await w.ended, w.out()).toBe(0);
-    expect(w.out()).toMatch(/was\s+locked\s+for\s+15\s+s\s+by/);
+    expect(w.out()).toMatch(/was\s+locked\s+for\s+\d+\s+s\s+by/);
     expect(existsSync(w.ref.paths.dir)).toBe(false);
   });
 

@@ -129,7 +129,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
       bob: [{ on: { contains: "shutdown" }, tools: [{ name: "SendMessage", input: refuse }] }],
     });
     await team.spawn("ann", "bob");
-    expect(await shutdownTeammates(team.ctx, ["ann", "bob"], { timeoutMs: 15_000 })).toEqual(
+    expect(await shutdownTeammates(team.ctx, ["ann", "bob"], { timeoutMs: 180_000 })).toEqual(
       expect.arrayContaining([
         { name: "ann", outcome: "approved" },
         { name: "bob", outcome: "rejected", reason: "I am not done." },

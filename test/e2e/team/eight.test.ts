@@ -19,8 +19,6 @@ const TASKS = Array.from({ length: 24 }, (_, i) => String(i + 1));
 /** The first rounds, in which a random member is disturbed; later rounds run undisturbed. */
 const DISTURBED = 8;
 const SEED = 20_261_122;
-/** Milliseconds: fifteen process starts on a busy machine. */
-const DEADLINE = 120_000;
 
 /** Claims and completes the task that a message asks for. */
 const work = (id: string): PlaybookTurn => ({
@@ -47,7 +45,6 @@ const agree: PlaybookTurn = {
 
 it.each(PLACES)(
   "eight teammates in %s › complete every task once despite random interruptions",
-  { timeout: DEADLINE },
   async (place) => {
     const random = seeded(SEED);
     const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
@@ -63,7 +60,7 @@ it.each(PLACES)(
       const how = one(["killed", "shut down", "interrupted"] as const);
       if (how === "interrupted") return void (await interruptAgent(ctx, name).catch(unlessLate));
       if (how === "killed") await killTeammates(ctx, [name], { force: true });
-      else await shutdownTeammates(ctx, [name], { timeoutMs: 15_000 });
+      else await shutdownTeammates(ctx, [name], { timeoutMs: 180_000 });
       await team.spawn(name);
     };
     for (let round = 0; open().length > 0; round += 1) {

@@ -117,7 +117,7 @@ describe.each(PLACES)("turns of teammates in %s", (place) => {
     await team.spawn({ name: "bob", prompt: "Begin." });
     await team.idle("bob");
     const sessionId = readStatus(team.ref, "bob")?.sessionId;
-    expect(await downTeam(team.ctx, { timeoutMs: 15_000 })).toMatchObject([
+    expect(await downTeam(team.ctx, { timeoutMs: 180_000 })).toMatchObject([
       { name: "bob", outcome: "approved" },
     ]);
     await team.send("bob", "What was the word?");

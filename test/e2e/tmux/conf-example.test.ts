@@ -38,17 +38,13 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   const { pane } = t.session("work", { width: 160, height: 50 });
   // The default interval is 15 seconds.
   t.tmux("set-option", "-g", "status-interval", "1");
-  // A busy machine may look at the screen only after the default 750 milliseconds.
-  t.tmux("set-option", "-g", "display-time", "5000");
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const teams = teamsIn(t.env, t.home);
   const terminal = await t.attach("=work", { width: 160, height: 50 });
   const shows = (text: string | RegExp) =>
-    eventually(`${text} on the screen`, () => terminal.screen().match(text), 20_000).catch(
-      (cause: unknown) => {
-        throw new Error(`${text} never came. The screen:\n${terminal.screen()}`, { cause });
-      },
-    );
+    eventually(`${text} on the screen`, () => terminal.screen().match(text)).catch((cause: unknown) => {
+      throw new Error(`${text} never came. The screen:\n${terminal.screen()}`, { cause });
+    });
   const press = async (key: string): Promise<void> => {
     let typed = Number.NEGATIVE_INFINITY;
     await eventually("the keys", () => {
@@ -101,6 +97,8 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   await eventually("the sidebar", () => panes()[1] === "34");
   await press("s");
   await eventually("the sidebar's end", () => panes().length === 1);
+  // A message stays until the next key.
+  t.tmux("set-option", "-g", "display-time", "0");
   await press("n");
   await shows("teams: no agent waits for you");
   const again = ["spawn", "ada", "--prompt", "begin", "--model", "scripted:play.json"];
@@ -139,11 +137,9 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
   }
   const terminal = await t.attach("=work", { width: 160, height: 50 });
   const shows = (text: string | RegExp) =>
-    eventually(`${text} on the screen`, () => terminal.screen().match(text), 30_000).catch(
-      (cause: unknown) => {
-        throw new Error(`${text} never came. The screen:\n${terminal.screen()}`, { cause });
-      },
-    );
+    eventually(`${text} on the screen`, () => terminal.screen().match(text)).catch((cause: unknown) => {
+      throw new Error(`${text} never came. The screen:\n${terminal.screen()}`, { cause });
+    });
   const hides = (text: string) => eventually(`the end of ${text}`, () => !terminal.screen().includes(text));
   const press = async (key: string): Promise<void> => {
     terminal.type("C-b", "T");

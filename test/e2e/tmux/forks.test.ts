@@ -44,9 +44,7 @@ function counted() {
   return { t, forks, costOf };
 }
 
-it("tmux calls › each operation makes only the calls that it needs, and an idle team none", {
-  timeout: 120_000,
-}, async () => {
+it("tmux calls › each operation makes only the calls that it needs, and an idle team none", async () => {
   const { t, forks, costOf } = counted();
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
   const idle = (): Promise<unknown> =>

@@ -5,7 +5,7 @@ import { leaves, leftoversOf, nothing, panesOf } from "../../support/assertions/
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
-import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
+import { confirmsCtrlC, personInside, personOutside, userAt } from "../../support/tmux/terminal-user.ts";
 import { userState } from "../../support/tmux/user-state.ts";
 
 const NAMES = ["ada", "bob", "cyd", "dan", "eve"] as const;
@@ -183,7 +183,7 @@ describe("run in a terminal outside tmux", () => {
     const t = privateTmux();
     const stays = {
       version: 1,
-      agents: { "team-lead": [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }] },
+      agents: { "team-lead": [{ tools: [{ name: "Bash", input: { command: "sleep 600" } }] }] },
     };
     writeFileSync(join(t.home, "stays.json"), JSON.stringify(stays));
     const words = [
@@ -197,16 +197,18 @@ describe("run in a terminal outside tmux", () => {
       "bypassPermissions",
     ];
     const person = personOutside(t, words);
-    await person.sees("sleep 60");
+    await person.sees("sleep 600");
     t.tmux("detach-client", "-s", "=teams-crew");
     expect(await person.code()).toBe(0);
     await person.sees("teams attach --team crew");
     expect((await teamsIn(t.env, t.home)(["status", "--json"])).json()).toMatchObject({ leadAlive: true });
-    t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
-    await eventually("the hint of the first Ctrl-C", () =>
-      t.tmux("capture-pane", "-p", "-t", "=teams-crew:").includes("Ctrl-C once more ends the run"),
+    const lead = userAt(
+      t,
+      t.tmux("list-panes", "-s", "-t", "=teams-crew:", "-F", "#{pane_id}").split("\n")[0] ?? "",
     );
-    t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
+    lead.type("C-c");
+    await lead.sees("Ctrl-C once more ends the run");
+    await confirmsCtrlC(lead, () => panesOf(t).length === 0 || lead.screen().includes("ending the team"));
     await eventually("the session's end", () => panesOf(t).length === 0);
     await leaves(t, nothing());
   });

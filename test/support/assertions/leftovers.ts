@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { type Dirent, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { platform } from "../../../src/os/env.ts";
 import { hasEnvEntry, processTable } from "../../../src/os/process/process-table.ts";
+import { eventually } from "../timing/eventually.ts";
 import type { PrivateTmux } from "../tmux/private-tmux.ts";
 
 /** The traces of teams that a test left on its machine. */
@@ -21,22 +21,25 @@ export interface Leftovers {
   readonly teams: readonly string[];
 }
 
-/** Milliseconds within which processes may still end. */
-const MOMENT = 5_000;
-
 /** Expects no leftovers besides the user's panes. */
 export function nothing(panes: readonly string[] = []): Leftovers {
   return { panes, processes: [], fifos: [], locks: [], teams: [] };
 }
 
-/** Asserts the leftovers. Waits a moment, because a process ends shortly after its pane closes. */
+/** Asserts the leftovers, once the processes have ended: they do so shortly after their pane closes. */
 export async function leaves(t: PrivateTmux, wanted: Leftovers): Promise<void> {
-  let left = leftoversOf(t);
-  for (const deadline = performance.now() + MOMENT; performance.now() < deadline; left = leftoversOf(t)) {
-    if (isDeepStrictEqual(left, wanted)) break;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  expect(left).toEqual(wanted);
+  let problem: unknown;
+  await eventually("the end of everything else", () => {
+    try {
+      expect(leftoversOf(t)).toEqual(wanted);
+      return true;
+    } catch (error) {
+      problem = error;
+      return false;
+    }
+  }).catch(() => {
+    throw problem;
+  });
 }
 
 export function leftoversOf(t: PrivateTmux): Leftovers {

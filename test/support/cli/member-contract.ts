@@ -157,7 +157,7 @@ function testsOf({ adapter, file, conversation, showDialog }: MemberContract): v
     await state("ada", rest);
     const child = Number(await eventually("its child", () => log().find((line) => "child" in line)?.child));
     expect(startTimeOf(child)).toBeDefined();
-    const ended = await teams("shutdown", "ada", "--timeout", "40");
+    const ended = await teams("shutdown", "ada", "--timeout", "180");
     expect([ended.code, ended.err]).toEqual([0, ""]);
     if (without.goodbye === undefined) expect(JSON.stringify(log())).toContain("hutdown request");
     const config = JSON.parse(readFileSync(place.paths("crew").config, "utf8")) as { members: unknown[] };

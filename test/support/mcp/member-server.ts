@@ -54,7 +54,7 @@ async function connected(
     input: Record<string, unknown> = {},
     options: Parameters<Client["callTool"]>[1] = {},
   ): Promise<Answer> => {
-    const result = await client.callTool({ name, arguments: input }, options);
+    const result = await client.callTool({ name, arguments: input }, { timeout: 180_000, ...options });
     const [content] = result.content as { text: string }[];
     const text = content?.text ?? "";
     return {

@@ -33,6 +33,8 @@ export type FakeReply =
       readonly dropDelta?: number;
       /** Milliseconds between two events. */
       readonly paceMs?: number;
+      /** The second half of the events waits for it. */
+      readonly until?: Promise<unknown>;
       /** The connection is cut after this many events. */
       readonly cutAfter?: number;
       /** With `cutAfter`: ends the body normally instead of destroying the socket. */
@@ -183,8 +185,10 @@ async function stream(
   reply: Extract<FakeReply, { kind: "message" }>,
 ): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream" });
-  const { paceMs = 0, cutAfter = Number.POSITIVE_INFINITY, cutCleanly = false, dropDelta } = reply;
-  for (const [i, event] of messageEvents(reply).entries()) {
+  const { paceMs = 0, until, cutAfter = Number.POSITIVE_INFINITY, cutCleanly = false, dropDelta } = reply;
+  const events = messageEvents(reply);
+  for (const [i, event] of events.entries()) {
+    if (i === Math.floor(events.length / 2)) await until;
     if (i >= cutAfter) {
       if (cutCleanly) response.end();
       else response.socket?.destroySoon();

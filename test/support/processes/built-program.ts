@@ -38,6 +38,14 @@ const READS: ReadonlySet<string | undefined> = new Set([
   "status",
 ]);
 
+/** Commands that wait for agents. Their own limit is meant for a person, and shorter than a machine may stand still. */
+const WAITS: ReadonlySet<string | undefined> = new Set(["down", "shutdown"]);
+
+function patient(words: readonly string[]): readonly string[] {
+  const [command = "", ...rest] = words;
+  return WAITS.has(command) && !rest.includes("--timeout") ? [command, "--timeout", "180", ...rest] : words;
+}
+
 /**
  * Runs the built program to its end, as another program would. A look of `eventually` at a team runs in this process instead: the
  * starts of the program would take the processors from what the test waits for.
@@ -53,11 +61,11 @@ export function teamsIn(env: Env, cwd: string) {
 
 function runBuilt(env: Env, cwd: string, words: readonly string[], options: BuiltOptions): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const argv = [...(options.nodeArgs ?? []), options.program ?? TEAMS, ...words];
+    const argv = [...(options.nodeArgs ?? []), options.program ?? TEAMS, ...patient(words)];
     const { uid } = options;
     const user = uid === undefined ? {} : { uid, gid: uid };
     const settings = {
-      ...{ env: { ...env, ...options.env }, cwd: options.cwd ?? cwd, timeout: 60_000 },
+      ...{ env: { ...env, ...options.env }, cwd: options.cwd ?? cwd, timeout: 180_000 },
       ...user,
     };
     const child = execFile(process.execPath, argv, settings, (error, out, err) => {

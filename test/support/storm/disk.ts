@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { isSystemError } from "../../../src/errors.ts";
@@ -33,13 +33,25 @@ export function memoryDisk(size = "12m"): Disk {
 
 /** Mounts an ext4 file system in a file. Its options keep the kernel from syncing more than it is asked to. */
 export function fileDisk(): Disk {
-  const image = join(temporaryDirectory("tt-image-"), "image");
+  const directory = temporaryDirectory("tt-image-");
+  let image = join(directory, "image");
+  let mounts = 0;
   closeSync(openSync(image, "w"));
   const fd = openSync(image, "r+");
   ftruncateSync(fd, 32 * 1024 * 1024);
   closeSync(fd);
   run("mkfs.ext4", "-q", "-F", image);
-  return diskAt((path) => run("mount", "-o", "loop,noauto_da_alloc,commit=60", image, path));
+  return diskAt((path) => {
+    if (mounts > 0) {
+      // A sandbox of another test may still hold the file system that was cut off, and its file would be mounted as that again.
+      const next = join(directory, `image-${mounts}`);
+      copyFileSync(image, next);
+      rmSync(image);
+      image = next;
+    }
+    mounts += 1;
+    run("mount", "-o", "loop,noauto_da_alloc,commit=60", image, path);
+  });
 }
 
 function diskAt(mount: (path: string) => unknown): Disk {

@@ -55,6 +55,6 @@ export function iterm2(t: PrivateTmux): Iterm2 {
 
 function sessionsOf(t: PrivateTmux, socket: string): string[] {
   const args = ["-S", socket, "list-sessions", "-F", "#{session_name}"];
-  const { stdout } = spawnSync("tmux", args, { env: t.env, encoding: "utf8", timeout: 10_000 });
+  const { stdout } = spawnSync("tmux", args, { env: t.env, encoding: "utf8", timeout: 180_000 });
   return stdout.split("\n").filter((line) => line !== "");
 }

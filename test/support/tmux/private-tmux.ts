@@ -56,6 +56,8 @@ export interface PrivateTmuxOptions {
 
 /** Marks every process of the test, so that the clean-up ends no other process. */
 const MARKER = "TEAMS_TEST";
+/** Milliseconds; it only ends what hangs. */
+const DEADLINE = 180_000;
 
 export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   const home = temporaryDirectory();
@@ -85,7 +87,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
     execFileSync("tmux", ["-u", ...args, ...words], {
       env,
       encoding: "utf8",
-      timeout: 10_000,
+      timeout: DEADLINE,
       stdio: "pipe",
     }).trimEnd();
   const serverPid = () => {
@@ -94,7 +96,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   };
   const killServer = async () => {
     const pid = serverPid();
-    spawnSync("tmux", [...args, "kill-server"], { env, timeout: 5000 });
+    spawnSync("tmux", [...args, "kill-server"], { env, timeout: DEADLINE });
     // A zombie is no longer a server; its parent may reap it at any time.
     if (pid !== undefined) await eventually("the tmux server's end", () => startTimeOf(pid) === undefined);
   };
@@ -175,7 +177,7 @@ async function reap(id: string, killServer: () => Promise<void>): Promise<void> 
   } catch (error) {
     console.error(`The private tmux server of a test could not be ended: ${String(error)}`);
   }
-  const deadline = performance.now() + 5000;
+  const deadline = performance.now() + DEADLINE;
   for (;;) {
     const left = processTable().filter(
       (row) => row.pid !== process.pid && hasEnvEntry(row.pid, `${MARKER}=${id}`),

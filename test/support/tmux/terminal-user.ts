@@ -12,14 +12,14 @@ export interface PaneUser {
   /** The text of the terminal, with its history. */
   screen(): string;
   /** Waits until the terminal shows this text. */
-  sees(text: string | RegExp, withinMs?: number): Promise<string>;
+  sees(text: string | RegExp): Promise<string>;
   /** Types key names or text. */
   type(...keys: string[]): void;
 }
 
 /** A user who typed `teams …` in a terminal: a pane of the private server inside tmux, of another server outside. */
 export interface Person extends PaneUser {
-  /** Presses Ctrl-C twice to end the run: the first one only warns. */
+  /** Ends the run by Ctrl-C: the first one only warns. Resolves when the end has begun. */
   endsRun(): Promise<void>;
   /** Resolves with the exit status when the program has ended; the terminal stays open. */
   code(): Promise<number>;
@@ -34,8 +34,6 @@ export interface PersonOptions {
 
 /** Keeps the terminal with its text after the program has ended, and records the exit status. */
 const RUNNER = `trap : INT HUP; code=$1; shift; "$@"; echo $? > "$code.new"; mv "$code.new" "$code"; exec cat`;
-/** Milliseconds that a run on a busy machine may take. */
-const PATIENCE = 20_000;
 
 /** Runs `teams …` in a pane of the user's session, inside tmux. */
 export function personInside(t: PrivateTmux, words: readonly string[], options: PersonOptions = {}): Person {
@@ -74,25 +72,41 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
     endsRun: async () => {
       type("C-c");
       await sees("Ctrl-C once more ends the run");
-      type("C-c");
+      await confirmsCtrlC({ screen, type }, () => /(stopping|ending) the team/.test(screen()));
     },
     code: async () => {
-      await eventually("the program's end", () => existsSync(codeFile), PATIENCE);
+      await eventually("the program's end", () => existsSync(codeFile));
       return Number(readFileSync(codeFile, "utf8"));
     },
   };
+}
+
+/**
+ * Presses Ctrl-C after its warning until it counts. It only warns again if the machine stood still for longer than the first press
+ * is remembered.
+ */
+export async function confirmsCtrlC(
+  { screen, type }: Pick<PaneUser, "screen" | "type">,
+  hasBegun: () => boolean,
+): Promise<void> {
+  const warnings = (): number => screen().split("Ctrl-C once more ends").length;
+  for (let shown = 0; !hasBegun(); ) {
+    shown = warnings();
+    type("C-c");
+    await eventually("the end, or another warning", () => hasBegun() || warnings() > shown);
+  }
 }
 
 /** A user at a pane that runs already, as that of a teammate. */
 export function userAt(t: Pick<PrivateTmux, "tmux">, pane: string): PaneUser {
   const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
   const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
-  const sees = async (text: string | RegExp, withinMs = PATIENCE): Promise<string> => {
+  const sees = async (text: string | RegExp): Promise<string> => {
     const find = (): string | false => {
       const shown = screen();
       return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
     };
-    return eventually(`${text} on the screen`, find, withinMs).catch((cause: unknown) => {
+    return eventually(`${text} on the screen`, find).catch((cause: unknown) => {
       throw new Error(`${text} did not appear. The screen:\n${screen().trimEnd()}`, { cause });
     });
   };

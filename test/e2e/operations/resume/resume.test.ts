@@ -28,6 +28,8 @@ import { type LedTeam, ledTeam } from "../../../support/team/led-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
+/** A time limit that no machine reaches. */
+const PATIENT = { timeoutMs: 180_000 };
 const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
 const REFUSES: PlaybookTurn[] = [{ ...refusesShutdown("not done"), repeat: true }];
 
@@ -277,7 +279,7 @@ describe("down", () => {
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
     const pids = [pidOf(ref), pidOf(ref, "ada")];
-    expect(await downTeam(ctx)).toEqual(
+    expect(await downTeam(ctx, PATIENT)).toEqual(
       expect.arrayContaining(["dev", "ada"].map((name) => ({ name, outcome: "approved" }))),
     );
     expect(pids.map(runs)).toEqual([false, false]);
@@ -301,7 +303,7 @@ describe("down", () => {
     await idle(ref);
     expect(runs(pidOf(ref))).toBe(true);
     // From now on an agreed shutdown removes the member again.
-    expect(await shutdownTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "approved" }]);
+    expect(await shutdownTeammates(ctx, ["dev"], PATIENT)).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(membersOf(ref)).toEqual([LEAD_NAME, "ada"]);
   });
 
@@ -312,7 +314,7 @@ describe("down", () => {
     await expect(downTeam(ctx)).rejects.toMatchObject({ code: "ACTIVE_MEMBERS" });
     expect(await history(ref, "dev")).toEqual([]);
     await updateTeam(ref, ({ leadProcess: _gone, ...rest }) => rest as ReturnType<typeof readTeam>);
-    const reports = await downTeam(ctx);
+    const reports = await downTeam(ctx, PATIENT);
     expect(reports.find(({ name }) => name === "ada")).toEqual({ name: "ada", outcome: "approved" });
     expect(reports.find(({ name }) => name === "dev")).toEqual({
       name: "dev",
