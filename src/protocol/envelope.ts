@@ -22,7 +22,7 @@ function formatEnvelope({ from, body, color, summary }: Envelope): string {
 
 /** Characters that a reader may overlook between `<` and a name: blanks and invisible characters. */
 const GAP = "[\\s\\p{Cf}\\p{Cc}\\p{Default_Ignorable_Code_Point}\\u2800]*";
-const TAG_START = new RegExp(`<(?=${GAP}/?${GAP}[\\p{L}!?_])`, "gu");
+const TAG_START = new RegExp(`<(?=${GAP}(?:/${GAP})?[\\p{L}!?_])`, "gu");
 
 /** The beginning of an entity. */
 const ENTITY_START = /&(?=(?:lt|gt|quot|amp);)/g;
@@ -43,7 +43,9 @@ function escapeAttribute(text: string): string {
     .replace(/\s+/g, " ");
 }
 
-const ENVELOPE = /<teammate_message teammate_id="([^"]*)"[^>]*>\n([\s\S]*?)\n<\/teammate_message>/g;
+/** The first line of a message. Its attributes are escaped. */
+const START = /<teammate_message teammate_id="([^"<>]*)"[^<>]*>\n/g;
+const END = "\n</teammate_message>";
 
 /** Splits a turn's text into messages and the text between them, in order; no part is empty. */
 export function readEnvelopes(text: string): (Pick<Envelope, "from" | "body"> | { readonly text: string })[] {
@@ -53,10 +55,13 @@ export function readEnvelopes(text: string): (Pick<Envelope, "from" | "body"> | 
     const rest = text.slice(end, to).trim();
     if (rest !== "") parts.push({ text: rest });
   };
-  for (const { index, 0: whole, 1: from = "", 2: body = "" } of text.matchAll(ENVELOPE)) {
+  for (const { index, 0: start, 1: from = "" } of text.matchAll(START)) {
+    if (index < end) continue;
+    const bodyEnd = text.indexOf(END, index + start.length);
+    if (bodyEnd < 0) break;
     between(index);
-    parts.push({ from: unescaped(from), body: unescaped(body) });
-    end = index + whole.length;
+    parts.push({ from: unescaped(from), body: unescaped(text.slice(index + start.length, bodyEnd)) });
+    end = bodyEnd + END.length;
   }
   between(text.length);
   return parts;

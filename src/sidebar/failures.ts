@@ -1,6 +1,6 @@
 import { TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
-import type { SidebarData } from "./data.ts";
+import type { SidebarData, SidebarTask } from "./data.ts";
 import { wrap } from "./labels.ts";
 import { cut, type Line, lineOf, span } from "./spans.ts";
 import type { ScreenSize, SidebarState } from "./state.ts";
@@ -23,10 +23,11 @@ export function newFailures(before: SidebarData | undefined, { status }: Sidebar
       ? [`${name} failed${activity === "" ? "" : `: ${activity}`}`]
       : [];
   });
-  const tasks = status.tasks.list.flatMap(({ id, subject, shown }) => {
-    const was = before.status.tasks.list.find((one) => one.id === id)?.shown;
-    return shown === "failed" && was !== "failed" ? [`the check of #${id} failed: ${subject}`] : [];
-  });
+  const failed = ({ shown }: SidebarTask): boolean => shown === "failed";
+  const known = new Set(before.status.tasks.list.filter(failed).map(({ id }) => id));
+  const tasks = status.tasks.list
+    .filter((task) => failed(task) && !known.has(task.id))
+    .map(({ id, subject }) => `the check of #${id} failed: ${subject}`);
   return [...members, ...tasks];
 }
 

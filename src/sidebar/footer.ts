@@ -111,18 +111,26 @@ function promptLines(prompt: Prompt, { width, height }: ScreenSize): Line[] {
   const what = cut([span(` ${title} `, { fg, bold: true })], width);
   const isBelow = width - widthOf(what) < MIN_LINE;
   const room = Math.max(1, width - 1 - (isBelow ? 1 : widthOf(what)));
-  const shown = [
-    ...gridText(prompt.text),
-    ...(/\s$/.test(prompt.text) && prompt.text.trim() !== "" ? [" "] : []),
-  ];
-  while (displayWidth(shown.join("")) > room) shown.shift();
-  const line = [span(isBelow ? ` ${shown.join("")}` : shown.join("")), span("▏", { blink: true })];
+  const blank = /\s$/.test(prompt.text) && prompt.text.trim() !== "" ? " " : "";
+  const shown = endOf(`${gridText(prompt.text)}${blank}`, room);
+  const line = [span(isBelow ? ` ${shown}` : shown), span("▏", { blink: true })];
   const rows = isOneKey(prompt)
     ? [lineOf(what)]
     : isBelow
       ? [lineOf(what), lineOf(line)]
       : [lineOf([...what, ...line])];
   return [...asked, ...hint, ...rows];
+}
+
+/** Returns the end of a text that fits into a number of cells. */
+function endOf(text: string, room: number): string {
+  const chars = [...text];
+  let from = chars.length;
+  for (let left = room; from > 0; from -= 1) {
+    left -= displayWidth(chars[from - 1] ?? "");
+    if (left < 0) break;
+  }
+  return chars.slice(from).join("");
 }
 
 /** Fewest cells of a line next to its title. */

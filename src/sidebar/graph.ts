@@ -13,7 +13,13 @@ export function graphNodes(tasks: readonly SidebarTask[]): readonly GraphNode[] 
   const unfolded = new Set<string>();
   const ids = new Set(tasks.map(({ id }) => id));
   const after = new Map<string, SidebarTask[]>();
-  for (const task of tasks) for (const id of task.blockedBy) after.set(id, [...(after.get(id) ?? []), task]);
+  for (const task of tasks) {
+    for (const id of task.blockedBy) {
+      const others = after.get(id);
+      if (others === undefined) after.set(id, [task]);
+      else others.push(task);
+    }
+  }
   const nodes: GraphNode[] = [];
   const add = (task: SidebarTask, depth: number): void => {
     const next = after.get(task.id) ?? [];

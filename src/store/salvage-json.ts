@@ -9,7 +9,7 @@ export function salvageJson(text: string): unknown {
   const errors: ParseError[] = [];
   const tree = treeOf(text, errors);
   if (tree === undefined || (tree.type !== "object" && tree.type !== "array")) return undefined;
-  return readable(tree, errors);
+  return readable(tree, new Damages(errors));
 }
 
 function treeOf(text: string, errors: ParseError[]): Node | undefined {
@@ -25,24 +25,50 @@ function treeOf(text: string, errors: ParseError[]): Node | undefined {
 /** Deeper than any file of another program, and far below the limit of the engine's stack. */
 const MAX_DEPTH = 500;
 
-function readable(node: Node, errors: readonly ParseError[], depth = 0): unknown {
+function readable(node: Node, damages: Damages, depth = 0): unknown {
   if (depth > MAX_DEPTH) return undefined;
-  const below = (child: Node): unknown => readable(child, errors, depth + 1);
+  const below = (child: Node): unknown => readable(child, damages, depth + 1);
   const children = node.children ?? [];
   if (node.type === "array") return children.map(below).filter((value) => value !== undefined);
-  if (node.type !== "object") return isWhole(node, errors) ? node.value : undefined;
+  if (node.type !== "object") return damages.isWhole(node) ? node.value : undefined;
   const fields = children.flatMap(({ children: [key, value] = [] }) => {
-    const kept = key && value && isWhole(key, errors) ? below(value) : undefined;
+    const kept = key && value && damages.isWhole(key) ? below(value) : undefined;
     return kept === undefined ? [] : [[String(key?.value), kept] as const];
   });
   return Object.fromEntries(fields);
 }
 
-/** True if a value is complete. A string ends with its quote, but a number may continue after the damage. */
-function isWhole({ type, offset, length }: Node, errors: readonly ParseError[]): boolean {
-  return errors.every((error) => {
-    const touches = error.offset <= offset + length && error.offset + error.length >= offset;
-    const isAfter = error.offset === offset + length && type === "string";
-    return !touches || isAfter;
-  });
+/** The places where a text cannot be read. A search takes no longer if there are many. */
+class Damages {
+  /** Ordered by their start. */
+  readonly #errors: readonly ParseError[];
+  /** The furthest end of each error and those before it. */
+  readonly #ends: readonly number[];
+
+  constructor(errors: readonly ParseError[]) {
+    this.#errors = errors.toSorted((a, b) => a.offset - b.offset);
+    let end = 0;
+    this.#ends = this.#errors.map(({ offset, length }) => {
+      end = Math.max(end, offset + length);
+      return end;
+    });
+  }
+
+  /** True if a value is complete. A string ends with its quote, but a number may continue after the damage. */
+  isWhole({ type, offset, length }: Node): boolean {
+    const last = type === "string" ? offset + length - 1 : offset + length;
+    const before = this.#countUntil(last);
+    return before === 0 || (this.#ends[before - 1] ?? 0) < offset;
+  }
+
+  /** Returns how many errors begin at this offset or before. */
+  #countUntil(offset: number): number {
+    let [from, to] = [0, this.#errors.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#errors[middle]?.offset ?? 0) <= offset) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
 }

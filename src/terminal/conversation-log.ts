@@ -95,13 +95,20 @@ const CLEARED = "The conversation was cleared here: the model no longer knows th
 
 type CallSummary = Pick<Extract<AgentEvent, { type: "tool_started" }>, "summary" | "path">;
 
-const NOTICE = /<task_notification>\n[\s\S]*?<summary>([\s\S]*?)<\/summary>\n<\/task_notification>/g;
+const NOTICE = { start: "<task_notification>\n", text: "<summary>", end: "</summary>\n</task_notification>" };
 
 /** Returns the texts between messages; the notification about a background task becomes the line that its pane showed. */
 function notesIn(text: string): string[] {
-  const readable = text.replace(
-    NOTICE,
-    (_, summary: string) => `ended in the background: ${unescaped(summary)}`,
-  );
+  let readable = "";
+  let done = 0;
+  for (let at = text.indexOf(NOTICE.start); at >= 0; at = text.indexOf(NOTICE.start, done)) {
+    const mark = text.indexOf(NOTICE.text, at);
+    const end = mark < 0 ? -1 : text.indexOf(NOTICE.end, mark);
+    if (end < 0) break;
+    const summary = unescaped(text.slice(mark + NOTICE.text.length, end));
+    readable += `${text.slice(done, at)}ended in the background: ${summary}`;
+    done = end + NOTICE.end.length;
+  }
+  readable += text.slice(done);
   return readable.split("\n\n").filter((part) => part.trim() !== "");
 }

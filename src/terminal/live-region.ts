@@ -79,7 +79,8 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   let isPaused = false;
   /** The drawn rows, and the cursor's place among them. */
   let drawn: { readonly rows: readonly string[]; readonly row: number; readonly column: number } = EMPTY;
-  let lastDrawn = 0;
+  /** When progress may be drawn again, in milliseconds of the steady clock. */
+  let nextFrame = 0;
   let cancelFrame: (() => void) | undefined;
 
   /** Moves the cursor from its place in the drawn rows to the start of the first one. */
@@ -116,7 +117,8 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
   const draw = (text = ""): void => {
     cancelFrame?.();
     cancelFrame = undefined;
-    lastDrawn = steadyNow();
+    const begun = steadyNow();
+    nextFrame = begun + FRAME_MS;
     if (isPaused) {
       if (text !== "") out(text);
       return;
@@ -131,10 +133,13 @@ export function liveRegion({ width, height, plain, ...options }: LiveRegionOptio
     parts.push(hasInput || next.rows.length === 0 ? SHOW_CURSOR : HIDE_CURSOR);
     drawn = next;
     out(parts.join(""));
+    // Progress that takes long to draw gets at most half of the time.
+    const ended = steadyNow();
+    nextFrame = Math.max(nextFrame, 2 * ended - begun);
   };
   const drawSoon = (): void => {
     if (cancelFrame !== undefined || isPaused) return;
-    const wait = lastDrawn + FRAME_MS - steadyNow();
+    const wait = nextFrame - steadyNow();
     if (wait <= 0) draw();
     else cancelFrame = after(wait, draw);
   };

@@ -18,8 +18,20 @@ const SHOWN_STYLES: Readonly<Record<Shown, readonly TextStyle[]>> = {
 
 /** Returns the ids of the unfinished tasks that a task waits for. @param among all tasks */
 function openBlockers({ status, blockedBy }: TableTask, among: readonly TableTask[]): string[] {
-  if (status === "completed") return [];
-  return blockedBy.filter((id) => among.some((task) => task.id === id && task.status !== "completed"));
+  if (status === "completed" || blockedBy.length === 0) return [];
+  const open = openAmong(among);
+  return blockedBy.filter((id) => open.has(id));
+}
+
+/** Caches the ids of unfinished tasks for each list: a table asks for each task of a list that may be long. */
+const openIds = new WeakMap<readonly TableTask[], ReadonlySet<string>>();
+
+function openAmong(tasks: readonly TableTask[]): ReadonlySet<string> {
+  const known = openIds.get(tasks);
+  if (known !== undefined) return known;
+  const ids = new Set(tasks.filter(({ status }) => status !== "completed").map(({ id }) => id));
+  openIds.set(tasks, ids);
+  return ids;
 }
 
 /** Returns the state of a task for people: a pending task that waits for another one is blocked. @param among all tasks */

@@ -1,3 +1,5 @@
+import { withoutEnd } from "./line-ends.ts";
+
 /** The characters that one item of a pattern can stand for. */
 type CharSet =
   | { readonly kind: "char"; readonly char: string }
@@ -73,7 +75,7 @@ function includes(set: CharSet, char: string): boolean {
 /** Returns the lists of items of which a path must match one. */
 function alternatives(glob: string): Item[][] {
   return braceAlternatives(glob).flatMap((one) => {
-    const lists = itemLists(one.replace(/\/+$/, ""));
+    const lists = itemLists(withoutEnd(one, "/"));
     if (!mayBeDirectory(one)) return lists;
     return [...lists, ...lists.map((items) => [...items, SLASH, { set: ANY, many: true }])];
   });

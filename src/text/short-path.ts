@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { cutToWidth, displayWidth } from "./cell-width.ts";
+import { withoutEnd } from "./line-ends.ts";
 import { gridText, revealHidden } from "./terminal-text.ts";
 
 /**
@@ -26,7 +27,7 @@ export function shortPath(path: string, cwd: string | undefined, width: number):
 
 /** Splits a path before its last part. */
 function split(path: string): readonly [head: string, name: string] {
-  const at = path.replace(/\/+$/, "").lastIndexOf("/") + 1;
+  const at = withoutEnd(path, "/").lastIndexOf("/") + 1;
   return [path.slice(0, at), path.slice(at)];
 }
 

@@ -1,5 +1,5 @@
 /** A word of a quoted argv: plain characters, `'…'`, or `"…"` with escapes, joined. Anything else is not of this form. */
-const WORD = /(?:[^\s'"\\`$|&;<>()*?[\]{}~#!]|'[^']*'|"(?:[^"\\`$]|\\["\\`$])*"|\\.)+/y;
+const WORD = /(?:[^\s'"\\`$|&;<>()*?[\]{}~#!]+|'[^']*'|"(?:[^"\\`$]|\\["\\`$])*"|\\.)+/y;
 
 /** Returns the words of an argv that was quoted for a shell; undefined for a text of another form. */
 export function wordsOf(line: string): string[] | undefined {

@@ -1,3 +1,4 @@
+import { withoutEnd } from "../../text/line-ends.ts";
 import { withoutSpaces } from "../../text/without-spaces.ts";
 import { withoutControls } from "../../tmux/keys.ts";
 import type { Screen } from "../../tmux/screen.ts";
@@ -66,7 +67,7 @@ export function isGeminiWorking({ rows, height }: Screen): boolean {
 /** @param lines of the screen from the first line of the input on; a long text may have been scrolled */
 function holdsOnly(lines: readonly string[], text: string): boolean {
   // As it was typed.
-  const clean = withoutControls(text).replace(/\n+$/, "");
+  const clean = withoutEnd(withoutControls(text), "\n");
   const [, count, unit] = COLLAPSED.exec(lines[0] ?? "") ?? [];
   if (count !== undefined)
     return Number(count) === (unit === "lines" ? clean.split("\n").length : clean.length);

@@ -2,6 +2,7 @@ import { identityCondition } from "../../backend/tmux/pane-tags.ts";
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { inQueue } from "../../store/lock.ts";
+import { withoutEnd } from "../../text/line-ends.ts";
 import { paste, pressEnter, withoutControls } from "../../tmux/keys.ts";
 import { readScreen, type Screen } from "../../tmux/screen.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
@@ -92,7 +93,7 @@ export function submitTyped(
 
 /** @throws TeamError INVALID_INPUT if the text has only control characters and white space */
 function typeableText(text: string, lineEnds: TypingOptions["lineEnds"] = "pasted"): string {
-  const clean = withoutControls(text).replace(/\n+$/, "");
+  const clean = withoutEnd(withoutControls(text), "\n");
   if (clean.trim() === "") {
     throw new TeamError("INVALID_INPUT", "The text has no characters that can be typed.", {
       hint: "Add visible text: control characters are never typed.",

@@ -11,7 +11,7 @@ import {
   realOf,
 } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
-import { expandsToOption } from "./patterns.ts";
+import { optionExpansion } from "./patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
 import {
   areInside,
@@ -75,10 +75,9 @@ function redirections(question: PermissionQuestion, isWholeTool: boolean): Permi
   const allow = isWholeTool ? [...rules.allow, "Read", "Write"] : rules.allow;
   const mode = question.mode === "bypassPermissions" ? question.mode : "acceptEdits";
   const { line } = question;
-  const files = [...(line?.files ?? []), ...(line?.anywhere.files ?? [])].filter(
-    ({ kind, path }, i, all) => all.findIndex((one) => one.kind === kind && one.path === path) === i,
-  );
-  return files.slice(0, MAX_REDIRECTIONS).map(({ kind, path }) => {
+  const all = [...(line?.files ?? []), ...(line?.anywhere.files ?? [])];
+  const files = new Map(all.map((file) => [`${file.kind} ${file.path}`, file]));
+  return [...files.values()].slice(0, MAX_REDIRECTIONS).map(({ kind, path }) => {
     // Not normalized: `link/..` need not be the directory of the link.
     const from = path.startsWith("/") ? "" : `${path.startsWith("~/") ? home : question.workingDirs[0]}/`;
     const absolute = `${from}${path.replace(/^~\//, "")}`;
@@ -114,7 +113,7 @@ function decidePart(question: PermissionQuestion): PartDecision {
     cwd: resolved.dirs[0] ?? "/",
     home: question.home,
     resolve: question.resolve ?? realPathOf,
-    expandsToOption: (word) => expandsToOption(word, directoriesOfLine(), question.list),
+    expandsToOption: optionExpansion(directoriesOfLine, question.list),
     needsNoRule: (words) => readsOnly(withOnly(question, words))?.behavior === "allow",
   };
   const part = (decision: PermissionDecision): PartDecision => ({ decision, isWholeTool: false });

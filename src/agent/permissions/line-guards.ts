@@ -72,7 +72,7 @@ function wordRule(
   { resolve }: PermissionQuestion,
   subject: RuleSubject,
 ): string | undefined {
-  const paths = [...new Set(named.map(({ path }) => path))].slice(0, MAX_RESOLVED);
+  const paths = [...new Set(named.map(({ path }) => path))];
   const globs = [...new Set(named.flatMap(({ path, isPattern }) => (isPattern ? [path] : [])))];
   const access = { kind, paths } as const;
   const realPaths = paths.map((path) => realOf(path, resolve ?? subject.resolve));
@@ -85,7 +85,7 @@ function wordRule(
         access,
         realPaths,
       }) !== undefined ||
-      (isAbout(rule, kind) && globs.slice(0, MAX_RESOLVED).some((glob) => globMeets(glob, rule, subject))),
+      (isAbout(rule, kind) && globs.some((glob) => globMeets(glob, rule, subject))),
   );
 }
 
@@ -97,9 +97,6 @@ function globMeets(path: string, rule: string, subject: RuleSubject): boolean {
   const pattern = parseRule(rule)?.pattern;
   return pattern !== undefined && patternsMeet(pattern, path, subject);
 }
-
-/** Maximum number of paths whose links are resolved for one line. */
-const MAX_RESOLVED = 4_000;
 
 export function realOf(path: string, resolve: ((path: string) => string) | undefined): string {
   try {
@@ -152,7 +149,7 @@ function collectPaths(line: ShellLine, cwd: string, home: string): LinePaths {
     const list = contents === undefined ? changed : read;
     const expands = expansionBy(words);
     const mayExpand = (word: string): boolean =>
-      expands(word) || isGlob(word) || (list === changed && /^[^"'\s]*\{[^"'\s]*$/.test(word));
+      expands(word) || isGlob(word) || (list === changed && word.includes("{") && isBare(word));
     for (const word of contents ?? namesIn(words)) list.add(word, mayExpand(word));
   }
   const passed = passedNames(anywhere);
@@ -184,8 +181,11 @@ function expansionBy(words: readonly string[]): (word: string) => boolean {
   const programs = [...commandStarts(words)].map((at) => baseName(words[at] ?? ""));
   if (programs.some((name) => EXPANDS_PATTERNS.has(name))) return () => true;
   // curl expands brackets in URLs, and names files by what they matched.
-  return (word) => programs.includes("curl") && /^[^"'\s]*(?:\[|(?:^|\/)\.[^/]*\*)[^"'\s]*$/.test(word);
+  const isCurl = programs.includes("curl");
+  return (word) => isCurl && ((word.includes("[") && isBare(word)) || /(?:^|\/)\.[^/]*\*/.test(word));
 }
+
+const isBare = (word: string): boolean => !/["'\s]/.test(word);
 
 /** Returns where names belong that a command gets from its input: xargs and parallel append them to the command that they run. */
 function listFor(words: readonly string[], read: PathList, changed: PathList): PathList | undefined {
@@ -211,7 +211,7 @@ class PathList {
   }
 
   get isCut(): boolean {
-    return this.#added.size > MAX_NAMES;
+    return this.#added.size > MAX_NAMES || this.#found.size > MAX_PATHS;
   }
 
   get paths(): readonly NamedPath[] {
@@ -224,6 +224,7 @@ class PathList {
     this.#added.add(key);
     const hidden = this.#matchesHidden ? [word.replace(/(^|\/)(?:\?|(?=\*)|\[[^\]]*\])/g, "$1.")] : [];
     for (const text of new Set([word, ...hidden, ...expandBraces(word).split(" ")])) {
+      if (this.isCut) return;
       for (const dir of this.#dirs) {
         const path = absolute(text, dir, this.#home);
         const isGlob = isPattern && /[*?[(]|\{.*\.\./.test(text);
@@ -254,6 +255,8 @@ function isSearchedName(words: readonly string[], at: number): boolean {
 
 /** Maximum number of different words of a line that are checked as paths: more than real commands need. */
 const MAX_NAMES = 2_000;
+/** Maximum number of paths of these words, in all directories that the line may be in: the links of each are resolved. */
+const MAX_PATHS = 4_000;
 /** Maximum number of redirections that are decided like reads and writes. */
 export const MAX_REDIRECTIONS = 500;
 /** Maximum length of a path: no system opens a longer one. */

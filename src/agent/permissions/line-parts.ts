@@ -10,6 +10,7 @@ import {
   type WordPart,
 } from "unbash";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
+import { excessOf } from "./commands/line-limits.ts";
 import { createdBy, hiddenProgram, runFile, runsInput } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
 import { type Flow, Flows } from "./line-flows.ts";
@@ -229,7 +230,7 @@ class PartsCollector {
   #script(text: string, flow?: Flow): void {
     this.#scripts -= 1;
     this.#chars -= text.length;
-    if (this.#scripts < 0 || this.#chars < 0) this.isBeyondLimit = true;
+    if (this.#scripts < 0 || this.#chars < 0 || excessOf(text) !== undefined) this.isBeyondLimit = true;
     else if (text.trim() !== "") {
       const script = parse(text);
       this.#flows.set(script, flow);

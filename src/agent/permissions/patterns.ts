@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import picomatch from "picomatch";
 import { listDir } from "../../os/files/fs.ts";
 import { foldedName } from "../../text/folded-name.ts";
 
@@ -43,17 +42,21 @@ export function expandPattern(
   return found.length === 0 ? [pattern] : found;
 }
 
-/** Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then takes for an option. */
-export function expandsToOption(
-  pattern: string,
-  directories: readonly string[],
+/**
+ * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then takes for an option. The
+ * directories are listed once.
+ */
+export function optionExpansion(
+  directories: () => readonly string[],
   list: ListNames = listEntries,
-): boolean {
-  const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");
-  return (
-    matches !== undefined &&
-    directories.some((directory) => list(directory).some((name) => name.startsWith("-") && matches(name)))
-  );
+): (pattern: string) => boolean {
+  let options: readonly string[] | undefined;
+  return (pattern) => {
+    const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");
+    if (matches === undefined) return false;
+    options ??= directories().flatMap((directory) => list(directory).filter((name) => name.startsWith("-")));
+    return options.some(matches);
+  };
 }
 
 /** Returns a matcher for one part of a pattern; undefined for a plain name. */
@@ -62,7 +65,40 @@ function matcherOf(part: string): ((name: string) => boolean) | undefined {
   // Quotes and brackets are read differently by shells.
   if (/[^\w.,@%+=:*?~-]/.test(part))
     return (name) => part.startsWith(".") || part.startsWith("[") || !name.startsWith(".");
-  return picomatch(part, { dot: part.startsWith("."), nocase: true, noextglob: true });
+  const matches = nameMatcher(foldedName(part));
+  return (name) => (part.startsWith(".") || !name.startsWith(".")) && matches(foldedName(name));
+}
+
+/**
+ * Returns a matcher for a pattern of `*`, `?` and other characters, which stand for themselves. No regular expression: a crafted
+ * pattern and a crafted name could make one extremely slow.
+ */
+function nameMatcher(pattern: string): (name: string) => boolean {
+  const wanted = [...pattern.replace(/\*+/g, "*")];
+  const least = wanted.filter((char) => char !== "*").length;
+  return (name) => {
+    const chars = [...name];
+    if (chars.length < least) return false;
+    let [at, from] = [0, 0];
+    /** The last star, and how much of the name it stands for at least. */
+    let star = -1;
+    let end = 0;
+    while (from < chars.length) {
+      if (wanted[at] === "*") {
+        star = at;
+        end = from;
+        at += 1;
+      } else if (wanted[at] !== undefined && (wanted[at] === "?" || wanted[at] === chars[from])) {
+        at += 1;
+        from += 1;
+      } else if (star >= 0) {
+        end += 1;
+        at = star + 1;
+        from = end;
+      } else return false;
+    }
+    return wanted.slice(at).every((char) => char === "*");
+  };
 }
 
 function listEntries(directory: string): readonly string[] {

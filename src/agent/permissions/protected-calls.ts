@@ -2,7 +2,7 @@ import { join, resolve as resolvePath } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { gitDirectories } from "./commands/git-config.ts";
-import { writtenBy } from "./commands/writers.ts";
+import { isWriter, writtenBy } from "./commands/writers.ts";
 import {
   changedByLine,
   directoriesOf,
@@ -116,6 +116,9 @@ const EXPANDED = /[*?[{]|^~[^/]/;
 /** Programs that append names from their input to the command that they run. */
 const APPENDS_NAMES = /(?:^|\/)(?:g?xargs|parallel)$/;
 
+/** Maximum number of words of one command that may begin a program which writes files: the words after each of them may be its files. */
+const MAX_WRITERS = 40;
+
 /** Returns the files that a line redirects to, and those that common programs in it write. */
 function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string> {
   const redirected = [...files, ...anywhere.files].flatMap(({ kind, path }) =>
@@ -123,7 +126,9 @@ function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string
   );
   const programs = [...commands, ...anywhere.mentioned].flatMap((words) => {
     const more = APPENDS_NAMES.test(words[0] ?? "") ? [UNKNOWN] : [];
-    return [...commandStarts(words)].flatMap((at) => writtenBy([...words.slice(at), ...more]));
+    const writers = [...commandStarts(words)].filter((at) => isWriter(words[at] ?? ""));
+    if (writers.length > MAX_WRITERS) return [UNKNOWN];
+    return writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));
   });
   return new Set([...redirected, ...programs]);
 }

@@ -65,13 +65,11 @@ interface CommandRule {
   readonly matches: CommandMatcher;
 }
 
-/** Each command of the line is built once, because a long line has thousands. */
 function refusingCommandRule(rules: readonly CommandRule[], subject: RuleSubject): string | undefined {
   let left = rules;
   if (left.length === 0) return undefined;
   let found: string | undefined;
-  for (const words of commandsOf(subject)) {
-    const command = new Command(words);
+  for (const command of commandsOf(subject)) {
     const at = left.findIndex(({ matches }) => matches(command));
     if (at < 0) continue;
     found = left[at]?.rule;
@@ -85,18 +83,18 @@ function refusingCommandRule(rules: readonly CommandRule[], subject: RuleSubject
  * Yields every command that a line may run. The program's name comes in lower case too: some file systems ignore case, and zsh
  * reads `=rm` as the path of rm.
  */
-function* commandsOf({ access, line }: RuleSubject): Generator<string[]> {
+function* commandsOf({ access, line }: RuleSubject): Generator<Command> {
   if (access.kind !== "command") return;
   yield* withPlainNames(possibleCommands(access.command));
   for (const mentioned of line?.anywhere.mentioned ?? []) yield* withPlainNames(commandForms(mentioned));
 }
 
-function* withPlainNames(commands: Iterable<string[]>): Generator<string[]> {
-  for (const words of commands) {
-    yield words;
-    const [name = ""] = words;
+function* withPlainNames(commands: Iterable<Command>): Generator<Command> {
+  for (const command of commands) {
+    yield command;
+    const { name } = command;
     const plain = name.replace(/^=/, "").toLowerCase();
-    if (plain !== name) yield [plain, ...words.slice(1)];
+    if (plain !== name) yield command.named(plain);
   }
 }
 
@@ -172,7 +170,7 @@ function commandAllowance(
   const used = new Set<string>();
   const readable = applicable.map((one) => ({ ...one, matches: commandMatcher(one.pattern) }));
   for (const words of line.commands) {
-    const command = new Command(words);
+    const command = Command.of(words);
     if (words.slice(1).some((word) => line.patterns.has(word) && expandsToOption?.(word) === true)) {
       return { missing: words.join(" ") };
     }

@@ -1,4 +1,5 @@
 import { type Command, parse, type Redirect, type Redirection, type SyntaxNode, type Word } from "unbash";
+import { excessOf } from "./commands/line-limits.ts";
 import { withoutShownVariables } from "./commands/special-readers.ts";
 import { type LineParts, NO_PARTS, partsOf, type RedirectedFile } from "./line-parts.ts";
 import { simpleCommand } from "./simple-command.ts";
@@ -17,19 +18,14 @@ export interface ShellLine {
   readonly anywhere: LineParts;
 }
 
-/** Maximum characters of a line. A longer line is a file inside a command, too long to review. */
-const MAX_LINE = 65_536;
-/** Maximum number of open parentheses, quoted or not: the parser reads what is in one again for each around it. */
-const MAX_OPEN = 300;
-
 /**
  * Parses a command line with the grammar of bash. Another shell may run the line (zsh, or sh without bash), so only syntax that
  * all of them read alike counts as clear: lists, pipelines, groups, `if` and `while`, and words to which our own strict reader
  * gives the same value. In a clear line, each character belongs to such a word or to an operator.
  */
 export function readShellLine(line: string): ShellLine {
-  if (line.length > MAX_LINE) return beyondLimits(`it is longer than ${MAX_LINE} characters`);
-  if (mostOpen(line) > MAX_OPEN) return beyondLimits("it is nested too deeply");
+  const excess = excessOf(line);
+  if (excess !== undefined) return beyondLimits(excess);
   try {
     return readTree(line);
   } catch (error) {
@@ -37,17 +33,6 @@ export function readShellLine(line: string): ShellLine {
     if (error instanceof RangeError) return beyondLimits("it is nested too deeply");
     throw error;
   }
-}
-
-/** Returns how many parentheses are open at most. */
-function mostOpen(line: string): number {
-  let [open, most] = [0, 0];
-  for (const sign of line) {
-    if (sign === "(") open += 1;
-    else if (sign === ")" && open > 0) open -= 1;
-    most = Math.max(most, open);
-  }
-  return most;
 }
 
 function beyondLimits(why: string): ShellLine {

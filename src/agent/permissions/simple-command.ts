@@ -61,7 +61,7 @@ const RUNS_REST = /^(?:bisect|for-each-repo)$/;
  * drops leading assignments, and starts at every word after a wrapper (`sudo`, `xargs`, …), with and without the directory of
  * the command's name. It yields too many rather than too few. A generator, because a long wrapped command has many.
  */
-export function* possibleCommands(command: string): Generator<string[]> {
+export function* possibleCommands(command: string): Generator<Command> {
   // `$IFS` is another way to write a blank.
   const spaced = command.replace(/\$(IFS\b|\{IFS\})/g, " ");
   for (const text of new Set([spaced, expandBraces(spaced)])) {
@@ -104,13 +104,13 @@ export function expandBraces(command: string): string {
  * Yields the commands that the shell may run for these words: the words themselves, and the words after a wrapper, each also
  * without the options before a subcommand (`git -C x push`).
  */
-export function* commandForms(words: readonly string[]): Generator<string[]> {
+export function* commandForms(words: readonly string[]): Generator<Command> {
+  const line = new WordLine(words);
   for (const i of commandStarts(words)) {
     const name = words[i] ?? "";
     for (const at of [i + 1, ...subcommandIndexes(words, i + 1)]) {
-      const args = words.slice(at);
-      yield [name].concat(args);
-      if (name.includes("/")) yield [baseName(name)].concat(args);
+      yield new Command(name, line, at);
+      if (name.includes("/")) yield new Command(baseName(name), line, at);
     }
   }
 }
@@ -161,18 +161,64 @@ export function baseName(word: string): string {
 /** An unescaped star, which matches any text; `\\*` is the character itself. */
 export const STAR = /(?<!\\)\*/;
 
-/** A command that patterns are compared with. */
-export class Command {
+/** Words, and where each of them begins in the text of all. */
+class WordLine {
   readonly words: readonly string[];
   #text: string | undefined;
+  readonly #starts: number[] = [];
 
   constructor(words: readonly string[]) {
     this.words = words;
   }
 
-  get text(): string {
-    this.#text ??= this.words.join(" ");
-    return this.#text;
+  /** Returns a blank and the text of the words from an index on; nothing after the last word. */
+  textFrom(at: number): string {
+    if (this.#text === undefined) {
+      this.#text = this.words.map((word) => ` ${word}`).join("");
+      let start = 0;
+      for (const { length } of this.words) {
+        this.#starts.push(start);
+        start += length + 1;
+      }
+    }
+    return this.#text.slice(this.#starts[at] ?? this.#text.length);
+  }
+}
+
+/**
+ * A command that patterns are compared with. It copies no words: a long command after a wrapper has one for each of its words.
+ */
+export class Command {
+  readonly #line: WordLine;
+  readonly #at: number;
+  readonly name: string;
+
+  /** @param at index of the first word after the name */
+  constructor(name: string, line: WordLine, at: number) {
+    this.name = name;
+    this.#line = line;
+    this.#at = at;
+  }
+
+  static of([name = "", ...args]: readonly string[]): Command {
+    return new Command(name, new WordLine(args), 0);
+  }
+
+  named(name: string): Command {
+    return new Command(name, this.#line, this.#at);
+  }
+
+  get length(): number {
+    return 1 + Math.max(0, this.#line.words.length - this.#at);
+  }
+
+  word(index: number): string | undefined {
+    return index === 0 ? this.name : this.#line.words[this.#at + index - 1];
+  }
+
+  /** The text of its arguments, each after a blank. */
+  get args(): string {
+    return this.#line.textFrom(this.#at);
   }
 }
 
@@ -184,23 +230,28 @@ export function commandMatcher(pattern: string): CommandMatcher {
   const wanted = prefix ? pattern.slice(0, -2) : pattern;
   if (!prefix && STAR.test(wanted)) {
     const matches = wildcard(wanted.split(/\s+/).join(" "));
-    return ({ text }) => matches(text);
+    return ({ name, args }) => matches(name, args);
   }
   const expected = simpleCommand(wanted) ?? wanted.trim().split(/\s+/);
-  return ({ words }) =>
-    expected.every((word, i) => words[i] === word) && (prefix || words.length === expected.length);
+  return (command) =>
+    expected.every((word, i) => command.word(i) === word) && (prefix || command.length === expected.length);
 }
 
 /**
- * Returns a matcher of texts. It matches piece by piece from the left, not with a regular expression: a rule of an untrusted
- * repository cannot make it slow.
+ * Returns a matcher of texts, which may come in two parts. It matches piece by piece from the left, not with a regular expression: a
+ * rule of an untrusted repository cannot make it slow. Joins the parts only if their start and end match: joining copies them.
  */
-export function wildcard(pattern: string): (text: string) => boolean {
+export function wildcard(pattern: string): (head: string, tail?: string) => boolean {
   const [first = "", ...middle] = pattern.split(STAR).map((piece) => piece.replaceAll("\\*", "*"));
   const last = middle.pop() ?? "";
-  return (text) => {
-    const end = text.length - last.length;
-    if (first.length > end || !text.startsWith(first) || !text.endsWith(last)) return false;
+  return (head, tail = "") => {
+    const end = head.length + tail.length - last.length;
+    const start = `${head.slice(0, first.length)}${tail.slice(0, Math.max(0, first.length - head.length))}`;
+    if (first.length > end || start !== first) return false;
+    if (last.length <= tail.length && !tail.endsWith(last)) return false;
+    if (middle.length === 0 && last.length <= tail.length) return true;
+    const text = `${head}${tail}`;
+    if (!text.endsWith(last)) return false;
     let at = first.length;
     for (const piece of middle) {
       const found = text.indexOf(piece, at);

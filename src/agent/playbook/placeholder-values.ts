@@ -1,5 +1,6 @@
 import type { Env } from "../../os/env.ts";
 import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
+import { withoutEnd } from "../../text/line-ends.ts";
 import { messageText, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ModelRequest, ToolResultBlock } from "../model/model.ts";
 import type { Lookup } from "./placeholders.ts";
@@ -27,7 +28,7 @@ export function playbookLookup(
     const value = ownValue(name, origin, request, place) ?? resultValue(name, playbook, request.messages);
     if (value === undefined) throw new Error(`{{${name}}} has no value here`);
     // Like the shell's $(…): trailing line ends are not part of the value.
-    return (typeof value === "string" ? value : JSON.stringify(value)).replace(/\n+$/, "");
+    return withoutEnd(typeof value === "string" ? value : JSON.stringify(value), "\n");
   };
 }
 

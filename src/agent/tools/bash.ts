@@ -7,6 +7,7 @@ import { findProgram } from "../../os/files/access.ts";
 import { pathStat } from "../../os/files/user-files.ts";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
 import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
+import { joinedLines } from "../../text/line-ends.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
 import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
 import { sandboxHint } from "../sandbox/hint.ts";
@@ -84,10 +85,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
  * from a command.
  */
 function oneLine(command: string): string {
-  return revealHiddenInCommand(command)
-    .trim()
-    .replace(/\s*\n\s*/g, " ⏎ ")
-    .replace(/\s+/g, " ");
+  return joinedLines(revealHiddenInCommand(command).trim(), " ⏎ ").replace(/\s+/g, " ");
 }
 
 function runBehind(command: string, context: ToolContext, timeout = Number.POSITIVE_INFINITY): ToolResult {

@@ -127,8 +127,11 @@ function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): st
   const numbered = value["-n"] ?? true;
   const texts = new Map<number, { text: string; sign: ":" | "-" }>();
   const around = before + after > 0 ? fileLines(matches[0]?.file) : [];
+  let next = 0;
   for (const { line, span } of matches) {
-    for (let at = line - before; at < line + span + after; at += 1) {
+    // Lines around the matches above are known.
+    for (let at = Math.max(next, line - before); at < line + span + after; at += 1) {
+      next = at + 1;
       const text = around[at - 1];
       if (text !== undefined) texts.set(at, { text, sign: "-" });
     }

@@ -12,6 +12,7 @@ import { hasStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { isRequested, openRequest } from "../../team/requests/requests.ts";
+import { joinedLines } from "../../text/line-ends.ts";
 import { revealHidden, shortened } from "../../text/terminal-text.ts";
 import type { CallPlace } from "./foreign-rules.ts";
 
@@ -140,7 +141,7 @@ function plainCommand(tool: string, input: unknown): string | undefined {
     return undefined;
   const { command, description: _, ...others } = input as Readonly<Record<string, unknown>>;
   if (typeof command !== "string" || Object.keys(others).length > 0) return undefined;
-  return command.replace(/\s*\n\s*/g, " ⏎ ");
+  return joinedLines(command, " ⏎ ");
 }
 
 /** Replaces an input that is nested too deeply. An approval repeats the input, and no tool accepts the replacement. */

@@ -1,6 +1,7 @@
 import { TeamError } from "../../errors.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import type { PermissionMode, SandboxMode } from "../../schema/permission-modes.ts";
+import { joinedLines } from "../../text/line-ends.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 
 /** A field of a team file, for a message about it. */
@@ -103,5 +104,5 @@ export function teamFileError(file: string, problems: readonly FieldProblem[]): 
 function problemLine({ file, line, field, message }: FieldProblem): string {
   const text = `${file}:${line}: ${field === "" ? "" : `${field}: `}${message}`;
   // A name or a value of the file must not begin a line of its own.
-  return stripControls(text).replace(/\s*\n\s*/g, " ");
+  return joinedLines(stripControls(text), " ");
 }

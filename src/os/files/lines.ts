@@ -41,15 +41,19 @@ export function* linesBackwards(
   try {
     let to = fstatSync(fd).size;
     const least = Math.max(0, to - maxBytes);
-    /** The end of a line whose beginning has not been read yet; initially the incomplete last line. */
-    let lineEnd = Buffer.alloc(0);
+    /** The end of a line whose beginning has not been read yet, last part first; initially the incomplete last line. */
+    let lineEnd: Buffer[] = [];
     for (let chunk = FIRST_CHUNK; to > least; chunk = Math.min(chunk * 2, MAX_CHUNK)) {
       const from = Math.max(least, to - chunk);
-      const bytes = Buffer.concat([readPart(fd, from, to), lineEnd]);
-      const whole = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
-      yield* linesOf(bytes.subarray(whole)).reverse();
-      lineEnd = bytes.subarray(0, whole);
+      const bytes = readPart(fd, from, to);
       to = from;
+      const start = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+      if (start === 0 && from > 0) {
+        lineEnd.push(bytes);
+        continue;
+      }
+      yield* linesOf(Buffer.concat([bytes.subarray(start), ...lineEnd.reverse()])).reverse();
+      lineEnd = [bytes.subarray(0, start)];
     }
   } finally {
     closeSync(fd);

@@ -63,7 +63,7 @@ export function openLines(path: string): OpenLines | undefined {
   if (fd === undefined) return undefined;
   const decoder = new StringDecoder("utf8");
   let offset = 0;
-  let rest = "";
+  let rest: string[] = [];
   return {
     read() {
       const lines: string[] = [];
@@ -71,9 +71,12 @@ export function openLines(path: string): OpenLines | undefined {
         const bytes = readPart(fd, offset, Math.min(size, offset + CHUNK));
         if (bytes.length === 0) break;
         offset += bytes.length;
-        const parts = (rest + decoder.write(bytes)).split("\n");
-        rest = parts.pop() ?? "";
-        lines.push(...parts);
+        const [first = "", ...others] = decoder.write(bytes).split("\n");
+        rest.push(first);
+        for (const next of others) {
+          lines.push(rest.join(""));
+          rest = [next];
+        }
       }
       return lines;
     },

@@ -1,5 +1,6 @@
 import { readlinkSync } from "node:fs";
 import { systemCode } from "../../errors.ts";
+import { withoutEnd } from "../../text/line-ends.ts";
 import { platform } from "../env.ts";
 import { psText, readProc } from "./process-table.ts";
 
@@ -37,7 +38,7 @@ function inspectProc(pid: number): StartedWith | undefined {
   if (line === undefined) return undefined;
   let variables: readonly string[] | undefined;
   return {
-    words: line.replace(/\0+$/, "").split("\0"),
+    words: withoutEnd(line, "\0").split("\0"),
     env(name) {
       variables ??= (readProc(`${pid}/environ`) ?? "").split("\0");
       return variables.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);

@@ -120,11 +120,12 @@ export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<v
     ref,
     agent,
     (entries) => {
-      const bad = entries.filter((entry) => readEntry(entry) === undefined);
+      const isBad = entries.map((entry) => readEntry(entry) === undefined);
+      const bad = entries.filter((_, at) => isBad[at]);
       if (bad.length === 0) return undefined;
       const aside = keepBadEntries(ref, agent, bad);
       warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; they were moved to ${aside}.`);
-      return entries.filter((entry) => !bad.includes(entry));
+      return entries.filter((_, at) => !isBad[at]);
     },
     { warn },
   );

@@ -38,6 +38,8 @@ export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): str
 
 /** Positions after damaged text that are tried for a whole entry: one damage needs a few, endless rubbish must stop. */
 const MAX_ATTEMPTS = 100;
+/** Damaged parts of one text: each may be read to the end of the text. */
+const MAX_DAMAGED = 100;
 
 interface Recovered {
   readonly entries: unknown[];
@@ -67,7 +69,7 @@ export function recover(text: string): Recovered {
       from = end + 1;
       continue;
     }
-    const next = nextMessage(text, from);
+    const next = damage.length < MAX_DAMAGED ? nextMessage(text, from) : undefined;
     damage.push(text.slice(from, next?.start));
     if (next === undefined) return { entries, damage: damage.filter((part) => !/^[\s\],]*$/.test(part)) };
     entries.push(next.entry);

@@ -31,12 +31,17 @@ export function restoreFromJournal(ref: TeamRef, agent: string, saved: readonly 
     state === "queued" && message !== undefined && !there.has(id) ? [{ ...message, read: false }] : [],
   );
   const all: unknown[] = [];
+  let next = 0;
+  const isNextBefore = (place: number): boolean => {
+    const message = lost[next];
+    return message !== undefined && (places.get(messageKey(message)) ?? 0) < place;
+  };
   for (const [at, entry] of saved.entries()) {
     const place = places.get(keys[at] ?? "") ?? -1;
-    while (lost[0] !== undefined && (places.get(messageKey(lost[0])) ?? 0) < place) all.push(lost.shift());
+    for (; isNextBefore(place); next += 1) all.push(lost[next]);
     all.push(entry);
   }
-  return [...all, ...lost];
+  return [...all, ...lost.slice(next)];
 }
 
 function keyOf(entry: unknown): string | undefined {

@@ -50,9 +50,21 @@ export function findDeadlock(
 export function dependencyCycle(tasks: readonly Task[]): readonly string[] | undefined {
   const open = new Map(tasks.filter(({ status }) => status !== "completed").map((task) => [task.id, task]));
   const waitsFor = ({ blockedBy }: Task): string[] => blockedBy.filter((id) => open.has(id));
-  for (let before = -1; before !== open.size; ) {
-    before = open.size;
-    for (const task of open.values()) if (waitsFor(task).length === 0) open.delete(task.id);
+  const after = new Map<string, Task[]>([...open.keys()].map((id) => [id, []]));
+  const left = new Map<string, number>();
+  for (const task of open.values()) {
+    const blockers = new Set(waitsFor(task));
+    left.set(task.id, blockers.size);
+    for (const id of blockers) after.get(id)?.push(task);
+  }
+  const free = [...open.keys()].filter((id) => left.get(id) === 0);
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    open.delete(id);
+    for (const task of after.get(id) ?? []) {
+      const blockers = (left.get(task.id) ?? 0) - 1;
+      left.set(task.id, blockers);
+      if (blockers === 0) free.push(task.id);
+    }
   }
   return open.size === 0 ? undefined : followToCycle(open, waitsFor);
 }

@@ -1,3 +1,12 @@
+/** Returns where the word before a place begins. */
+function wordStart(text: string, at: number): number {
+  let start = at;
+  while (start > 0 && /\s/.test(text.charAt(start - 1))) start -= 1;
+  if (start === 0) return at;
+  while (start > 0 && /\S/.test(text.charAt(start - 1))) start -= 1;
+  return start;
+}
+
 /** Number of code units around the cursor that are searched for the borders of a character. */
 const NEAR = 256;
 
@@ -48,7 +57,7 @@ export function textBuffer(): TextBuffer {
       case "right":
         return after();
       case "word-left":
-        return text.slice(0, cursor).replace(/\S+\s*$/, "").length;
+        return wordStart(text, cursor);
       case "word-right":
         return cursor + (/^\s*\S+/.exec(text.slice(cursor))?.[0].length ?? text.length - cursor);
       case "home":

@@ -35,11 +35,10 @@ export function markdownFlow({ options, show }: BlockFlowOptions): BlockFlow {
   /** The first row of a text is never empty: the pane sets texts apart. */
   const rowsOf = (block: MarkdownBlock): readonly string[] =>
     markdownRows(isFresh ? { ...block, isApart: false } : block, options());
-  const continuesBlock = (): boolean => splitter.rest()?.isApart === false;
   return {
     push(piece) {
       for (const block of splitter.push(piece)) showBlock(block);
-      isInBlock = !isFresh && continuesBlock();
+      isInBlock = !isFresh && splitter.isContinuing;
     },
     rest() {
       const block = splitter.rest();

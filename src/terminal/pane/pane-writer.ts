@@ -1,3 +1,4 @@
+import { withoutEnd } from "../../text/line-ends.ts";
 import { memberColor, type Style, type Styler, styler, TONE } from "../../text/style.ts";
 import { type ControlStripper, controlStripper, stripControls } from "../../text/terminal-text.ts";
 import { wordFlow, wrapRow } from "../../text/word-wrap.ts";
@@ -41,7 +42,7 @@ function blockWriter(write: (text: string) => void, width: () => number): BlockW
     row: (text) => write(`${text}\n`),
     append(text) {
       const body = atLineStart ? text.replace(/^\n+/, "") : text;
-      const end = body.replace(/\n+$/, "");
+      const end = withoutEnd(body, "\n");
       if (end === "") {
         newlines += body.length;
         return;

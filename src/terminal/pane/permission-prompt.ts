@@ -1,6 +1,7 @@
 import { displayWidth } from "../../text/cell-width.ts";
 import { diffLineRows, diffRows } from "../../text/diff/diff-rows.ts";
 import { isShortened } from "../../text/diff/left-out.ts";
+import { joinedLines } from "../../text/line-ends.ts";
 import { operand } from "../../text/shell-quote.ts";
 import { shortSummary } from "../../text/short-call.ts";
 import { TONE } from "../../text/style.ts";
@@ -78,7 +79,7 @@ function asciiPrompt(ask: PermissionPrompt): PermissionPrompt {
   const { summary, path, reason, rules, change, subagent } = ask;
   return {
     ...ask,
-    summary: asciiText(summary.replace(/\s*\n\s*/g, " \\n ")),
+    summary: asciiText(joinedLines(summary, " \\n ")),
     path: path && asciiText(path),
     subagent: subagent && asciiText(subagent),
     reason: asciiText(reason),
@@ -139,7 +140,7 @@ function shownPart(
   const isInChange = tool === "Bash" && changed.length > 0;
   const callIn = (width: number): string[] => {
     const file = shortSummary({ summary, path }, pane.cwd, width);
-    const what = file ?? summary.replace(/\s*\n\s*/g, " ⏎ ");
+    const what = file ?? joinedLines(summary, " ⏎ ");
     const row = gridText(`${by}${title}${isInChange ? "" : ` ${what}`}`);
     if (file === undefined || displayWidth(row) <= room) return rowsIn(row);
     return [...rowsIn(gridText(`${by}${title}`)), ...pathRows(file, room).flatMap(rowsIn)];

@@ -78,6 +78,8 @@ function rowWriter(
       return `${first}${styledRow(`${sign} `, row, line.kind, plain)}`.trimEnd();
     });
   const pairs = new Map<number, readonly Part[]>();
+  /** Removed lines before this index are compared. */
+  let compared = 0;
   return (at) => {
     const line = all[at];
     if (line === undefined) return [];
@@ -85,21 +87,21 @@ function rowWriter(
     if (kind === "gap") return [quiet(signs.gap.padStart(margin - 1), plain)];
     if (kind === "end") return brokenRows(text, room).map((row) => quiet(`${pad}${row}`, plain));
     if (kind === "note") return brokenRows(text, width).map((row) => (isMark(row) ? quiet(row, plain) : row));
-    if (kind === "-") pairWithAdded(all, at, pairs);
+    if (kind === "-" && at >= compared) compared = pairWithAdded(all, at, pairs);
     return textRows(line, pairs.get(at) ?? [{ text, changed: false }]);
   };
 }
 
-/** Compares the removed lines from here on with the lines that replace them, one by one. */
-function pairWithAdded(all: readonly DiffLine[], from: number, pairs: Map<number, readonly Part[]>): void {
-  if (pairs.has(from) || all[from - 1]?.kind === "-") return;
+/** Compares the removed lines from here on with the lines that replace them, one by one. @returns the end of the removed lines */
+function pairWithAdded(all: readonly DiffLine[], from: number, pairs: Map<number, readonly Part[]>): number {
   let added = from;
   while (all[added]?.kind === "-" || all[added]?.kind === "end") added += 1;
   for (let i = from; i < added; i += 1) {
     const [before, after] = [all[i], all[added + i - from]];
-    if (before?.kind !== "-" || after?.kind !== "+") return;
+    if (before?.kind !== "-" || after?.kind !== "+") break;
     const [left, right] = changedWords(before.text, after.text);
     pairs.set(i, left);
     pairs.set(added + i - from, right);
   }
+  return added;
 }

@@ -29,6 +29,8 @@ export interface BlockSplitter {
   push(piece: string): MarkdownBlock[];
   /** Returns the block in progress, for a preview, without a marker of which no text follows; undefined if there is none. */
   rest(): MarkdownBlock | undefined;
+  /** Whether there is a block in progress without an empty row above it. Takes no time for a long block. */
+  readonly isContinuing: boolean;
   /** Ends the text. @returns the last blocks; the next piece begins a new text */
   end(): MarkdownBlock[];
 }
@@ -43,7 +45,10 @@ type State =
   | { readonly kind: "fence"; readonly open: string; readonly end: RegExp; readonly lines: number };
 
 /** The next characters tell what such a line is. Without them a preview would show `-` below a paragraph as its heading. */
-const MARKER_ALONE = /^[ \t]*(?:[-+*=#>|~`]*|\d{1,9}[.)]?)[ \t]*$/;
+const MARKER_ALONE = /^[ \t]*(?:(?:[-+*=#>|~`]+|\d{1,9}[.)]?)[ \t]*)?$/;
+
+/** Pieces of a line that are searched for more than a marker. */
+const MAX_MARKER = 100;
 
 const NO_BLOCK: State = { kind: "none" };
 const UNCLEAR: State = { kind: "unclear" };
@@ -54,6 +59,8 @@ export function blockSplitter(): BlockSplitter {
   let stripper = controlStripper();
   let lines = blockLines();
   let unfinished: string[] = [];
+  /** Whether the unfinished line is more than a marker: then it stays so. */
+  let hasText = false;
   return {
     push(piece) {
       const blocks: MarkdownBlock[] = [];
@@ -62,16 +69,22 @@ export function blockSplitter(): BlockSplitter {
       for (const next of others) {
         blocks.push(...lines.add(unfinished.join("")));
         unfinished = [next];
+        hasText = false;
       }
+      hasText ||= unfinished.length > MAX_MARKER || !MARKER_ALONE.test(unfinished.join(""));
       return blocks;
     },
     rest: () => lines.rest(unfinished.join("")),
+    get isContinuing() {
+      return lines.isContinuing(hasText);
+    },
     end() {
       const last = unfinished.join("");
       const blocks = [...(last === "" ? [] : lines.add(last)), ...lines.end()];
       stripper = controlStripper();
       lines = blockLines();
       unfinished = [];
+      hasText = false;
       return blocks;
     },
   };
@@ -80,6 +93,8 @@ export function blockSplitter(): BlockSplitter {
 interface BlockLines {
   add(line: string): MarkdownBlock[];
   rest(unfinished: string): MarkdownBlock | undefined;
+  /** @param hasText whether the unfinished line is more than a marker */
+  isContinuing(hasText: boolean): boolean;
   end(): MarkdownBlock[];
 }
 
@@ -150,6 +165,7 @@ function blockLines(): BlockLines {
       const shown = MARKER_ALONE.test(unfinished) ? "" : unfinished;
       return lines.length === 0 && shown === "" ? undefined : block(`${"\n".repeat(blanks)}${shown}`);
     },
+    isContinuing: (hasText) => !isApart && (lines.length > 0 || hasText),
     end: take,
   };
 }

@@ -1,4 +1,4 @@
-import { displayWidth } from "../cell-width.ts";
+import { cutToWidth, displayWidth } from "../cell-width.ts";
 import { type Style, TONE } from "../style.ts";
 import { inlineSpans } from "./inline.ts";
 import type { Block } from "./parse.ts";
@@ -146,14 +146,29 @@ function joined(
 
 /** Each value is further to the right than its header, each header than its bullet. */
 function listRows({ header, body }: Table, width: number, { bullet }: TableSigns): Row[] {
+  // Each row repeats the headers.
+  const heads = header.map((head) => shortened(head, Math.max(2, width - 4)));
   return body.flatMap((cells) =>
     cells
       .flatMap((cell, i) => {
-        const head = header[i] ?? [];
+        const head = heads[i] ?? [];
         const colon = head.length === 0 ? [] : [{ text: ": ", styles: BOLD }];
         const rows = cell.length === 0 ? [] : wrapSpans([...head, ...colon, ...cell], Math.max(2, width - 4));
         return rows.map((row, k) => (k === 0 ? row : [{ text: "  ", styles: NONE }, ...row]));
       })
       .map((row, i) => [{ text: i === 0 ? `${bullet} ` : "  ", styles: NONE }, ...row]),
   );
+}
+
+/** Cuts a text to a number of cells. */
+function shortened(row: Row, width: number): Row {
+  const spans: Span[] = [];
+  let left = width;
+  for (const span of row) {
+    if (left <= 0) break;
+    const text = cutToWidth(span.text.replaceAll("\n", " "), left);
+    spans.push({ ...span, text });
+    left -= displayWidth(text);
+  }
+  return spans;
 }

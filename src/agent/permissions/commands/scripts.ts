@@ -66,10 +66,20 @@ function isMessageOption(word: string): boolean {
 function scriptsInWord(word: string): string[] {
   const hasBlank = /\s/.test(word);
   const isOption = word.startsWith("-");
-  const parts = word.split("=");
-  const found = parts.map((_, from) => parts.slice(from).join("=").replace(/^!/, ""));
-  if (!hasBlank || isOption) found.shift();
+  const found = afterEquals(word).map((text) => text.replace(/^!/, ""));
+  if (hasBlank && !isOption) found.unshift(word.replace(/^!/, ""));
   return hasBlank ? [...found, word.replace(PREFIX, "")] : found;
+}
+
+/** Maximum number of scripts of one word: more than are searched in a line. */
+const MAX_IN_WORD = 40;
+
+/** Returns the text after each of the first equals signs. */
+function afterEquals(word: string): string[] {
+  const found: string[] = [];
+  for (let at = word.indexOf("="); at >= 0 && found.length < MAX_IN_WORD; at = word.indexOf("=", at + 1))
+    found.push(word.slice(at + 1));
+  return found;
 }
 
 /** `-e`, `!`, `\!`, `+!`, `~!`, `.shell `, `EXEC:` and `ext::` before the text that a program gives to a shell. */
@@ -78,11 +88,12 @@ const PREFIX = /^(?:--[\w-]+[= ]|-\w|[\\+~]?!|\.\w+\s|[A-Za-z]+::?)\s*/;
 /** Returns the quoted texts in the code that an interpreter takes: `awk 'BEGIN { system("rm x") }'`. */
 function codeStrings(words: readonly string[]): string[] {
   return codesIn(words).flatMap(({ language, code: whole }) => {
-    const code = language === "shell" ? whole : whole.slice(0, MAX_CODE);
+    if (language === "shell") return [whole];
+    const code = whole.slice(0, MAX_CODE);
     const quoted = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\])*)\1/g)].map(([, , text = ""]) => text);
     // sed's `e`, and `!`, `shell` or `system` of editors, debuggers and databases.
     const bare = /^\s*[\d,$]*\s*(?:e|[:\\.]?!|[:.]?(?:shell|system)\s)\s*(.+)$/s.exec(code)?.[1] ?? "";
-    return language === "shell" ? [code] : [...quoted, bare];
+    return [...quoted, bare];
   });
 }
 

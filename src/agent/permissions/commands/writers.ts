@@ -30,12 +30,24 @@ const WRITERS: ReadonlyMap<string, Writer> = new Map([
 /** `-t dir`, `--target-directory=dir`: the operands are all sources, and the directory is a word of its own. */
 const TARGET_OPTION = /^(?:-\w*t|--target-directory)/;
 
+/** Returns the name of a program that creates, changes or removes files, as the table has it; undefined for every other program. */
+function writerName(word: string): string | undefined {
+  const name = basename(word).replace(/^g(?=sed|cp|mv|rm|ln|tee)/, "");
+  return name === "dd" || WRITERS.has(name) ? name : undefined;
+}
+
+/** Returns whether a program creates, changes or removes the files that its words name. */
+export function isWriter(word: string): boolean {
+  return writerName(word) !== undefined;
+}
+
 /**
  * Returns the paths that a common program creates, changes or removes by its words; empty for every other command. An
  * option that the table does not list makes every other word count, because it may be a path.
  */
 export function writtenBy(words: readonly string[]): readonly string[] {
-  const name = basename(words[0] ?? "").replace(/^g(?=sed|cp|mv|rm|ln|tee)/, "");
+  const name = writerName(words[0] ?? "");
+  if (name === undefined) return [];
   const args = words.slice(1);
   if (name === "dd") return args.flatMap((word) => (word.startsWith("of=") ? [word.slice(3)] : []));
   const known = WRITERS.get(name);

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { expandPattern, optionExpansion } from "../../../../src/agent/permissions/patterns.ts";
+import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
+import { commandForms, commandMatcher } from "../../../../src/agent/permissions/simple-command.ts";
+import { decideLine } from "../../../support/attack/corpus.ts";
+import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
+
+const COMMANDS = { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)", "Bash(a*z y)"] };
+const FILES = { allow: ["Bash"], ask: [], deny: ["Read(x)", "Edit(**/y)"] };
+
+/** Lines by their number of characters. */
+const LINES: readonly (readonly [string, (size: number) => string])[] = [
+  ["equals signs in a quoted script", (size) => `sh -c '${"=".repeat(size)}'`],
+  ["blanks in a quoted script", (size) => `sh -c '${" ".repeat(size)}x'`],
+  ["braces in a quoted word", (size) => `foo '${"{".repeat(size)}"'`],
+  ["wrappers", (size) => "env ".repeat(size / 4)],
+  ["wrappers with values", (size) => "env A=b ".repeat(size / 8)],
+  ["commands of find", (size) => "find . -exec a ".repeat(size / 15)],
+  ["keywords in a value", (size) => `A='${"do ".repeat(size / 3)}' b`],
+  ["programs that write files", (size) => `env ${"tee ".repeat(size / 4)}`],
+];
+
+test.each(LINES)("decidePermission › takes time in proportion to a line of many %s", (_, lineOf) => {
+  const decide = (line: string): void => {
+    for (const rules of [COMMANDS, FILES]) decideLine(line, rules);
+  };
+  expect(growth(4_000, lineOf, decide)).toBeLessThan(MAX_GROWTH);
+});
+
+test("commandForms › takes time in proportion to the words of a command of many wrappers", () => {
+  const matches = ["a:*", "a*z y", "*a"].map(commandMatcher);
+  const compare = (words: readonly string[]): void => {
+    for (const command of commandForms(words)) for (const isMatch of matches) isMatch(command);
+  };
+  expect(growth(4_000, (size) => Array<string>(size).fill("env"), compare)).toBeLessThan(MAX_GROWTH);
+});
+
+describe("decidePermission", () => {
+  test.each([
+    ["here-documents", "<<a ".repeat(1_100)],
+    ["here-documents in a quoted script", `sh -c '${"<<a ".repeat(1_100)}'`],
+    ["shell escapes", "=!".repeat(32_000)],
+  ])("› denies a line of too many %s if a deny rule exists, and else asks", (_, line) => {
+    expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)"] }).behavior).toBe("deny");
+    expect(decideLine(line, { allow: ["Bash"], ask: ["Bash(rm:*)"], deny: [] }).behavior).toBe("ask");
+    expect(decideLine(line, { allow: ["Bash(git:*)"], ask: [], deny: [] }).behavior).toBe("ask");
+  });
+
+  test("› still searches a line of some here-documents and shell escapes", () => {
+    const line = `cat ${"<<a ".repeat(20)} && git config alias.a '${"=!".repeat(20)}rm x'`;
+    expect(readShellLine(line).anywhere.excess).toBeUndefined();
+    expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm:*)"] }).behavior).toBe("deny");
+  });
+
+  test.each([
+    ["many names", Array.from({ length: 1_500 }, (_, i) => `f${i}`).join(" ")],
+    ["names in braces", `${"{a,b}".repeat(10)} ${"{c,d}".repeat(10)}`],
+  ])("› checks every file, or refuses the line, for %s in many directories", (_, names) => {
+    const rules = { allow: ["Bash"], ask: [], deny: ["Read(.env)"] };
+    for (const enter of ["", "cd a; ", "cd a; cd b; cd c; cd d; "])
+      expect(decideLine(`${enter}cat ${names} .env`, rules).behavior).toBe("deny");
+  });
+
+  test("› searches the words after the last wrapper of a long line", () => {
+    for (const line of [`${"env ".repeat(5_000)}rm x`, `${"sudo -n ".repeat(3_000)}/bin/rm x`]) {
+      expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm x)"] }).behavior).toBe("deny");
+      expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(r*m x)"] }).behavior).toBe("deny");
+      expect(decideLine(line, { allow: ["Bash"], ask: [], deny: ["Bash(rm * x)"] }).behavior).not.toBe(
+        "deny",
+      );
+    }
+  });
+});
+
+test("optionExpansion › lists each directory once for all words of a line", () => {
+  const listed: string[] = [];
+  const expandsToOption = optionExpansion(
+    () => ["/a", "/b"],
+    (directory) => {
+      listed.push(directory);
+      return ["-x1", "y"];
+    },
+  );
+  const words = ["?x1", "*", "y*", "?y", "-x1"];
+  expect(words.map(expandsToOption)).toEqual([true, true, false, false, false]);
+  expect(listed).toEqual(["/a", "/b"]);
+});
+
+describe("expandPattern", () => {
+  test("› takes time in proportion to a pattern of many stars", () => {
+    const names = ["a".repeat(200)];
+    const work = (pattern: string): unknown => expandPattern(pattern, "/", () => names);
+    expect(growth(2_000, (size) => `${"*a".repeat(size / 2)}*b`, work)).toBeLessThan(MAX_GROWTH);
+    expect(expandPattern(`${"*a".repeat(20)}*b`, "/", () => names)).toEqual([`${"*a".repeat(20)}*b`]);
+  });
+
+  test.each([
+    ["*", ["a", "-b.c"]],
+    ["a*", ["a"]],
+    ["?", ["a"]],
+    ["*.c", ["-b.c"]],
+    ["-?.*", ["-b.c"]],
+    ["*b*c", ["-b.c"]],
+    [".*", [".h"]],
+    [".?", [".h"]],
+    ["A", ["A"]],
+    ["A*", ["a"]],
+    ["*d", ["*d"]],
+    ["??*?", ["-b.c"]],
+    ["?h", ["?h"]],
+  ] as const)("› matches %s like a shell", (pattern, expected) => {
+    const found = expandPattern(pattern, "/", () => ["a", "-b.c", ".h"]);
+    // A name that a program may take for an option makes the pattern unclear.
+    expect(found).toEqual(expected.some((name) => name.startsWith("-")) ? undefined : expected);
+  });
+});
