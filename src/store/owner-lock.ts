@@ -245,7 +245,10 @@ export async function awaitLock<T>(
   for (let tries = 1; ; tries += 1) {
     const taken = take();
     if (taken !== undefined) return { taken, tries };
-    if (tries === 1) held = holder();
+    if (tries === 1) {
+      held = holder();
+      last = now();
+    }
     const at = now();
     waited += Math.min(at - last, MAX_PAUSE_MS);
     last = at;

@@ -1,8 +1,15 @@
-import { once } from "node:events";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import fs, {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { PostedChange } from "../../../src/store/group-commit.ts";
 import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
@@ -120,12 +127,10 @@ test("updateFile appends to a large file, unless it changed meanwhile: then it u
 test.each([false, true])(
   "updateFile tells a waiting process that its change is made, although the lock cannot be released (updated under it: %s)",
   async (isUnderLock) => {
-    // Reading it takes milliseconds, so that the lock is held for long enough.
-    const path = fileWith("x".repeat(16 * 1024 * 1024));
+    const path = fileWith("old");
     const change = new PostedChange(path);
     change.post("theirs");
-    const stray = new Worker(STRAY, { eval: true, workerData: `${path}.lock` });
-    await once(stray, "online");
+    spoilReleaseOf(path);
     let journalled = 0;
     const updated = updateFile(
       path,
@@ -144,20 +149,23 @@ test.each([false, true])(
     });
     // Otherwise it would make its change once more.
     expect(change.isMade()).toBe(true);
-    expect([readFileSync(path, "utf8"), journalled]).toEqual(["16777216 ours theirs", 1]);
+    expect([readFileSync(path, "utf8"), journalled]).toEqual(["3 ours theirs", 1]);
   },
 );
 
-/** A thread that puts a file into a lock directory as soon as there is one: the directory cannot be removed then. */
-const STRAY = `
-const { chmodSync, writeFileSync } = require("node:fs");
-const directory = require("node:worker_threads").workerData;
-for (let isDone = false; !isDone; ) {
-  try {
-    chmodSync(directory, 0o700);
-    writeFileSync(directory + "/stray", "");
-    isDone = true;
-  } catch (error) {
-    if (error.code !== "ENOENT") throw error;
-  }
-}`;
+/** Puts a file into the lock directory right before the file is replaced: the directory cannot be removed then. */
+function spoilReleaseOf(path: string): void {
+  const real = fs.renameSync;
+  const patch = (renameSync: typeof real): void => {
+    Object.assign(fs, { renameSync });
+    syncBuiltinESMExports();
+  };
+  onTestFinished(() => patch(real));
+  patch((from, to) => {
+    if (to === path) {
+      chmodSync(`${path}.lock`, 0o700);
+      writeFileSync(join(`${path}.lock`, "stray"), "");
+    }
+    real(from, to);
+  });
+}
