@@ -2,17 +2,28 @@ import { onTestFinished, vi } from "vitest";
 
 const NEVER_MS = 2 ** 31 - 1;
 
+interface StartedTimer {
+  readonly ms: number;
+  readonly call: () => void;
+}
+
 /**
  * Lets no slow check of this process happen during a test, so that only a bell can be the cause of what the test waits for. Call it
  * once, before the timers start.
  * @param slowMs the shortest interval of a slow check, which finds what a lost ring would have reported
+ * @returns the timers of slow checks and of other long waits, which the test may end
  */
-export function noSlowCheck(slowMs = 5_000): void {
+export function noSlowCheck(slowMs = 5_000): readonly StartedTimer[] {
+  const started: StartedTimer[] = [];
   const real = globalThis.setTimeout;
-  const patient = (call: () => void, ms?: number, ...rest: []): NodeJS.Timeout =>
-    real(call, ms !== undefined && ms >= slowMs ? NEVER_MS : ms, ...rest);
+  const patient = (call: () => void, ms?: number, ...rest: []): NodeJS.Timeout => {
+    if (ms === undefined || ms < slowMs) return real(call, ms, ...rest);
+    started.push({ ms, call });
+    return real(call, NEVER_MS);
+  };
   const spy = vi
     .spyOn(globalThis, "setTimeout")
     .mockImplementation(Object.assign(patient, { __promisify__: real.__promisify__ }));
   onTestFinished(() => void spy.mockRestore());
+  return started;
 }

@@ -28,6 +28,7 @@ import { closedPlaces, lookingContext } from "../../../support/team/reconcile-co
 import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
 import { testHome } from "../../../support/team/test-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
+import { stopSteadyClock } from "../../../support/timing/steady-clock.ts";
 
 const look = script("team/reconcile-team");
 const INSTANCE = "5f0e2a6e-0000-4000-8000-00000000000d";
@@ -138,6 +139,7 @@ describe("an ending that another process handles", () => {
 
   it("is awaited when a member is removed, and taken over when the process dies", async () => {
     const { ref, end } = await claimedByAnother();
+    stopSteadyClock();
     const [done] = await Promise.all([removeEndedMember(lookingContext(ref), "dev", "shutdown"), end()]);
     expect(done).toBe(false);
     await expectSettled(ref, true);

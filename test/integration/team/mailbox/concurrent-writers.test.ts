@@ -21,8 +21,8 @@ const FOREIGN = isFull ? { writers: 16, messages: 50 } : { writers: 16, messages
 const PAUSE = "4000";
 /** Only the full run needs more than the deadline of all tests. */
 const DEADLINE = isFull ? { timeout: 600_000 } : {};
-/** A foreign writer tries eleven times, then it gives up. */
-const TRIES = 11;
+/** The locks of ours that a message of a foreign writer may meet on average. It gives up after eleven; usually it meets half a one. */
+const MOST_MET = 4;
 
 test(
   "one inbox › with many of our writers and sixteen foreign ones: nothing is lost, doubled or reordered, and ours leave the lock free for the others (S22, S25)",
@@ -45,7 +45,7 @@ test(
     };
     let met = 0;
     for (const writer of foreign.values()) met += Number((await writer.line()).replace("met ", ""));
-    expect(met / (FOREIGN.writers * FOREIGN.messages)).toBeLessThan(TRIES);
+    expect(met / (FOREIGN.writers * FOREIGN.messages)).toBeLessThan(MOST_MET);
     receiver.say("stop");
     const received: [string, string][] = JSON.parse(await receiver.line());
     expect(bySender(received.map(([, text]) => text))).toEqual(written);
