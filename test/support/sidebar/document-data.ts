@@ -3,7 +3,7 @@ import type { MemberDiff } from "../../../src/sidebar/documents.ts";
 /** Changes of two files: a changed and an added line in one, a removed file. */
 export const DIFF: MemberDiff = {
   sharedWith: [],
-  directory: "/work/ada",
+  directory: "/srv/ada",
   base: "0123456789abcdef",
   files: [
     { path: "src/clock.ts", added: 2, removed: 1, status: "modified" },

@@ -32,7 +32,7 @@ describe("the keys of a list", () => {
 describe("the rows of a list", () => {
   const choices = Array.from({ length: 12 }, (_, i) => ({
     word: `team-${i}`,
-    about: `~/a/long/directory/of/work/${i}`,
+    about: `~/a/long/directory/of/projects/${i}`,
   }));
   const size = { width: 40, height: 10 };
 
