@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { withLock } from "../../../src/store/lock.ts";
 import { script } from "../../support/processes/script-process.ts";
+import { MAY_MOUNT, memoryDisk } from "../../support/storm/disk.ts";
 import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const faultyChange = script("store/change-under-fault");
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
@@ -17,6 +20,21 @@ test.each([0, 1, 2])(
 test.skipIf(!hasPrlimit)(
   "a file change › fails clearly without room for the file, and works again with room (S25)",
   async () => refused("size", "EFBIG"),
+);
+
+test.skipIf(!MAY_MOUNT)(
+  "a lock › is released as soon as the disk can be written again, by a process that lives on",
+  async () => {
+    const disk = memoryDisk();
+    const path = join(disk.path, "f");
+    const change = withLock(path, () => {
+      expect(disk.remount("ro")).toBe(true);
+    });
+    await expect(change).rejects.toThrow("EROFS");
+    expect(readdirSync(disk.path).sort()).toEqual(["f.lock", "f.lock.owner", "f.q"]);
+    expect(disk.remount("rw")).toBe(true);
+    await eventually("the release", () => readdirSync(disk.path).length === 0);
+  },
 );
 
 async function refused(fault: string, errno: string): Promise<void> {
