@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -46,6 +46,7 @@ function copyOfSuite(files: Readonly<Record<string, string>>): string {
     "scripts/layers.mjs": "",
     "test/vitest.config.ts": 'export default { test: { include: ["test/**/*.test.ts"] } };\n',
     "test/quarantine.json": "[]\n",
+    "test/skips.json": "[]\n",
     ...files,
   };
   for (const [path, text] of Object.entries(all)) {
@@ -160,6 +161,21 @@ describe("scripts/gate", () => {
     ]);
     const [, pid] = /process (\d+)/.exec(last[0] ?? "") ?? [];
     expect(startTimeOf(Number(pid))).toBeUndefined();
+  });
+
+  it("gives each file one temporary directory, also after a file whose tests are all skipped", () => {
+    const setup = join(CHECKOUT, "test/support/setup/no-leaks.ts");
+    const where = `import { tmpdir } from "node:os";\n${IMPORT}test("where", () => expect(tmpdir()).toMatch(/^[^]*(?<!tf-[^]*)tf-\\w+$/));\n`;
+    const root = copyOfSuite({
+      "test/vitest.config.ts": `export default { test: { isolate: false, maxWorkers: 1, include: ["test/**/*.test.ts"], setupFiles: ["${setup}"] } };\n`,
+      "test/a.test.ts": `import { tmpdir } from "node:os";\n${IMPORT}test.skip(tmpdir(), () => expect(1).toBe(1));\n`,
+      "test/b.test.ts": where,
+    });
+    const { status, last } = gate(root, "--no-checks");
+    const [, skipped = ""] = /^skipped: test\/a\.test\.ts > (.*)$/.exec(last[0] ?? "") ?? [];
+    expect([status, last.at(-1)]).toEqual([0, "1 passed, 0 failed, 1 skipped"]);
+    expect(skipped).toMatch(/tf-\w+$/);
+    expect(existsSync(skipped)).toBe(false);
   });
 
   it("fails when vitest ends without results", () => {
