@@ -24,9 +24,9 @@ function withMembers(count: number): SidebarData {
   return { ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } };
 }
 
-test("the sidebar › shows the display name of the team", () => {
+test("the sidebar › shows both names of the team, as lists and the pane of the lead do", () => {
   const named = { ...AUDIT, status: { ...AUDIT.status, displayName: "Docs Team" } };
-  expect(shown(named, 34, 20)[0]).toMatch(/^ Docs Team\b/);
+  expect(shown(named, 34, 20)[0]).toMatch(/^ Docs Team \(audit\)/);
 });
 
 test("a member that is asked to shut down › shows that before its step", () => {
