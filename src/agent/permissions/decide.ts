@@ -124,6 +124,8 @@ function decidePart(question: PermissionQuestion): PartDecision {
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
   if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
   if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
+  const excess = line?.anywhere.excess;
+  if (excess !== undefined) return part(askGuarded(`The command cannot be checked: ${excess}.`));
   const guarded = protectedByName(question, resolved);
   if (guarded !== undefined) return part(askGuarded(guarded));
   const reserved = reservedReason(question, resolved);

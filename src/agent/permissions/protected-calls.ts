@@ -127,7 +127,8 @@ function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string
   const programs = [...commands, ...anywhere.mentioned].flatMap((words) => {
     const more = APPENDS_NAMES.test(words[0] ?? "") ? [UNKNOWN] : [];
     const writers = [...commandStarts(words)].filter((at) => isWriter(words[at] ?? ""));
-    if (writers.length > MAX_WRITERS) return [UNKNOWN];
+    // Each word after the first of them may be a file of one.
+    if (writers.length > MAX_WRITERS) return [UNKNOWN, ...words.slice((writers[0] ?? 0) + 1)];
     return writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));
   });
   return new Set([...redirected, ...programs]);
