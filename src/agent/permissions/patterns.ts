@@ -45,17 +45,18 @@ export function expandPattern(
 /**
  * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then takes for an option. The
  * directories are listed once.
+ * @param directories undefined if they are too many
  */
 export function optionExpansion(
-  directories: () => readonly string[],
+  directories: () => readonly string[] | undefined,
   list: ListNames = listEntries,
 ): (pattern: string) => boolean {
   let options: readonly string[] | undefined;
   return (pattern) => {
     const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");
     if (matches === undefined) return false;
-    options ??= directories().flatMap((directory) => list(directory).filter((name) => name.startsWith("-")));
-    return options.some(matches);
+    options ??= directories()?.flatMap((directory) => list(directory).filter((name) => name.startsWith("-")));
+    return options?.some(matches) ?? true;
   };
 }
 
