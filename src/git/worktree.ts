@@ -6,7 +6,7 @@ import { ensureDir, entryOf, isDirectory, removeTree } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { GitError, git } from "./git.ts";
 import { requireLinkedWorktree, requireOwnConfig } from "./own-repository.ts";
-import { changesIn, commitsOnlyOn, type GitChanges, submoduleIn } from "./status.ts";
+import { changesIn, type GitChanges } from "./status.ts";
 
 /** Default directory for worktrees: inside the repository, so that users find them and they are deleted with it. */
 const DEFAULT_DIRECTORY = ".worktrees";
@@ -99,33 +99,6 @@ async function plan(
   return { worktree, parent };
 }
 
-/** Work that exists only in a worktree. */
-export interface Unsaved {
-  readonly changed: number;
-  readonly untracked: number;
-  /** Commits that are on no other branch, tag or remote. */
-  readonly commits: number;
-}
-
-/**
- * Returns the work that removing a worktree and the branch created for it would lose; undefined if there is none.
- * @throws GitError if git cannot tell; then do not remove the worktree
- */
-export async function unsavedIn(
-  path: string,
-  madeBranch: string | undefined,
-  env: Env,
-  repository?: string,
-): Promise<Unsaved | undefined> {
-  const { branch, changed, untracked } = await changesInWorktree(path, env, repository);
-  const submodule = await submoduleIn(path, env);
-  if (submodule !== undefined)
-    throw new GitError(["status"], `it contains the submodule ${submodule}, whose changes are not counted`);
-  const own = new Set([branch, madeBranch].filter((name) => name !== undefined));
-  const commits = await commitsOnlyOn(path, [...own], env);
-  return changed + untracked + commits === 0 ? undefined : { changed, untracked, commits };
-}
-
 /**
  * Counts changed and untracked files of a worktree, not those of its submodules.
  * @param repository any directory of its repository, to check that the worktree still belongs to it
@@ -134,37 +107,6 @@ export async function unsavedIn(
 export async function changesInWorktree(path: string, env: Env, repository?: string): Promise<GitChanges> {
   await locateWorktree(path, env, repository);
   return changesIn(path, env);
-}
-
-/** Counts the commits of a detached HEAD that are on no branch, tag or remote. @throws GitError */
-export async function commitsOnNoBranch(path: string, env: Env, repository?: string): Promise<number> {
-  await locateWorktree(path, env, repository);
-  return commitsOnlyOn(path, [], env);
-}
-
-/**
- * Removes a worktree without unsaved work (see {@link unsavedIn}) and the branch that was created for it. git checks again, and
- * refuses if files were changed meanwhile.
- * @throws GitError
- */
-export async function removeWorktree(
-  path: string,
-  madeBranch: string | undefined,
-  env: Env,
-  repository?: string,
-): Promise<void> {
-  const { common } = await locateWorktree(path, env, repository);
-  await git(common, ["worktree", "remove", "--end-of-options", path], env);
-  if (madeBranch === undefined) return;
-  // unsavedIn has checked that its commits exist elsewhere. A branch that is checked out in another worktree is in use.
-  if ((await worktreeOfBranch(common, madeBranch, env)) !== "") return;
-  await git(common, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
-}
-
-/** Removes a worktree with all its changes; its branch stays. @throws GitError */
-export async function discardWorktree(path: string, env: Env, repository?: string): Promise<void> {
-  const { common } = await locateWorktree(path, env, repository);
-  await git(common, ["worktree", "remove", "--force", "--end-of-options", path], env);
 }
 
 /**
@@ -204,7 +146,7 @@ async function locate(directory: string, env: Env): Promise<Location> {
 }
 
 /** Like {@link locate}, but fails if git would treat the directory as a part of another worktree. */
-async function locateWorktree(path: string, env: Env, repository?: string): Promise<Location> {
+export async function locateWorktree(path: string, env: Env, repository?: string): Promise<Location> {
   requireLinkedWorktree(path, repository);
   const where = await locate(path, env);
   if (where.top === realPathOf(path)) return where;
