@@ -16,7 +16,7 @@ export interface WorktreeRequest {
   readonly from: string;
   /** Name of the new directory; if it is taken, the first free of name-2, … */
   readonly name: string;
-  /** Created from HEAD. If it exists: checked out if `branchIsGiven`, else the first free of name-2, … is created. */
+  /** Created from HEAD. If `branchIsGiven`, an existing one is checked out; else each taken part of the name gets a number. */
   readonly branch: string;
   /** True if the user has named the branch. */
   readonly branchIsGiven: boolean;
@@ -80,7 +80,7 @@ async function plan(
   const head = await commitOf(top, "HEAD", env).catch(noCommit);
   const exists = (await worktreeOfBranch(top, request.branch, env)) !== undefined;
   const madeBranch = !(exists && request.branchIsGiven);
-  const branch = madeBranch && exists ? await freeBranch(top, request.branch, env) : request.branch;
+  const branch = request.branchIsGiven ? request.branch : await freeBranch(top, request.branch, env);
   const base = madeBranch ? head : await commitOf(top, `refs/heads/${branch}`, env);
   if (request.withChanges && base !== head)
     throw new GitError(["restore"], `the uncommitted changes are based on another commit than ${branch}`);
@@ -210,11 +210,28 @@ export async function worktreeOfBranch(
   return line?.slice(ref.length + 1);
 }
 
+/**
+ * Returns a free name for a branch: each part that is taken gets a number. Git allows no branch `teams/a` next to a branch `teams`, and,
+ * if the file system ignores case, none next to `Teams`.
+ */
 async function freeBranch(top: string, branch: string, env: Env): Promise<string> {
-  for (let n = 2; ; n += 1) {
-    const name = `${branch}-${n}`;
-    if ((await worktreeOfBranch(top, name, env)) === undefined) return name;
-  }
+  const listed = await git(top, ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"], env);
+  const taken = new Set(listed.toLowerCase().split("\n"));
+  const directories = new Set([...taken].flatMap((name) => parentsOf(name)));
+  const parts = branch.split("/");
+  return parts.reduce((parent, part, i) => {
+    const isTaken = (name: string): boolean =>
+      taken.has(name.toLowerCase()) || (i === parts.length - 1 && directories.has(name.toLowerCase()));
+    const first = i === 0 ? part : `${parent}/${part}`;
+    let name = first;
+    for (let n = 2; isTaken(name); n += 1) name = `${first}-${n}`;
+    return name;
+  }, "");
+}
+
+function parentsOf(name: string): readonly string[] {
+  const parts = name.split("/").slice(0, -1);
+  return parts.map((_, i) => parts.slice(0, i + 1).join("/"));
 }
 
 /**

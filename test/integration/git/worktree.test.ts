@@ -81,6 +81,21 @@ describe("creating a worktree", () => {
     expect([given.branch, given.madeBranch]).toEqual(["feature", false]);
   });
 
+  test.each([
+    [["teams"], "teams-2/review/ada"],
+    [["teams", "teams-2"], "teams-3/review/ada"],
+    [["teams/review"], "teams/review-2/ada"],
+    [["teams/review/ada/old"], "teams/review/ada-2"],
+    [["teams/review/ada", "teams/review/ada-2/old"], "teams/review/ada-3"],
+    [["teams", "teams-2/review", "teams-2/review-2/ada"], "teams-2/review-2/ada-2"],
+  ])("picks a free branch beside the branches %s, which git allows no other near", async (taken, free) => {
+    for (const branch of taken) git(repository, "branch", branch);
+    const { branch, path } = await add();
+    expect(branch).toBe(free);
+    expect(git(path, "branch", "--show-current")).toBe(free);
+    expect((await add({ name: "ben" })).branch).toMatch(/-\d$/);
+  });
+
   test("carries over changed and untracked files, and leaves the user's index unchanged", async () => {
     writeFileSync(join(repository, "src/one.txt"), "changed\n");
     writeFileSync(join(repository, "new.txt"), "new\n");

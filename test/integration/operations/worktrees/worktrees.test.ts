@@ -170,6 +170,22 @@ test("worktree › is rolled back with the member if the start fails", async () 
   });
 });
 
+test("worktree › gets a free branch next to a branch named teams, and a hint if the named one is impossible", async () => {
+  const { ref, ctx, repository, branches } = await withWorktree();
+  git(repository, "branch", "--move", "teams/crew/dev", "dev");
+  git(repository, "branch", "teams");
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: dev } = await createWorktree(ctx, member, { forModel: true }, {});
+  expect(worktreeOf(dev)?.branch).toBe("teams-2/crew/dev");
+  const before = branches();
+  const named = createWorktree(ctx, member, { branch: "teams/mine" }, {});
+  await expect(named).rejects.toMatchObject({
+    code: "SPAWN_FAILED",
+    hint: expect.stringContaining("teams spawn dev --worktree <branch>"),
+  });
+  expect(branches()).toEqual(before);
+});
+
 test("worktree › is rolled back if its setup is interrupted", async () => {
   const { ref, ctx, branches, repository } = await withWorktree();
   const stop = new AbortController();
