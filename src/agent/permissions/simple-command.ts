@@ -1,3 +1,5 @@
+import { textEnd, textStart } from "../../text/characters/cut-text.ts";
+
 /**
  * One piece of a word, or the space between two words; nothing that the shell expands, redirects, groups or comments out. `{}` is
  * literal, and so is `#` inside a word.
@@ -92,8 +94,8 @@ export function expandBraces(command: string): string {
     const group = /\{([^\s{},]*,[^\s{}]*)\}/.exec(text);
     if (group === null) break;
     const end = group.index + group[0].length;
-    const before = /\S*$/.exec(text.slice(Math.max(0, group.index - MAX_WORD), group.index))?.[0] ?? "";
-    const after = /^\S*/.exec(text.slice(end, end + MAX_WORD))?.[0] ?? "";
+    const before = /\S*$/.exec(textEnd(text.slice(0, group.index), MAX_WORD))?.[0] ?? "";
+    const after = /^\S*/.exec(textStart(text.slice(end), MAX_WORD))?.[0] ?? "";
     const words = (group[1] ?? "").split(",").map((word) => `${before}${word}${after}`);
     text = `${text.slice(0, group.index - before.length)}${words.join(" ")}${text.slice(end + after.length)}`;
   }
