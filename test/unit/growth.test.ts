@@ -20,7 +20,7 @@ import { paneWriter } from "../../src/terminal/pane/pane-writer.ts";
 import { taskTable } from "../../src/terminal/task-text.ts";
 import { cutText, textEnd, textStart } from "../../src/text/characters/cut-text.ts";
 import { diffRows } from "../../src/text/diff/diff-rows.ts";
-import { joinedLines, withoutEnd } from "../../src/text/line-ends.ts";
+import { joinedLines, replaceLines, withoutEnd } from "../../src/text/line-ends.ts";
 import { markdownRows } from "../../src/text/markdown/rows.ts";
 import { blockSplitter } from "../../src/text/markdown/splitter.ts";
 import { shortPath } from "../../src/text/short-path.ts";
@@ -60,6 +60,8 @@ const task = (id: number, blockedBy: readonly number[]): Task => ({
 const showsNothing = new Proxy({}, { get: () => () => undefined }) as WorkerView;
 
 const oneCharacter = (size: number): string => `a${"\u0301".repeat(size)}`;
+const manyReturns = (size: number): string => "x\r\n".repeat(size);
+const manyPlaces = (size: number): string => "x ".repeat(size);
 const manyFlags = (size: number): string => "🇩🇪".repeat(size);
 
 function keptOutput(text: string): string {
@@ -124,6 +126,10 @@ test.each<Case>([
   ),
   linear("textEnd › flags without a border", 40_000, manyFlags, (text) => textEnd(text, text.length - 1)),
   linear("cutText › emoji that are left out", 40_000, manyFlags, (text) => cutText(text, 1)),
+  linear("replaceLines › places with carriage returns", 20_000, manyReturns, (text) =>
+    replaceLines(text, "x", "y\nz"),
+  ),
+  linear("replaceLines › places in one line", 20_000, manyPlaces, (text) => replaceLines(text, "x", "y\nz")),
   linear("OutputTail › pieces", 2_000, manyFlags, keptOutput),
   linear(
     "withoutEnd › the character in the middle",
