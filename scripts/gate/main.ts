@@ -1,5 +1,5 @@
 /**
- * `main [--counts | --no-checks] [vitest arguments]`, in the checkout: runs lint, types, layers and all tests; repeats failed tests
+ * `main [--counts | --no-checks] [vitest arguments]`, in the checkout: runs lint, types, layers, cuts and all tests; repeats failed tests
  * alone; and prints everything that failed in its last lines. `--counts` also checks the counts of the short bench; `--no-checks`
  * runs only tests. Its directory is temporary.
  */
@@ -32,6 +32,7 @@ const checks = options.includes("--no-checks")
       runCheck("lint", "node_modules/.bin/biome", "check", "--error-on-warnings", "."),
       runCheck("types", "node_modules/.bin/tsc", "--noEmit"),
       runCheck("layers", process.execPath, "scripts/layers.mjs"),
+      runCheck("cuts", process.execPath, "scripts/cuts.mjs"),
     ];
 if (options.includes("--counts")) checks.push(benchCounts(scratch));
 

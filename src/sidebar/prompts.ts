@@ -1,3 +1,4 @@
+import { textStart } from "../text/characters/cut-text.ts";
 import type { DiffPlace, LineComment } from "./documents.ts";
 import { backToList, commentsOn, type Prompt, type SidebarState, type Step } from "./state.ts";
 
@@ -61,7 +62,7 @@ export function write(state: SidebarState, key: string, char: string | undefined
     case "C-c":
       return { state: prompt.kind === "filter" ? withFilter(rest, "") : rest };
     case "backspace":
-      return changed(rest, prompt, [...prompt.text].slice(0, -1).join(""));
+      return changed(rest, prompt, textStart(prompt.text, prompt.text.length - 1));
     case "C-u":
       return changed(rest, prompt, "");
     case "C-w":
@@ -71,7 +72,7 @@ export function write(state: SidebarState, key: string, char: string | undefined
       return { state: { ...rest, prompt: recalled(prompt, key === "up" ? 1 : -1) } };
     default: {
       if (char === undefined || /\p{Cc}/u.test(char)) return { state };
-      return changed(rest, prompt, (prompt.text + char).slice(0, MAX_TEXT));
+      return changed(rest, prompt, textStart(prompt.text + char, MAX_TEXT));
     }
   }
 }

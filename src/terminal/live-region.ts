@@ -1,6 +1,7 @@
 import { after, steadyNow } from "../os/clock.ts";
 import { asciiRow } from "../text/ascii.ts";
 import { cutToWidth, displayWidth } from "../text/cell-width.ts";
+import { textStart } from "../text/characters/cut-text.ts";
 import { cutStyled } from "../text/cut-styled.ts";
 import { styler, TONE } from "../text/style.ts";
 import { gridText } from "../text/terminal-text.ts";
@@ -219,5 +220,5 @@ function cellsOf(row: string): number {
 /** Returns a waiting line as one row. */
 function waitingLine(line: string, width: number): string {
   // A pasted line may be very long: at most two code units for each cell can be shown.
-  return cutToWidth(gridText(line.slice(0, 2 * Math.max(1, width)).replaceAll("\n", "⏎")), width);
+  return cutToWidth(gridText(textStart(line, 2 * Math.max(1, width)).replaceAll("\n", "⏎")), width);
 }
