@@ -109,18 +109,28 @@ unset_server_variables() {
   set +f
 }
 
-# Prints the last lines as JSON strings, without blank lines at the end. Redacts values of secret variables, which typed input or
-# the output of a program may contain.
+# Prints the last lines as JSON strings, without blank lines at the end. Redacts values of secret variables and the credentials of
+# proxies, which typed input or the output of a program may contain.
 as_json() {
   LC_ALL=C awk '
     BEGIN {
       for (name in ENVIRON) {
         value = ENVIRON[name]
-        if (toupper(name) !~ /(KEY|TOKEN|SECRET|PASSWORD)$/ || length(value) < 8) continue
-        # Longest first, so that no part of a longer secret remains.
-        for (i = ++count; i > 1 && length(secrets[i - 1]) < length(value); i--) secrets[i] = secrets[i - 1]
-        secrets[i] = value
+        if (toupper(name) ~ /(KEY|TOKEN|SECRET|PASSWORD)$/) add(value)
+        if (toupper(name) !~ /(^|_)PROXY$/ || value !~ /@/) continue
+        sub(/^[A-Za-z][A-Za-z0-9+.-]*:[\/][\/]/, "", value)
+        add(value)
+        sub(/@[^@]*$/, "", value)
+        add(value)
+        sub(/^[^:]*:/, "", value)
+        add(value)
       }
+    }
+    # Longest first, so that no part of a longer secret remains.
+    function add(value, i) {
+      if (length(value) < 8) return
+      for (i = ++count; i > 1 && length(secrets[i - 1]) < length(value); i--) secrets[i] = secrets[i - 1]
+      secrets[i] = value
     }
     function masked(text, i, at, done) {
       for (i = 1; i <= count; i++) {
