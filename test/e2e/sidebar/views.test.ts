@@ -83,7 +83,7 @@ it.each([
 
   expect((await teams(["spawn", "asker", "--prompt", "begin", ...how])).code).toBe(0);
   await sees("asker asks");
-  person.type("a");
+  person.type("n", "a");
   await sees("read the request to its end");
   person.type("G");
   // A key that comes with the end of the request is not its answer.
