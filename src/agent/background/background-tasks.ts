@@ -53,6 +53,8 @@ export interface TaskLook {
   readonly isWhole: boolean;
   /** The output exceeded the limit of its file: only `output` has the newest part. */
   readonly isCut: boolean;
+  /** Why the newest output is not in the file yet; undefined if it is. */
+  readonly problem: string | undefined;
 }
 
 interface Task {
@@ -164,16 +166,19 @@ export class BackgroundTasks {
       waiting.abort();
     }
     const { end, file, what } = task;
-    const { newest } = file;
+    file.retry();
+    const { newest, unwritten, problem } = file;
+    const size = (fileSize(file.path) ?? 0) + unwritten.length;
     task.told = end !== undefined;
     return {
       status: end?.status ?? "running",
       how: end?.how ?? "",
       what,
       outputFile: file.path,
-      output: newest ?? readTail(file.path, MAX_SHOWN) ?? "",
-      isWhole: newest === undefined && (fileSize(file.path) ?? 0) <= MAX_SHOWN,
+      output: newest ?? `${readTail(file.path, MAX_SHOWN) ?? ""}${unwritten}`.slice(-MAX_SHOWN),
+      isWhole: newest === undefined && size <= MAX_SHOWN,
       isCut: newest !== undefined,
+      problem,
     };
   }
 
