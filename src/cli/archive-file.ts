@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { isSystemError, systemErrorHint, TeamError } from "../errors.ts";
+import { isSystemError, systemErrorCode, systemErrorHint, TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, isDirectory } from "../os/files/fs.ts";
 import { replaceWithBytes } from "../os/files/tar.ts";
@@ -67,7 +67,7 @@ function missingDirectoryError(path: string): TeamError {
 function saveError(path: string, error: NodeJS.ErrnoException): TeamError {
   // Without the system's message: it names a temporary file that the user does not know.
   const end = isSpecialFile(path) ? "the archive is incomplete" : "nothing was saved";
-  return new TeamError("PERMISSION_DENIED", `${path} cannot be written (${error.code}); ${end}.`, {
+  return new TeamError(systemErrorCode(error), `${path} cannot be written (${error.code}); ${end}.`, {
     hint: `${systemErrorHint(error)} Or name another file with -o.`,
     details: { file: path, errno: error.code },
     cause: error,

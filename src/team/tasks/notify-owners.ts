@@ -1,4 +1,4 @@
-import { messageOf, TeamError } from "../../errors.ts";
+import { messageOf, systemErrorCode, TeamError } from "../../errors.ts";
 import type { Clock } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -134,7 +134,7 @@ async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: 
     // The recipient has left the team, or (a lead) was never a member: there is no one to notify.
     if (error instanceof TeamError && NO_RECIPIENT.has(error.code)) return;
     throw new TeamError(
-      error instanceof TeamError ? error.code : "PERMISSION_DENIED",
+      error instanceof TeamError ? error.code : systemErrorCode(error),
       `Task #${taskId} was changed, but ${mail.to} could not be notified: ${messageOf(error)}`,
       {
         hint: "Run teams status to send the notification again; the task itself is correct.",

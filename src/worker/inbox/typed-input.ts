@@ -1,4 +1,4 @@
-import { messageOf, TeamError } from "../../errors.ts";
+import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
 import { plainText } from "../../protocol/messages.ts";
@@ -45,15 +45,15 @@ export class TypedInput {
     try {
       await sendMessage(ref, { from: PERSON_NAME, to, text, isTyped: true }, clock);
     } catch (error) {
-      if (!(error instanceof TeamError)) throw error;
+      if (!(error instanceof TeamError) && !isSystemError(error)) throw error;
       this.#queueDirectly(text, error);
     }
   }
 
-  /** Queues a line that the inbox cannot take: the lead's team may be deleted, or the file locked. */
-  #queueDirectly(text: string, why: TeamError): void {
+  /** Queues a line that the inbox cannot take: the lead's team may be deleted, the file locked, or the disk full. */
+  #queueDirectly(text: string, why: Error): void {
     const { view, clock } = this.#context;
-    if (why.code !== "TEAM_NOT_FOUND")
+    if (!(why instanceof TeamError && why.code === "TEAM_NOT_FOUND"))
       view.error(`kept only as long as this process runs: ${messageOf(why)}`);
     const timestamp = new Date(clock.now()).toISOString();
     const message = { from: PERSON_NAME, text, timestamp, read: false, type: TYPED };
