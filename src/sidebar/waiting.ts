@@ -91,9 +91,10 @@ function waitingItem(
   const call = shortCall(approval.summary, cwd, room);
   const summary = wrap(call.text, room, 2);
   const change = changeOf(approval, room, changeRows);
-  // The grid changes some characters, and shows several blanks as one.
+  // The rows of a command's change are the command itself. The grid changes some characters, and shows several blanks as one.
   const isSummaryAll =
-    call.isWhole && summary.every((row) => displayWidth(row) <= room) && gridText(call.text) === call.text;
+    isCommand(approval) ||
+    (call.isWhole && summary.every((row) => displayWidth(row) <= room) && gridText(call.text) === call.text);
   const isWhole = approval.kind === "crash" || (!saysMore(approval) && isSummaryAll && change.isWhole);
   const rows = [...summary.map((text) => [span(text)]), ...change.rows.map(spansOfStyled)];
   const shown = isWhole || change.isMarked ? rows : withMore(rows, room);
@@ -104,6 +105,11 @@ function waitingItem(
   // A key answers only the selected request: others are read once they are selected.
   if (!isWhole || !isCurrent) return lines;
   return lines.map((line, i) => (i === lines.length - 1 ? { ...line, wholeRequest: approval.id } : line));
+}
+
+/** Whether the lines of a change are those of a command. */
+function isCommand({ change = [] }: SidebarApproval): boolean {
+  return change[0]?.startsWith("$ ") === true;
 }
 
 /** Whether only the whole view shows all of a request: its details, or what a key would answer to a question. */

@@ -80,6 +80,10 @@ describe("a request that waits for the user", () => {
     expect(whole({})).toEqual(["perm-1"]);
     expect(whole({ change: ["@@ -1,2 +1,2 @@", " same", "-a", "+  b"] })).toEqual(["perm-1"]);
     expect(whole({ change: ["$ a", "$ b", "$ c"] })).toEqual(["perm-1"]);
+    // The rows of the command are all of it, whatever the summary leaves out.
+    const command = `ls ${"x".repeat(34)} ${"y".repeat(34)}`;
+    expect(whole({ summary: `Bash(${command})`, change: [`$ ${command}`] })).toEqual(["perm-1"]);
+    expect(whole({ summary: `Bash(${command})`, change: [`$ ${command}`] }, 34, 11)).toEqual([]);
     expect(whole({ change: [`+ ${"x".repeat(40)}`] })).toEqual(["perm-1"]);
     expect(whole({ change: Array.from({ length: 30 }, (_, i) => `$ ${i}`) })).toEqual([]);
     expect(whole({ change: ["$ ls\ufe0f"] })).toEqual([]);
