@@ -44,6 +44,7 @@ function copyOfSuite(files: Readonly<Record<string, string>>): string {
       '{ "include": ["test"], "compilerOptions": { "skipLibCheck": true, "types": ["node"] } }\n',
     "biome.json": '{ "files": { "includes": ["test/**/*.ts"] }, "formatter": { "enabled": false } }\n',
     "scripts/layers.mjs": "",
+    "scripts/cuts.mjs": "",
     "test/vitest.config.ts": 'export default { test: { include: ["test/**/*.test.ts"] } };\n',
     "test/quarantine.json": "[]\n",
     "test/skips.json": "[]\n",
@@ -72,7 +73,7 @@ function gate(root: string, ...words: readonly string[]) {
 describe("scripts/gate", () => {
   it("ends in the counts when all checks and tests pass", () => {
     const { status, last } = gate(copyOfSuite({ "test/a.test.ts": PASSES }));
-    expect([last, status]).toEqual([["4 passed, 0 failed, 0 skipped"], 0]);
+    expect([last, status]).toEqual([["5 passed, 0 failed, 0 skipped"], 0]);
   });
 
   it("names a failed check, a count above its limit and a failed test, with the first line of the error", () => {
@@ -102,7 +103,7 @@ describe("scripts/gate", () => {
         'failed: lint: exit status 1, see "== lint" above',
         "failed: bench: send loads: 9, the limit is ≤ 8",
         "failed: test/b.test.ts > always fails: AssertionError: one is not two: expected 1 to be 2 // Object.is equality",
-        "3 passed, 3 failed, 0 skipped",
+        "4 passed, 3 failed, 0 skipped",
       ],
     ]);
     expect(stdout.match(/^== once more, alone: test\/b.test.ts$/gm)).toHaveLength(2);
