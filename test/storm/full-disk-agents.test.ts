@@ -57,7 +57,8 @@ function world(): World {
 }
 
 function conversation(ref: TeamRef, name: string): string {
-  return readFileSync(readStatus(ref, name)?.transcript ?? "", "utf8");
+  const path = readStatus(ref, name)?.transcript;
+  return path !== undefined && existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 /** How many lines of a conversation hold a text. Each line parses: a failed write leaves nothing. */
@@ -125,6 +126,8 @@ it.skipIf(!MAY_MOUNT)(
     await done("create", "crew");
     const place = ["--teammate-mode", "process", "--permission-mode", "bypassPermissions"];
     await done("spawn", "dev", "--model", "scripted:play.json", ...place, "--prompt", "hello");
+    // It is idle once before its prompt, too: a second message would then come in the same turn.
+    await eventually("the first turn", () => conversation(ref, "dev").includes("Ready."));
     await isIdle(here, "dev");
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
     await eventually("the command", () => existsSync(join(t.home, "begun")));
