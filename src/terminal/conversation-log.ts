@@ -18,11 +18,15 @@ import type { WorkerView } from "../worker/view.ts";
 
 /**
  * Shows a conversation as the agent's own pane showed it.
- * @returns a function that shows the next line of the conversation's file
+ * @returns a function that shows the next lines of the conversation's file
  */
-export function conversationLog(view: WorkerView): (line: TranscriptLine) => void {
+export function conversationLog(view: WorkerView): (lines: readonly TranscriptLine[]) => void {
   /** Tool calls without a result yet, by id. */
   const called = new Map<string, ToolUseBlock>();
+  /** Calls of `called` that are shown already, without their result. */
+  const started = new Set<string>();
+  /** Calls whose results are among the lines at hand, and are shown above them. */
+  let ended: ReadonlySet<string> = new Set();
   const tools = builtinTools();
 
   const showAnswer = (message: AssistantMessage): void => {
@@ -34,8 +38,10 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
     view.event({ type: "message", message });
     for (const use of toolUsesOf(message)) {
       called.set(use.id, use);
-      const summary = summaryOf(use);
-      if (summary !== undefined) showCall(use, summary);
+      const summary = ended.has(use.id) ? undefined : summaryOf(use);
+      if (summary === undefined) continue;
+      showCall(use, summary);
+      started.add(use.id);
     }
   };
   const showCall = ({ id, name: tool }: ToolUseBlock, summary: CallSummary): void =>
@@ -57,7 +63,7 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
     // The call is on an older page.
     if (use === undefined) return;
     called.delete(id);
-    if (summaryOf(use) === undefined) showCall(use, { summary: shown?.summary || inputText(use) });
+    if (!started.delete(id)) showCall(use, summaryOf(use) ?? { summary: shown?.summary || inputText(use) });
     const { display } = shown ?? {};
     const change = savedChange(shown?.change, false);
     const seen = {
@@ -78,15 +84,25 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
     }
   };
 
-  return (line) => {
-    if (line.type === "compacted") {
-      view.note(line.cleared ? CLEARED : COMPACTED);
-    } else if (line.type === "user" || line.type === "assistant") {
-      const message = line.message as unknown as ConversationMessage;
-      if (message.role === "user") showInput(message);
-      else showAnswer(message);
+  return (lines) => {
+    ended = new Set(lines.map(messageOf).flatMap(resultIds));
+    for (const line of lines) {
+      const message = messageOf(line);
+      if (line.type === "compacted") view.note(line.cleared ? CLEARED : COMPACTED);
+      else if (message?.role === "user") showInput(message);
+      else if (message !== undefined) showAnswer(message);
     }
   };
+}
+
+function messageOf(line: TranscriptLine): ConversationMessage | undefined {
+  return line.type === "user" || line.type === "assistant"
+    ? (line.message as unknown as ConversationMessage)
+    : undefined;
+}
+
+function resultIds(message: ConversationMessage | undefined): string[] {
+  return message?.role === "user" ? toolResultsOf(message).map(({ toolUseId }) => toolUseId) : [];
 }
 
 const COMPACTED =

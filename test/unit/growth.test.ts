@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { TranscriptLine } from "../../src/agent/conversation/transcript.ts";
 import { bashTool } from "../../src/agent/tools/bash.ts";
 import { linesBackwards } from "../../src/os/files/lines.ts";
 import { openLines } from "../../src/os/files/whole-lines.ts";
@@ -72,9 +73,7 @@ function keptOutput(text: string): string {
 
 function showInput(text: string): void {
   const message = { role: "user", content: [{ type: "text", text }] };
-  conversationLog(showsNothing)({ type: "user", message } as unknown as Parameters<
-    ReturnType<typeof conversationLog>
-  >[0]);
+  conversationLog(showsNothing)([{ type: "user", message } as unknown as TranscriptLine]);
 }
 
 function writeToPane(text: string): void {

@@ -185,10 +185,10 @@ function conversation(call: AnyCall, { transcript, cwd }: Conversation, page: Pa
   return {
     ...place,
     showPage: () => {
-      pageOf(parse).forEach(show);
+      show(pageOf(parse));
       view.end();
     },
-    showNew: () => feed.poll().forEach(show),
+    showNew: () => show(feed.poll()),
   };
 }
 

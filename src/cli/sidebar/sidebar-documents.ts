@@ -137,7 +137,7 @@ function conversation(
       width,
       poll: () => {
         const lines = feed.poll();
-        for (const line of lines) show(line);
+        show(lines);
         if (lines.length > 0) content = { kind: "log", rows: [...older, ...text.trimEnd().split("\n")] };
         return content;
       },

@@ -16,8 +16,5 @@ export function showRecent(view: PaneView, ref: TeamRef, name: string): void {
   const start = startOfLastLines(file, LINES);
   const read = readTextLines(file, start).texts.flatMap(parseJsonLine(transcriptLine));
   const lines = read.slice(read.findLastIndex((line) => line.type === "compacted" && line.cleared) + 1);
-  view.replay((shown) => {
-    const show = conversationLog(shown);
-    for (const line of lines) show(line);
-  });
+  view.replay((shown) => conversationLog(shown)(lines));
 }

@@ -81,6 +81,17 @@ describe("teams logs", () => {
     expect(out).not.toMatch(/teammate_message|tool_use|typed by the user|ESC|\{"/);
   });
 
+  it("shows each call of one answer once, with its result below", async () => {
+    const { teams, say } = await talk([
+      { tools: [bash("echo one"), bash("echo two")] },
+      { say: "Both ran." },
+    ]);
+    await say("begin");
+    const { out } = await teams(["logs", "dev"]);
+    expect(out).toContain("● Bash(echo one)\n  ⎿ one\n● Bash(echo two)\n  ⎿ two\n\nBoth ran.");
+    expect(out.split("● Bash(echo one)")).toHaveLength(2);
+  });
+
   it("shows team tools and ended background commands as the pane does, without JSON or tags", async () => {
     const { teams, say } = await talk([
       {
