@@ -5,8 +5,11 @@ import { BUILTIN_TOOL_NAMES } from "../agent/tools/tool-names.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { didYouMean, nearestNames } from "../schema/did-you-mean.ts";
+import { PERMISSION_MODES } from "../schema/permission-modes.ts";
+import { readUntrusted } from "../settings/project-parts.ts";
+import { isObject } from "../settings/setting-parts.ts";
 import { ignoredLines, type LoadedSettings, loadSettings } from "../settings/settings.ts";
-import { managedFile } from "../settings/settings-files.ts";
+import { existingProjectFiles, managedFile, userFile } from "../settings/settings-files.ts";
 import { TEAMS_KEYS } from "../settings/settings-schema.ts";
 import { TEAM_TOOL_NAMES } from "../team-tools/tool-names.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -37,6 +40,7 @@ export function settingsFindings(root: string, cwd: string, managed = managedFil
     ),
     ...[...allow, ...ask, ...deny].flatMap(misspelledTool),
     ...unknownKeys(settings),
+    ...unknownModes([userFile(root), ...existingProjectFiles(root, cwd), managed]),
     ...idleHooks(settings.hooks).map((text) =>
       warn("settings", text, "Use a hook of type command; see docs/permissions.md."),
     ),
@@ -107,6 +111,22 @@ function unknownKeys(settings: LoadedSettings): readonly Finding[] {
       ),
     ),
   ];
+}
+
+/** Warns about default modes that nobody knows: they are ignored, as those of a newer program would be. */
+function unknownModes(files: readonly string[]): readonly Finding[] {
+  const known: readonly string[] = PERMISSION_MODES;
+  return files.flatMap((file) => {
+    const mode = defaultModeIn(file);
+    if (mode === undefined || known.includes(String(mode))) return [];
+    const text = `${file}: permissions.defaultMode ${JSON.stringify(mode)} has no effect: there is no such mode`;
+    return [warn("settings", text, didYouMean(String(mode), known, `Modes: ${known.join(", ")}`))];
+  });
+}
+
+function defaultModeIn(file: string): unknown {
+  const raw = readUntrusted(file);
+  return isObject(raw.permissions) ? raw.permissions.defaultMode : undefined;
 }
 
 /** Describes hooks of known events that teams never runs. */

@@ -56,6 +56,14 @@ it("checkSettings › warns about a rule whose tool is misspelled, and about non
   ]);
 });
 
+it("checkSettings › warns about a default mode that does not exist, with the nearest one", () => {
+  expect(findings({ permissions: { defaultMode: "acceptEdit" } })).toEqual([
+    "ok can be read",
+    expect.stringMatching(/^warn .*settings\.json: permissions\.defaultMode "acceptEdit" has no effect/),
+  ]);
+  expect(findings({ permissions: { defaultMode: "plan" } })).toEqual(["ok can be read"]);
+});
+
 it("checkSettings › warns about keys of teams without effect: misspelled ones, and a path as one key", () => {
   const teams = { sandbox: { mod: "required" }, notfy: "true", models: { fast: "haiku" } };
   expect(findings({ teams, "teams.sandbox.mode": "required", sandbox: {} })).toEqual([
