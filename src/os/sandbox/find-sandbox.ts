@@ -13,6 +13,8 @@ export interface SandboxTool {
   readonly file: string;
   /** Path of nsenter; undefined if commands cannot share a network. */
   readonly nsenter?: string;
+  /** Why programs inside can make user namespaces of their own; undefined if they cannot. */
+  readonly allowsNamespaces?: string;
 }
 
 /** Why there is no sandbox on this machine. */
@@ -52,15 +54,31 @@ async function probeBubblewrap(env: Env): Promise<SandboxTool | NoSandbox> {
       remedy: "Install it: apt install bubblewrap (dnf, pacman and apk call it bubblewrap, too).",
     };
   }
-  const view: SandboxView = { places: [], emptyFile: "/dev/null", network: "own" };
-  const failure = await failureOf(
-    file,
-    bubblewrapArgs(view, { cwd: "/", words: ["/bin/sh", "-c", ":"] }),
-    env,
-  );
-  if (failure !== undefined) return bubblewrapProblem(failure, isInContainer());
+  const walls = await provenWalls((allowsNamespaces) => {
+    const view: SandboxView = { places: [], emptyFile: "/dev/null", network: "own", allowsNamespaces };
+    return failureOf(file, bubblewrapArgs(view, { cwd: "/", words: ["/bin/sh", "-c", ":"] }), env);
+  });
+  if ("failure" in walls) return bubblewrapProblem(walls.failure, isInContainer());
   const nsenter = findProgram("nsenter", trusted);
-  return { kind: "bubblewrap", file, ...(nsenter === undefined ? {} : { nsenter }) };
+  return { kind: "bubblewrap", file, ...walls, ...(nsenter === undefined ? {} : { nsenter }) };
+}
+
+/**
+ * Finds out which walls bubblewrap can make here: an older one, or one in a container with a read-only /proc/sys, cannot close the way to
+ * further user namespaces.
+ * @param failureWith runs a program inside. @returns its error output; undefined if it succeeds
+ */
+export async function provenWalls(
+  failureWith: (allowsNamespaces: boolean) => Promise<string | undefined>,
+): Promise<Pick<SandboxTool, "allowsNamespaces"> | { readonly failure: string }> {
+  const closed = await failureWith(false);
+  if (closed === undefined) return {};
+  const failure = await failureWith(true);
+  if (failure !== undefined) return { failure };
+  const isOld = /unknown option/i.test(closed);
+  return {
+    allowsNamespaces: isOld ? "bubblewrap is older than 0.8" : closed.trim().split("\n")[0] || "no message",
+  };
 }
 
 /** Directories of programs that only the system's administrator changes. */
