@@ -6,6 +6,7 @@ import { ensureOwnDirectory, homeDirectory } from "../../os/files/app-directorie
 import { replaceFile } from "../../os/files/atomic-write.ts";
 import { ensureDir, entryOf, listDir, readText, writeNew } from "../../os/files/fs.ts";
 import { createLink, realPathOf } from "../../os/files/symlinks.ts";
+import { textStart } from "../../text/characters/cut-text.ts";
 import { TEAM_SERVER, type ToolServer } from "../channel.ts";
 import { fieldsOf } from "../requests.ts";
 import type { GeminiHookCommand } from "./gemini-hook-server.ts";
@@ -135,7 +136,7 @@ function personsDirectory(env: Env): string {
 /** Whether Gemini has a record of a conversation. */
 export function hasConversation(env: Env, session: string): boolean {
   const records = join(personsDirectory(env), "tmp");
-  const end = `-${session.slice(0, 8)}.jsonl`;
+  const end = `-${textStart(session, 8)}.jsonl`;
   return listDir(records).some((project) =>
     listDir(join(records, project, "chats")).some((name) => name.endsWith(end)),
   );
