@@ -17,23 +17,11 @@ export function judgeSandbox(mode: SandboxMode, found: SandboxTool | NoSandbox):
     const report = mode === "required" ? fail : warn;
     return report("sandbox", `${mode}, but ${found.reason}; ${effect}`, found.remedy);
   }
-  const { kind, nsenter, allowsNamespaces } = found;
-  if (mode === "off") return ok("sandbox", `off; ${kind} works: set teams.sandbox.mode to auto`);
-  if (kind === "bubblewrap" && nsenter === undefined) {
-    return warn(
-      "sandbox",
-      `${mode}, ${kind} works, but nsenter is missing; commands cannot share a network`,
-      "Install util-linux.",
-    );
-  }
-  if (allowsNamespaces !== undefined) {
-    return warn(
-      "sandbox",
-      `${mode}, ${kind} works, but commands can make user namespaces of their own (${allowsNamespaces})`,
-      "Install bubblewrap 0.8 or newer; in a container, let it write /proc/sys/user.",
-    );
-  }
-  return ok("sandbox", `${mode}, ${kind} works`);
+  const gaps = gapsOf(found);
+  const works = [`${found.kind} works`, ...gaps.map(({ effect }) => effect)].join(", but ");
+  if (mode === "off") return ok("sandbox", `off; ${works}: set teams.sandbox.mode to auto`);
+  if (gaps.length === 0) return ok("sandbox", `${mode}, ${works}`);
+  return warn("sandbox", `${mode}, ${works}`, gaps.map(({ remedy }) => remedy).join(" "));
 }
 
 /** Settings that cannot be read are a finding of their own. */
@@ -43,4 +31,22 @@ function modeIn(root: string, cwd: string): SandboxMode {
   } catch {
     return "off";
   }
+}
+
+/** What a sandbox that works lacks on this machine. */
+function gapsOf({ kind, nsenter, allowsNamespaces }: SandboxTool) {
+  if (kind !== "bubblewrap") return [];
+  const namespaces = {
+    effect: `a command can undo the protection of git's files, in a user namespace of its own (${allowsNamespaces})`,
+    remedy:
+      "Install bubblewrap 0.8 or newer; start a container with --security-opt systempaths=unconfined, so that /proc/sys is writable.",
+  };
+  const network = {
+    effect: "nsenter is missing; commands cannot share a network",
+    remedy: "Install util-linux.",
+  };
+  return [
+    ...(allowsNamespaces === undefined ? [] : [namespaces]),
+    ...(nsenter === undefined ? [network] : []),
+  ];
 }

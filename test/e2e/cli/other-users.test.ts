@@ -62,6 +62,8 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     async () => {
       const { base, teams } = place();
       const project = join(base, "repo");
+      // Git, which root runs, refuses the repository of another user.
+      chownSync(project, 0, 0);
       const changed = attackedRepository(project);
       const tools = [{ name: "Bash", input: { command: `${NAMESPACE_ATTACK}; echo over > over` } }];
       const agents = { dev: [{ tools }, { say: "done", repeat: true }] };

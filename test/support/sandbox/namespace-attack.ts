@@ -3,27 +3,27 @@ import { join } from "node:path";
 import { git } from "../files/git.ts";
 
 /**
- * What a command can try as root of a user namespace of its own: mounts over git's protected files, mounts taken away, another root, and a
- * `.git` in place of the real one, which git outside would obey. Each step works on its own if the one before fails.
+ * What a command can do as root of a user namespace of its own. A mount over `.git` keeps it from being renamed only in the mounts of its
+ * own process: so the steps move into another root, drop the old one, and rename `.git` below their working directory, which is still in
+ * it. Git outside would obey the `.git` that they put in its place.
  */
 const STEPS = `
 echo entered >> entered
-mount --bind own .git/hooks && echo evil > .git/hooks/pre-commit
-umount -l .git/hooks; umount -l .git/config; umount -l .git
-mount -o remount,rw,bind .git/config; mount -o remount,rw,bind .git/hooks
-echo '# evil' >> .git/config; echo evil > .git/hooks/pre-commit
-mount --bind . new || mount --rbind . new
-cd new && mkdir -p old && pivot_root . old; cd /; umount -l old
-for at in "$PROJECT" / /new "$PROJECT/new"; do
-  cd "$at" && mv .git gone && cp -r gone .git && echo '# evil' >> .git/config && echo evil > .git/hooks/pre-commit
+rm -rf new
+mkdir -p new/old new/proc
+mount --bind new new
+for name in usr bin sbin lib lib64; do
+  if [ -h /$name ]; then cp -P /$name new; elif [ -d /$name ]; then mkdir new/$name; mount --rbind /$name new/$name; fi
 done
+mount --rbind /proc new/proc
+pivot_root new new/old
+umount -nl /old
+mv .git gone && cp -r gone .git && echo '# evil' >> .git/config && echo evil > .git/hooks/pre-commit
 `;
 
-/** A shell line for the sandbox, to be run in the project. It always succeeds. */
+/** A shell line for the sandbox, to be run in the project. Root has no right to map its uid, so it keeps its capabilities without. */
 export const NAMESPACE_ATTACK = [
-  "mkdir -p own new; export PROJECT=$PWD",
-  ...["-Urm", "-Um", "-Ucm", "-UrmpfiunC"].map((options) => `unshare ${options} sh steps 2>&1`),
-  "unshare -Ur unshare -m sh steps 2>&1",
+  ...["-Urm", "-Um --keep-caps"].map((options) => `unshare ${options} sh steps 2>&1`),
   "true",
 ].join("; ");
 

@@ -87,17 +87,29 @@ describe("provenWalls", () => {
   const walls = (closed: string | undefined, open: string | undefined) =>
     provenWalls(async (allowsNamespaces) => (allowsNamespaces ? open : closed));
 
-  test("works without the option of bubblewrap 0.8, and says why", async () => {
+  test("works without the option with a bubblewrap before 0.8, and says why", async () => {
     expect(await walls(undefined, "never asked")).toEqual({});
     expect(await walls("bwrap: Unknown option --disable-userns\n", undefined)).toEqual({
       allowsNamespaces: "bubblewrap is older than 0.8",
     });
-    const readOnly = "bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system";
-    expect(await walls(`${readOnly}\n`, undefined)).toEqual({ allowsNamespaces: readOnly });
+  });
+
+  test.each([
+    "bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system",
+    "bwrap: sysctl user.max_user_namespaces = 1: Permission denied",
+    "bwrap: unshare user ns: No space left on device",
+    "bwrap: creation of new user namespaces was not disabled as requested",
+  ])("works without the option if the machine refuses it: %s", async (message) => {
+    expect(await walls(`${message}\n`, undefined)).toEqual({ allowsNamespaces: message });
+  });
+
+  test("keeps the option after another failure, which may pass", async () => {
+    const busy = "bwrap: Creating new namespace failed: Resource temporarily unavailable";
+    expect(await walls(busy, undefined)).toEqual({ failure: busy });
   });
 
   test("names the problem of a sandbox that does not work at all", async () => {
-    expect(await walls("first", "second")).toEqual({ failure: "second" });
+    expect(await walls("bwrap: Unknown option --disable-userns", "second")).toEqual({ failure: "second" });
   });
 });
 
