@@ -1,28 +1,14 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { checkedParser, parserHere, REQUIRED_LINES } from "../support/attack/checked-parser.ts";
 
-const read = (path: string): never =>
-  JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as never;
-
-interface Manifest {
-  readonly version: string;
-  readonly dependencies: Readonly<Record<string, string>>;
-}
-interface Lock {
-  readonly packages: Readonly<Record<string, Manifest>>;
-}
+const STEPS = `run ATTACK_LINES=${REQUIRED_LINES} npm test -- test/attack/random.test.ts, which records the version that passed`;
 
 /** The parser reads each line for the permission rules. Another version may read a line otherwise than shells do. */
-test("the parser of command lines › has exactly the version that passed a million random lines", () => {
-  const { unbash: checked } = read("checked-parser.json") as { readonly unbash: string };
-  const lock = (read("../../package-lock.json") as Lock).packages;
-  const versions = {
-    "package.json": (read("../../package.json") as Manifest).dependencies.unbash,
-    "package-lock.json": lock[""]?.dependencies.unbash,
-    "the package in it": lock["node_modules/unbash"]?.version,
-    "node_modules/unbash": (read("../../node_modules/unbash/package.json") as Manifest).version,
-  };
-  const steps = "first run ATTACK_LINES=1000000 npm test -- test/attack, then change checked-parser.json";
-  for (const [place, version] of Object.entries(versions))
-    expect(version, `${place}: ${steps}`).toBe(checked);
+test("the parser of command lines › is exactly the one that passed the random lines", () => {
+  const { version, integrity, lines } = checkedParser();
+  const here = parserHere();
+  for (const [place, found] of Object.entries(here.versions))
+    expect(found, `unbash in ${place}: ${STEPS}`).toBe(version);
+  expect(here.integrity, `the checksum of unbash: ${STEPS}`).toBe(integrity);
+  expect(lines, STEPS).toBeGreaterThanOrEqual(REQUIRED_LINES);
 });
