@@ -74,7 +74,8 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
       };
       writeFileSync(join(base, "home", "settings.json"), JSON.stringify(settings));
       execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, project, join(base, "home")]);
-      const run = (...words: string[]) => teams(words, { env: { HOME: join(base, "home") } });
+      const own = join(base, "home");
+      const run = (...words: string[]) => teams(words, { env: { HOME: own, XDG_RUNTIME_DIR: own } });
       await run("create", "crew");
       const words = ["--model", `scripted:${join(project, "play.json")}`, "--teammate-mode", "process"];
       const spawned = await run("spawn", "dev", "--prompt", "Begin.", ...words);
