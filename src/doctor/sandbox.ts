@@ -1,29 +1,27 @@
 import type { Env } from "../os/env.ts";
-import { findSandbox } from "../os/sandbox/find-sandbox.ts";
+import { findSandbox, type NoSandbox, type SandboxTool } from "../os/sandbox/find-sandbox.ts";
 import type { SandboxMode } from "../schema/permission-modes.ts";
 import { loadSettings } from "../settings/settings.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Checks whether this machine has the sandbox that the settings of a directory want. */
 export async function checkSandbox(root: string, cwd: string, env: Env): Promise<Finding> {
-  const mode = modeIn(root, cwd);
-  const found = await findSandbox(env);
+  return judgeSandbox(modeIn(root, cwd), await findSandbox(env));
+}
+
+/** Judges the sandbox of this machine by the mode that the settings want. Pure. */
+export function judgeSandbox(mode: SandboxMode, found: SandboxTool | NoSandbox): Finding {
   if ("reason" in found) {
     if (mode === "off") return ok("sandbox", `off; this machine has none: ${found.reason}`);
     const effect = mode === "required" ? "no agent starts" : "agents' commands run as you";
     const report = mode === "required" ? fail : warn;
     return report("sandbox", `${mode}, but ${found.reason}; ${effect}`, found.remedy);
   }
-  const { kind, nsenter } = found;
-  if (mode === "off") return ok("sandbox", `off; ${kind} works: set teams.sandbox.mode to auto`);
-  if (kind === "bubblewrap" && nsenter === undefined) {
-    return warn(
-      "sandbox",
-      `${mode}, ${kind} works, but nsenter is missing; commands cannot share a network`,
-      "Install util-linux.",
-    );
-  }
-  return ok("sandbox", `${mode}, ${kind} works`);
+  const gaps = gapsOf(found);
+  const works = [`${found.kind} works`, ...gaps.map(({ effect }) => effect)].join(", but ");
+  if (mode === "off") return ok("sandbox", `off; ${works}: set teams.sandbox.mode to auto`);
+  if (gaps.length === 0) return ok("sandbox", `${mode}, ${works}`);
+  return warn("sandbox", `${mode}, ${works}`, gaps.map(({ remedy }) => remedy).join(" "));
 }
 
 /** Settings that cannot be read are a finding of their own. */
@@ -33,4 +31,22 @@ function modeIn(root: string, cwd: string): SandboxMode {
   } catch {
     return "off";
   }
+}
+
+/** What a sandbox that works lacks on this machine. */
+function gapsOf({ kind, nsenter, allowsNamespaces }: SandboxTool) {
+  if (kind !== "bubblewrap") return [];
+  const namespaces = {
+    effect: `a command can undo the protection of git's files, in a user namespace of its own (${allowsNamespaces})`,
+    remedy:
+      "Install bubblewrap 0.8 or newer; start a container with --security-opt systempaths=unconfined, so that /proc/sys is writable.",
+  };
+  const network = {
+    effect: "nsenter is missing; commands cannot share a network",
+    remedy: "Install util-linux.",
+  };
+  return [
+    ...(allowsNamespaces === undefined ? [] : [namespaces]),
+    ...(nsenter === undefined ? [network] : []),
+  ];
 }

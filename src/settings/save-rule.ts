@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { applyEdits, modify } from "jsonc-parser";
 import { isInside } from "../agent/permissions/protected-paths.ts";
-import { TeamError } from "../errors.ts";
+import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { gitDirectoriesOf, repositoryOf } from "../git/repository.ts";
 import { ifReadable } from "../os/files/if-readable.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
@@ -27,7 +27,8 @@ export interface RuleChange {
   readonly destination: RuleDestination;
   /**
    * Adds the rules that the file does not have yet.
-   * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT for the record of trust; then the file is unchanged
+   * @throws TeamError CORRUPT_FILE, LOCK_TIMEOUT for the record of trust, PERMISSION_DENIED or STORAGE_ERROR for a file that cannot be
+   *   written; then the settings file is unchanged
    */
   save(): Promise<void>;
 }
@@ -72,7 +73,11 @@ export function prepareRuleChange(
       const text = readSettingsText(file) ?? "{}\n";
       const existing = parseSettingsFile(file).permissions.allow;
       const next = rules.filter((rule) => !existing.includes(rule)).reduce(addRule, text);
-      if (next !== text) writeUserFile(file, next);
+      try {
+        if (next !== text) writeUserFile(file, next);
+      } catch (error) {
+        throw isSystemError(error) ? fileAccessError(file, "written", error, "; no rule was saved") : error;
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import * as z from "zod/mini";
+import { fileAccessError, isSystemError } from "../errors.ts";
 import { placeInWorktree, repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatJson } from "../os/files/atomic-write.ts";
@@ -174,12 +175,19 @@ async function updateTrust(
   root: string,
   change: (current: TrustFile) => TrustFile | undefined,
 ): Promise<void> {
-  // People link it to another place. The file there is replaced, so that the link stays; its lock is there too.
-  const path = realPathOf(trustPath(root));
-  ensureDir(dirname(path));
-  await updateFile(path, (text, isLocked) => {
-    const missing = (): Error => new Error("A missing file is read as an empty one.");
-    const plan = jsonUpdate<TrustFile>({ path, schema: trustFile, missing, change });
-    return plan(text ?? formatJson({}), isLocked, []);
-  });
+  try {
+    // People link it to another place. The file there is replaced, so that the link stays; its lock is there too.
+    const path = realPathOf(trustPath(root));
+    ensureDir(dirname(path));
+    await updateFile(path, (text, isLocked) => {
+      const missing = (): Error => new Error("A missing file is read as an empty one.");
+      const plan = jsonUpdate<TrustFile>({ path, schema: trustFile, missing, change });
+      return plan(text ?? formatJson({}), isLocked, []);
+    });
+  } catch (error) {
+    // A link may lead to a place that only another program changes.
+    throw isSystemError(error)
+      ? fileAccessError(trustPath(root), "written", error, "; it is unchanged")
+      : error;
+  }
 }

@@ -179,6 +179,7 @@ export class AgentSandbox implements CommandSandbox {
       places: [...found, ...own],
       emptyFile: files.emptyFile,
       network: this.#network(setting.network),
+      allowsNamespaces: tool.allowsNamespaces !== undefined,
     };
   }
 

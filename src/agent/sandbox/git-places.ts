@@ -24,15 +24,12 @@ export function gitPlaces(directory: string, home: string): GitPlaces {
   if (git === undefined) return { writable: [], readOnly: [] };
   const { own, common } = git;
   makeDirectory(join(common, "hooks"));
-  const worktrees = join(common, "worktrees");
-  const directories = [
-    ...new Set([
-      common,
-      own,
-      ...childrenOf(worktrees),
-      ...modulesIn(join(common, "modules"), MAX_MODULE_DEPTH),
-    ]),
-  ];
+  // Each worktree has its own directories of submodules.
+  const places = [...new Set([common, own, ...childrenOf(join(common, "worktrees"))])];
+  const directories = places.flatMap((place) => [
+    place,
+    ...modulesIn(join(place, "modules"), MAX_MODULE_DEPTH),
+  ]);
   const named = namedByConfigs([join(common, "config"), join(own, "config.worktree")], git.top, home);
   for (const { path, isHooks } of named) if (isHooks && isInside(path, git.top)) makeDirectory(path);
   return {

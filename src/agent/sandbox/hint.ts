@@ -1,6 +1,9 @@
-/** Error messages of programs that meet a wall: of the C library (errno 1, 13, 30, 101, -3), bubblewrap and git. */
+/**
+ * Error messages of programs that meet a wall: of the C library (errno 1, 13, 30, 101, -3), bubblewrap, git and browsers. The system
+ * calls it a lack of space if no further namespace is allowed.
+ */
 const WALLS =
-  /Read-only file system|EROFS|Operation not permitted|EPERM|Permission denied|EACCES|Device or resource busy|EBUSY|Network is unreachable|ENETUNREACH|Could not resolve host|Temporary failure in name resolution|EAI_AGAIN|ENOTFOUND|Name or service not known|Connection refused|ECONNREFUSED|gpg failed to sign|teams\.sandbox\.network|^bwrap: /im;
+  /Read-only file system|EROFS|Operation not permitted|EPERM|Permission denied|EACCES|Device or resource busy|EBUSY|Network is unreachable|ENETUNREACH|Could not resolve host|Temporary failure in name resolution|EAI_AGAIN|ENOTFOUND|Name or service not known|Connection refused|ECONNREFUSED|gpg failed to sign|(?:unshare|clone|namespaces?)\b.*(?:No space left on device|ENOSPC)|No usable sandbox|teams\.sandbox\.network|^bwrap: /im;
 
 /** Told to a model with the output of a command that failed in the sandbox. */
 const HINT =

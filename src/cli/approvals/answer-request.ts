@@ -105,7 +105,9 @@ export async function giveAnswer(
   });
   const withoutRules: string[] = [];
   if (change !== undefined) {
-    await change.save();
+    await change.save().catch((error: unknown) => {
+      throw afterAnswer(error);
+    });
     const { shareRules } = await import("../../operations/approvals/share-rules.ts");
     await shareRules(ctx, change.rules, {
       asker: approval.from,
@@ -125,6 +127,17 @@ export async function giveAnswer(
     ...keptBy(asker),
   };
   return { approval, saved, rules: rulesLines(approval.from, saved, asker), withoutRules };
+}
+
+/** Returns the error of rules that could not be saved, with what was done before. */
+function afterAnswer(error: unknown): unknown {
+  if (!(error instanceof TeamError)) return error;
+  const { code, message, hint, details, cause } = error;
+  return new TeamError(code, `The answer was given, and applies. ${message}`, {
+    ...(hint !== undefined && { hint }),
+    ...(details && { details }),
+    cause,
+  });
 }
 
 /** Opens the team of a request, which its id or who asks selects if the command names no team. */

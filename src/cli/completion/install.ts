@@ -1,5 +1,5 @@
 import { basename, isAbsolute, join } from "node:path";
-import { TeamError } from "../../errors.ts";
+import { fileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import { type Env, platform } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
 import { readText, removeFile } from "../../os/files/fs.ts";
@@ -66,7 +66,8 @@ function reading(path: string, before: readonly string[]): string {
 
 /**
  * Writes the files. Idempotent; other lines of a start file stay as they are.
- * @throws TeamError INVALID_INPUT if a file is not ours to replace; nothing was changed then
+ * @throws TeamError INVALID_INPUT if a file is not ours to replace; nothing was changed then. PERMISSION_DENIED or STORAGE_ERROR if one
+ *   cannot be written; it names those that were changed before
  */
 export function installCompletion(files: readonly CompletionFile[]): readonly FileChange[] {
   return changeFiles(files, ({ part, text, path }, old) => {
@@ -98,10 +99,17 @@ function changeFiles(
     const old = readOwn(file);
     return { ...file, old, text: next(file, old) };
   });
+  const changed: string[] = [];
   return planned.map(({ path, part, old, text }) => {
     if (text === old) return { path, part, change: "unchanged" };
-    if (text === undefined) removeFile(path);
-    else writeUserFile(path, text);
+    try {
+      if (text === undefined) removeFile(path);
+      else writeUserFile(path, text);
+    } catch (error) {
+      const rest = changed.length === 0 ? "nothing was changed" : `${changed.join(", ")} was changed before`;
+      throw isSystemError(error) ? fileAccessError(path, "written", error, `; ${rest}`) : error;
+    }
+    changed.push(path);
     if (old === undefined) return { path, part, change: "created" };
     const isGone = text === undefined || (part === "lines" && !text.includes(BEGIN));
     return { path, part, change: isGone ? "removed" : "updated" };

@@ -10,6 +10,9 @@ const WALLS = [
   ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
 ];
 
+/** Closes the way to further user namespaces; bubblewrap 0.8 and newer. */
+const NO_NAMESPACES = "--disable-userns";
+
 /** The whole file system, read-only, with new device files and a separate process list. */
 const BASE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
 const WRITABLE_BASE = ["--bind", ...BASE.slice(1)];
@@ -29,6 +32,7 @@ export function bubblewrapArgs(view: SandboxView, { cwd, env = {}, words }: Inne
   const isRootWritable = root?.access === "write";
   return [
     ...WALLS,
+    ...(view.allowsNamespaces ? [] : [NO_NAMESPACES]),
     ...(view.network === "own" ? ["--unshare-net"] : []),
     ...(isRootWritable ? WRITABLE_BASE : BASE),
     ...inOrder(view.places.filter((place) => place !== root)).flatMap((place) =>
@@ -49,7 +53,8 @@ function mount({ path, isDirectory, access, source = path }: SandboxPlace, empty
 
 /**
  * Returns the arguments for our own program that holds a new network; bwrap reports its pid on a descriptor. It sees all files:
- * for new device files, bwrap would create a second user namespace, from which no other program can enter the network.
+ * for new device files, and to close further namespaces, bwrap would create a second user namespace, from which no other program can
+ * enter the network.
  */
 export function networkHolderArgs(infoFd: number, program: readonly string[]): string[] {
   return [...WALLS, "--unshare-net", "--info-fd", String(infoFd), "--dev-bind", "/", "/", "--", ...program];

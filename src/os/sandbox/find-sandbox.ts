@@ -13,6 +13,8 @@ export interface SandboxTool {
   readonly file: string;
   /** Path of nsenter; undefined if commands cannot share a network. */
   readonly nsenter?: string;
+  /** Why programs inside can make user namespaces of their own; undefined if they cannot. */
+  readonly allowsNamespaces?: string;
 }
 
 /** Why there is no sandbox on this machine. */
@@ -52,15 +54,33 @@ async function probeBubblewrap(env: Env): Promise<SandboxTool | NoSandbox> {
       remedy: "Install it: apt install bubblewrap (dnf, pacman and apk call it bubblewrap, too).",
     };
   }
-  const view: SandboxView = { places: [], emptyFile: "/dev/null", network: "own" };
-  const failure = await failureOf(
-    file,
-    bubblewrapArgs(view, { cwd: "/", words: ["/bin/sh", "-c", ":"] }),
-    env,
-  );
-  if (failure !== undefined) return bubblewrapProblem(failure, isInContainer());
+  const walls = await provenWalls((allowsNamespaces) => {
+    const view: SandboxView = { places: [], emptyFile: "/dev/null", network: "own", allowsNamespaces };
+    return failureOf(file, bubblewrapArgs(view, { cwd: "/", words: ["/bin/sh", "-c", ":"] }), env);
+  });
+  if ("failure" in walls) return bubblewrapProblem(walls.failure, isInContainer());
   const nsenter = findProgram("nsenter", trusted);
-  return { kind: "bubblewrap", file, ...(nsenter === undefined ? {} : { nsenter }) };
+  return { kind: "bubblewrap", file, ...walls, ...(nsenter === undefined ? {} : { nsenter }) };
+}
+
+/** Messages of a bubblewrap that lacks the option for it, or may not write the limit of user namespaces here. */
+const CANNOT_CLOSE = /unknown option|max_user_namespaces|user ns|user namespaces/i;
+
+/**
+ * Finds out which walls bubblewrap can make here: an older one, or one in a container with a read-only /proc/sys, cannot close the way to
+ * further user namespaces. Another failure, such as a lack of memory, makes no wall weaker.
+ * @param failureWith runs a program inside. @returns its error output; undefined if it succeeds
+ */
+export async function provenWalls(
+  failureWith: (allowsNamespaces: boolean) => Promise<string | undefined>,
+): Promise<Pick<SandboxTool, "allowsNamespaces"> | { readonly failure: string }> {
+  const closed = await failureWith(false);
+  if (closed === undefined) return {};
+  if (!CANNOT_CLOSE.test(closed)) return { failure: closed };
+  const failure = await failureWith(true);
+  if (failure !== undefined) return { failure };
+  const isOld = /unknown option/i.test(closed);
+  return { allowsNamespaces: isOld ? "bubblewrap is older than 0.8" : firstLine(closed) };
 }
 
 /** Directories of programs that only the system's administrator changes. */
@@ -82,7 +102,7 @@ function isInContainer(): boolean {
 
 /** Explains a failed test by its error message. Pure. */
 export function bubblewrapProblem(stderr: string, isContainer: boolean): NoSandbox {
-  const said = stderr.trim().split("\n")[0] || "no message";
+  const said = firstLine(stderr);
   const isNamespace = /namespace|uid map|gid map/i.test(said);
   if (isContainer && (isNamespace || /mount|proc/i.test(said))) {
     return {
@@ -109,7 +129,7 @@ async function probeSeatbelt(env: Env): Promise<SandboxTool | NoSandbox> {
   const failure = await failureOf(SEATBELT, seatbeltArgs(view, ["/usr/bin/true"]), env);
   if (failure === undefined) return { kind: "seatbelt", file: SEATBELT };
   return {
-    reason: `sandbox-exec does not work (${failure.trim().split("\n")[0] || "no message"})`,
+    reason: `sandbox-exec does not work (${firstLine(failure)})`,
     remedy: `Run ${SEATBELT} -p '(version 1)(allow default)' /usr/bin/true to see the problem.`,
   };
 }
@@ -118,4 +138,8 @@ async function probeSeatbelt(env: Env): Promise<SandboxTool | NoSandbox> {
 async function failureOf(file: string, args: readonly string[], env: Env): Promise<string | undefined> {
   const end = await run(file, args, { env: { PATH: env.PATH }, cwd: "/", timeoutMs: PROBE_TIMEOUT_MS });
   return end.code === 0 ? undefined : end.stderr || `it ended with ${end.signal ?? end.code ?? end.failure}`;
+}
+
+function firstLine(stderr: string): string {
+  return stderr.trim().split("\n")[0] || "no message";
 }

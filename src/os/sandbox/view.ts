@@ -24,6 +24,8 @@ export interface SandboxView {
    * started in. Seatbelt has no separate networks: `joined` is the port of a proxy on loopback.
    */
   readonly network: "all" | "own" | "joined" | { readonly proxyPort: number };
+  /** Whether programs inside can make user namespaces, in which they are root over mounts of their own. */
+  readonly allowsNamespaces?: boolean;
 }
 
 const STRENGTH: readonly PlaceAccess[] = ["write", "read", "none"];

@@ -1,9 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { chownSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { removeTree } from "../../../src/os/files/fs.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { type BuiltOptions, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { attackedRepository, NAMESPACE_ATTACK } from "../../support/sandbox/namespace-attack.ts";
+import { noSandbox } from "../../support/sandbox/sandboxed-agent.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
 /** A uid without an account. */
@@ -53,6 +56,35 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
     expect(existsSync(join(base, "theirs", "teams"))).toBe(false);
     expect((await run("delete", "--force")).code).toBe(0);
   });
+
+  it.skipIf(noSandbox !== undefined)(
+    `a command in the sandbox cannot enter a user namespace to replace git's files${noSandbox === undefined ? "" : ` (skipped: ${noSandbox})`}`,
+    async () => {
+      const { base, teams } = place();
+      const project = join(base, "repo");
+      // Git, which root runs, refuses the repository of another user.
+      chownSync(project, 0, 0);
+      const changed = attackedRepository(project);
+      const tools = [{ name: "Bash", input: { command: `${NAMESPACE_ATTACK}; echo over > over` } }];
+      const agents = { dev: [{ tools }, { say: "done", repeat: true }] };
+      writeFileSync(join(project, "play.json"), JSON.stringify({ version: 1, agents }));
+      const settings = {
+        permissions: { allow: ["Bash"], defaultMode: "bypassPermissions" },
+        teams: { sandbox: { mode: "required", network: "allow" } },
+      };
+      writeFileSync(join(base, "home", "settings.json"), JSON.stringify(settings));
+      execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, project, join(base, "home")]);
+      const own = join(base, "home");
+      const run = (...words: string[]) => teams(words, { env: { HOME: own, XDG_RUNTIME_DIR: own } });
+      await run("create", "crew");
+      const words = ["--model", `scripted:${join(project, "play.json")}`, "--teammate-mode", "process"];
+      const spawned = await run("spawn", "dev", "--prompt", "Begin.", ...words);
+      expect(spawned.code, spawned.err).toBe(0);
+      await eventually("the end of the attack", () => existsSync(join(project, "over")));
+      expect(changed()).toEqual([]);
+      expect((await run("delete", "--force")).code).toBe(0);
+    },
+  );
 
   it("teams names TEAMS_HOME if there is no place for its directory", async () => {
     const { teams } = place();

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -41,6 +41,17 @@ describe("a permission request of another program", () => {
     expect(approved.json()).toMatchObject({ always: { rules: ["Bash(npm test)"] } });
     const saved = readFileSync(join(cli.root, "settings.json"), "utf8");
     expect(JSON.parse(saved)).toMatchObject({ permissions: { allow: ["Bash(npm test)"] } });
+  });
+
+  it("is answered, and the error says so, if the rule cannot be saved", async () => {
+    const cli = await askedBy({ tool_name: "Bash", input: { command: "npm test" } });
+    const settings = join(cli.root, "settings.json");
+    // As for dotfiles that another program keeps in a read-only place.
+    symlinkSync("/dev/null/settings.json", settings);
+    const failed = await cli(["approve", ID, "--save", "user", "--json"]);
+    expect(failed.error().message).toMatch(/^The answer was given, and applies\. .*no rule was saved\.$/);
+    expect(failed.error().message).toContain(`${settings} cannot be written`);
+    expect((await cli(["approvals", "--json"])).json()).toMatchObject({ approvals: [] });
   });
 
   it.each([

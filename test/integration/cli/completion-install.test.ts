@@ -36,6 +36,16 @@ describe("completion install", () => {
     expect(existsSync(join(circle.home, ".local"))).toBe(false);
   });
 
+  it("names a start file that cannot be written, and what was changed before", async () => {
+    const { run, home } = user();
+    const start = join(home, ".zshrc");
+    symlinkSync("/dev/null/zshrc", start);
+    const failed = await run("install");
+    expect([failed.code, failed.err]).toEqual([1, expect.stringContaining(`${start} cannot be written`)]);
+    const [, script = ""] = /; (\S+) was changed before/.exec(failed.err) ?? [];
+    expect(readFileSync(script, "utf8")).toContain("written by: teams completion");
+  });
+
   it("changes nothing if its lines are damaged, or its script is not its own", async () => {
     const { run, home } = user();
     const start = join(home, ".zshrc");

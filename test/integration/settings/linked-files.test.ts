@@ -88,6 +88,16 @@ describe("a file of the user that is a link", () => {
     expect(readlinkSync(link)).toBe("teams-trust.json");
   });
 
+  it("is named, with its state, if it leads to a place that cannot be written", async () => {
+    const { cli, link, repo } = linked("teams-trust.json");
+    rmSync(link);
+    symlinkSync("/dev/null/teams-trust.json", link);
+    const failed = await cli(["trust", repo]);
+    expect([failed.code, failed.err]).toEqual([1, expect.stringContaining(`${link} cannot be written`)]);
+    expect(failed.err).toContain("it is unchanged");
+    expect(readlinkSync(link)).toBe("/dev/null/teams-trust.json");
+  });
+
   it("settings.json keeps its link when a rule is saved, and its target is protected like teams' directory", async () => {
     const { cli, target, link, repo } = linked("settings.json", '{"permissions":{"allow":["Read"]}}');
     await prepareRuleChange(cli.root, repo, "user", ["Bash(make:*)"], "person").save();

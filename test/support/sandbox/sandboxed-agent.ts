@@ -12,12 +12,13 @@ import { findSandbox } from "../../../src/os/sandbox/find-sandbox.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
 const found = await findSandbox(process.env);
-const missing = "reason" in found ? found.reason : undefined;
+/** Why this machine has no sandbox; undefined if it has one. */
+export const noSandbox = "reason" in found ? found.reason : undefined;
 
 /** Describes tests that need a real sandbox. Without one on this machine they are skipped, and the title says why. */
 export function describeInSandbox(subject: string, tests: () => void): void {
-  const title = missing === undefined ? subject : `${subject} (skipped: ${missing})`;
-  describe.skipIf(missing !== undefined)(title, tests);
+  const title = noSandbox === undefined ? subject : `${subject} (skipped: ${noSandbox})`;
+  describe.skipIf(noSandbox !== undefined)(title, tests);
 }
 
 export interface SandboxedAgent {

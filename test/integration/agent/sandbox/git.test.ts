@@ -98,6 +98,39 @@ describeInSandbox("git in the sandbox", () => {
     expect(git(join(project, "../side"), "status", "--short")).toBe("");
   });
 
+  test("cannot change what makes git run commands in submodules, of other worktrees too", async () => {
+    const { bash, project } = await sandboxedAgent({
+      env: GIT_IDENTITY,
+      prepare: (at, main) => {
+        repository(main);
+        mkdirSync(join(at, "lib"));
+        repository(join(at, "lib"));
+        git(main, "worktree", "add", "-q", "-b", "side", join(at, "side"));
+        for (const tree of [main, join(at, "side")])
+          git(
+            tree,
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            join(at, "lib"),
+            "lib",
+          );
+      },
+    });
+    for (const module of ["modules/lib", "worktrees/side/modules/lib"]) {
+      const directory = join(project, ".git", module);
+      const config = readFileSync(join(directory, "config"), "utf8");
+      await bash(
+        `cd .git/${module} && touch reached; echo evil > config; rm -f config; echo evil > hooks/pre-commit`,
+      );
+      expect(existsSync(join(directory, "reached")), module).toBe(true);
+      expect(readFileSync(join(directory, "config"), "utf8"), module).toBe(config);
+      expect(existsSync(join(directory, "hooks/pre-commit")), module).toBe(false);
+    }
+  });
+
   test.each(["", "own-hooks"])(
     "cannot write hooks at the user's relative core.hooksPath, also if %j is new",
     async (made) => {

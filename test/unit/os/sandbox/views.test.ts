@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bubblewrapArgs } from "../../../../src/os/sandbox/bubblewrap.ts";
-import { bubblewrapProblem, findSandbox } from "../../../../src/os/sandbox/find-sandbox.ts";
+import { bubblewrapProblem, findSandbox, provenWalls } from "../../../../src/os/sandbox/find-sandbox.ts";
 import { seatbeltArgs, seatbeltProfile } from "../../../../src/os/sandbox/seatbelt.ts";
 import type { SandboxPlace, SandboxView } from "../../../../src/os/sandbox/view.ts";
 
@@ -43,6 +43,13 @@ describe("bubblewrapArgs", () => {
     expect(args.join(" ")).toContain("--setenv LD_PRELOAD ./x.so");
   });
 
+  test("closes the way to further user namespaces where bubblewrap can", () => {
+    const args = (allowsNamespaces: boolean) =>
+      bubblewrapArgs({ ...VIEW, allowsNamespaces }, { cwd: "/", words: ["true"] });
+    expect(args(false)).toContain("--disable-userns");
+    expect(args(true)).not.toContain("--disable-userns");
+  });
+
   test("has a network only if it is allowed", () => {
     const args = (network: SandboxView["network"]) =>
       bubblewrapArgs({ ...VIEW, network }, { cwd: "/", words: ["true"] });
@@ -73,6 +80,36 @@ describe("seatbeltProfile", () => {
     expect(profile).toContain('(deny network*)\n(allow network-outbound (remote ip "localhost:4711"))');
     expect(seatbeltProfile({ ...VIEW, network: "all" })).not.toContain("network");
     expect(seatbeltArgs(VIEW, ["sh", "-c", "x"]).slice(2)).toEqual(["--", "sh", "-c", "x"]);
+  });
+});
+
+describe("provenWalls", () => {
+  const walls = (closed: string | undefined, open: string | undefined) =>
+    provenWalls(async (allowsNamespaces) => (allowsNamespaces ? open : closed));
+
+  test("works without the option with a bubblewrap before 0.8, and says why", async () => {
+    expect(await walls(undefined, "never asked")).toEqual({});
+    expect(await walls("bwrap: Unknown option --disable-userns\n", undefined)).toEqual({
+      allowsNamespaces: "bubblewrap is older than 0.8",
+    });
+  });
+
+  test.each([
+    "bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system",
+    "bwrap: sysctl user.max_user_namespaces = 1: Permission denied",
+    "bwrap: unshare user ns: No space left on device",
+    "bwrap: creation of new user namespaces was not disabled as requested",
+  ])("works without the option if the machine refuses it: %s", async (message) => {
+    expect(await walls(`${message}\n`, undefined)).toEqual({ allowsNamespaces: message });
+  });
+
+  test("keeps the option after another failure, which may pass", async () => {
+    const busy = "bwrap: Creating new namespace failed: Resource temporarily unavailable";
+    expect(await walls(busy, undefined)).toEqual({ failure: busy });
+  });
+
+  test("names the problem of a sandbox that does not work at all", async () => {
+    expect(await walls("bwrap: Unknown option --disable-userns", "second")).toEqual({ failure: "second" });
   });
 });
 

@@ -1,0 +1,52 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Random lines that a version of the parser must pass, in all shells together. */
+export const REQUIRED_LINES = 1_000_000;
+
+/** The parser of command lines that passed the random lines. */
+export interface CheckedParser {
+  readonly version: string;
+  /** Checksum of the package, so that no other content of this version counts as checked. */
+  readonly integrity: string;
+  readonly lines: number;
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const CHECKED = "test/attack/checked-parser.json";
+
+const pathOf = (file: string): string => fileURLToPath(new URL(`../../../${file}`, import.meta.url));
+const json = (file: string): never => JSON.parse(readFileSync(pathOf(file), "utf8")) as never;
+
+/** Reads what the last whole run has recorded. */
+export function checkedParser(): CheckedParser {
+  return json(CHECKED);
+}
+
+/** Reads the version and the checksum of the parser in package-lock.json, and each version that another place names. */
+export function parserHere() {
+  const { packages } = json("package-lock.json") as {
+    readonly packages: Readonly<Record<string, Manifest & { readonly integrity: string }>>;
+  };
+  const { version = "none", integrity = "none" } = packages["node_modules/unbash"] ?? {};
+  const versions = {
+    "package.json": (json("package.json") as Manifest).dependencies.unbash,
+    "the root of package-lock.json": packages[""]?.dependencies.unbash,
+    "package-lock.json": version,
+    node_modules: (json("node_modules/unbash/package.json") as Manifest).version,
+  };
+  return { version, integrity, versions };
+}
+
+/** Records that the installed parser passed. @throws Error if another version is installed than package-lock.json names */
+export function recordCheckedParser(lines: number): void {
+  const { version, integrity, versions } = parserHere();
+  if (versions.node_modules !== version)
+    throw new Error(`unbash ${versions.node_modules} is installed, not ${version}; nothing was recorded.`);
+  const checked: CheckedParser = { version, integrity, lines };
+  writeFileSync(pathOf(CHECKED), `${JSON.stringify(checked, undefined, 2)}\n`);
+}
