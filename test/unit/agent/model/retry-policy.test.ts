@@ -33,12 +33,15 @@ describe("nextDelay", () => {
     expect(nextDelay(asked, 1)).toBe(11_250);
   });
 
-  test.each([400, 4_000, 60_000])("spreads the agents of a team over a quarter of a wait of %i ms", (wait) => {
-    const delays = Array.from({ length: 20 }, (_, agent) =>
-      nextDelay({ kind: "rate_limited", attempt: 1, retryAfterMs: wait }, agent / 19),
-    ) as number[];
-    expect([Math.min(...delays), Math.max(...delays)]).toEqual([wait, wait * 1.25]);
-  });
+  test.each([400, 4_000, 60_000])(
+    "spreads the agents of a team over a quarter of a wait of %i ms",
+    (wait) => {
+      const delays = Array.from({ length: 20 }, (_, agent) =>
+        nextDelay({ kind: "rate_limited", attempt: 1, retryAfterMs: wait }, agent / 19),
+      ) as number[];
+      expect([Math.min(...delays), Math.max(...delays)]).toEqual([wait, wait * 1.25]);
+    },
+  );
 
   test.each([
     ["an invalid key", { kind: "auth", attempt: 1 }],
