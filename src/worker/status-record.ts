@@ -6,6 +6,7 @@ import type { AgentState, ServerWatchRecord, StatusRecord } from "../schema/stat
 import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import { writeStatus } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { shortened } from "../text/characters/cut-text.ts";
 import { nextState, reportedState, type WorkerEvent, type WorkerState } from "./states.ts";
 
 /**
@@ -272,5 +273,5 @@ function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn" |
 
 /** Redacts before truncating: half of a secret would not be recognised. */
 function oneLine(text: string): string {
-  return redactText(text, ownSecrets()).replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
+  return shortened(redactText(text, ownSecrets()).replace(/\s+/g, " ").trim(), MAX_ACTIVITY);
 }

@@ -4,6 +4,7 @@ import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { readTail } from "../../os/files/file-parts.ts";
 import { fileSize } from "../../os/files/fs.ts";
 import { redactText } from "../../os/redact.ts";
+import { shortened, textEnd } from "../../text/characters/cut-text.ts";
 import { OutputFile } from "./output-file.ts";
 
 type BackgroundStatus = "running" | "completed" | "failed" | "killed";
@@ -135,7 +136,7 @@ export class BackgroundTasks {
       id,
       kind,
       startedAt: this.#now(),
-      what: shortened(redactText(what, secrets)),
+      what: shortened(redactText(what, secrets), MAX_WHAT),
       file,
       stop,
       ended: ending(work, stop.signal, file),
@@ -175,7 +176,7 @@ export class BackgroundTasks {
       how: end?.how ?? "",
       what,
       outputFile: file.path,
-      output: newest ?? `${readTail(file.path, MAX_SHOWN) ?? ""}${unwritten}`.slice(-MAX_SHOWN),
+      output: newest ?? textEnd(`${readTail(file.path, MAX_SHOWN) ?? ""}${unwritten}`, MAX_SHOWN),
       isWhole: newest === undefined && size <= MAX_SHOWN,
       isCut: newest !== undefined,
       problem,
@@ -238,10 +239,6 @@ function factsOf({ id, kind, what, end, file, startedAt, endedAt }: Task): TaskF
   const { status, how } = end ?? { status: "running", how: "" };
   const facts = { id, kind, what, status, how, outputFile: file.path, startedAt };
   return endedAt === undefined ? facts : { ...facts, endedAt };
-}
-
-function shortened(what: string): string {
-  return what.length <= MAX_WHAT ? what : `${what.slice(0, MAX_WHAT)}…`;
 }
 
 async function ending(

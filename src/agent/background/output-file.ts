@@ -5,6 +5,7 @@ import { systemClock } from "../../os/clock.ts";
 import { ensureOwnDirectory, scratchDirectory } from "../../os/files/app-directories.ts";
 import { appendPrivate, ensureDir, isMissing } from "../../os/files/fs.ts";
 import { redactStream } from "../../os/redact.ts";
+import { textEnd, textStart } from "../../text/characters/cut-text.ts";
 import { sweepOutputs } from "./output-cleanup.ts";
 
 /** Maximum characters of one file, so that endless output does not fill the disk. */
@@ -61,12 +62,12 @@ export class OutputFile {
   }
 
   private write(text: string): void {
-    const part = text.slice(0, Math.max(0, this.room - this.taken));
+    const part = this.newest === undefined ? textStart(text, this.room - this.taken) : "";
     this.taken += part.length;
     if (part !== "") this.append(part);
     if (part.length === text.length) return;
     if (this.newest === undefined) this.append(`\n… (cut here, after ${this.room} characters)\n`);
-    this.newest = `${this.newest ?? ""}${text.slice(part.length)}`.slice(-MAX_NEWEST);
+    this.newest = textEnd(`${this.newest ?? ""}${text.slice(part.length)}`, MAX_NEWEST);
   }
 
   private append(part: string): void {
@@ -79,7 +80,7 @@ export class OutputFile {
       this.dropped = 0;
     } catch (error) {
       this.problem = messageOf(error);
-      this.unwritten = text.slice(-MAX_UNWRITTEN);
+      this.unwritten = textEnd(text, MAX_UNWRITTEN);
       this.dropped += text.length - this.unwritten.length;
     }
   }
@@ -120,7 +121,7 @@ function sweep(): void {
 export function outputDirectory(cwd: string): string {
   const place = cwd.replaceAll("/", "-");
   const isPlain = place.length <= 200 && !cwd.includes("-");
-  return join(scratchDirectory(), isPlain ? place : `${place.slice(0, 180)}-${hash(cwd)}`, "tasks");
+  return join(scratchDirectory(), isPlain ? place : `${textStart(place, 180)}-${hash(cwd)}`, "tasks");
 }
 
 /** Returns `<output directory>/<id>.output`; an unusual id, which comes from a server, is hashed first. */
