@@ -4,7 +4,7 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { filesContext } from "../operation-context.ts";
 import type { RunningTeammate } from "./running-teammate.ts";
 
-/** Gives a member that a person restarted in its pane its tasks back. A failure does not prevent its start: the next one tries again. */
+/** Restores the tasks of a member that a person restarted in its pane. A failure does not prevent its start: the next one tries again. */
 export async function completeRestart(
   call: AnyCall,
   { ref, name, config, view }: RunningTeammate,
@@ -14,6 +14,8 @@ export async function completeRestart(
     const restored = await completePaneRestart(ctx, name);
     if (restored.length > 0) view.note(`has its tasks again: ${restored.map((id) => `#${id}`).join(", ")}`);
   } catch (error) {
-    view.error(`its tasks could not be given back: ${messageOf(error)}`);
+    view.error(
+      `its restart could not be completed, so tasks may be unassigned; the next restart tries again: ${messageOf(error)}`,
+    );
   }
 }
