@@ -1,6 +1,6 @@
 import { fileAccessError, isSystemError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
-import { readText, removeFile } from "../../os/files/fs.ts";
+import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
 import { copiesOf } from "../../store/quarantine.ts";
 import type { TeamRef } from "../ref.ts";
@@ -10,13 +10,29 @@ import { readJournal } from "./journal.ts";
 /** Copies of a broken inbox that are always kept, the newest ones. */
 const MAX_COPIES = 20;
 
+/** Returns the list of an inbox's unreadable entries. */
+function badEntriesPath(ref: TeamRef, agent: string): string {
+  return ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
+}
+
+/**
+ * Describes the unreadable entries that were moved out of an inbox, for as long as their list is there. Reads no file.
+ * @returns undefined without such a list
+ */
+export function badEntriesNotice(ref: TeamRef, agent: string): string | undefined {
+  const path = badEntriesPath(ref, agent);
+  return fileSize(path) === undefined
+    ? undefined
+    : `Entries of ${agent}'s inbox are no messages, and were moved to ${path}. Send again what ${agent} needs, then remove that file.`;
+}
+
 /**
  * Appends unreadable entries to the list next to an inbox, synced to disk.
  * @returns the path of the list
  * @throws TeamError PERMISSION_DENIED
  */
 export function keepBadEntries(ref: TeamRef, agent: string, bad: readonly unknown[]): string {
-  const path = ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
+  const path = badEntriesPath(ref, agent);
   const at = systemClock.now();
   try {
     appendJsonLines(
