@@ -8,7 +8,7 @@ import { awaitEndingDone } from "../ending/process-ending.ts";
 
 /**
  * Does for a member that a person restarted in its pane what `resume` does for the others: it drops shutdown requests of the previous
- * process, and gives the member its tasks back. Call it in the member's new process, before that reads its inbox. Idempotent.
+ * process, and restores the member's tasks. Call it in the member's new process, before that reads its inbox. Idempotent.
  * @returns the ids of the tasks that were unassigned meanwhile
  */
 export async function completePaneRestart(ctx: OperationContext, name: string): Promise<readonly string[]> {
