@@ -14,7 +14,7 @@ import { readTeam, updateTeam } from "../team/config/config.ts";
 import { readLastConfig } from "../team/config/last-config.ts";
 import { changeInbox, settleEntries } from "../team/inbox/inbox-file.ts";
 import { isMessage, parseEntries } from "../team/inbox/inbox-format.ts";
-import { badEntriesNotice } from "../team/inbox/original-copies.ts";
+import { badEntriesNotices } from "../team/inbox/original-copies.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { isConfigSalvageable, quarantineConfig, repairConfig } from "../team/repair/repair-config.ts";
 import { jsonProblem } from "../team/repair/repair-json.ts";
@@ -169,12 +169,9 @@ function inboxProblems(ref: TeamRef): Problem[] {
 }
 
 function problemsOfInbox(ref: TeamRef, agent: string): Problem[] {
-  const moved = badEntriesNotice(ref, agent);
-  const earlier: Problem[] =
-    moved === undefined
-      ? []
-      : [{ level: "warn", text: moved, remedy: "Remove that file once you have read it." }];
-  return [...earlier, ...presentProblemsOfInbox(ref, agent)];
+  const remedy = "Remove that file once you have read it.";
+  const moved = badEntriesNotices(ref, [agent]).map((text): Problem => ({ level: "warn", text, remedy }));
+  return [...moved, ...presentProblemsOfInbox(ref, agent)];
 }
 
 function presentProblemsOfInbox(ref: TeamRef, agent: string): Problem[] {

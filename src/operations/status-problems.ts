@@ -1,5 +1,5 @@
 import type { TeamConfig } from "../schema/config.ts";
-import { badEntriesNotice } from "../team/inbox/original-copies.ts";
+import { badEntriesNotices } from "../team/inbox/original-copies.ts";
 import { unfinishedEndings } from "../team/members/ending-claims.ts";
 import type { TeamRef } from "../team/ref.ts";
 
@@ -12,5 +12,6 @@ export function problemsOf(ref: TeamRef, config: TeamConfig): readonly string[] 
           `The end of ${name} is not fully processed: ${problem} A running lead and the next teams status try again.`,
         ],
   );
-  return [...ofEndings, ...config.members.flatMap(({ name }) => badEntriesNotice(ref, name) ?? [])];
+  const names = config.members.map(({ name }) => name);
+  return [...ofEndings, ...badEntriesNotices(ref, names)];
 }

@@ -1,6 +1,7 @@
+import { basename } from "node:path";
 import { fileAccessError, isSystemError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
-import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
+import { listDir, readText, removeFile } from "../../os/files/fs.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
 import { copiesOf } from "../../store/quarantine.ts";
 import type { TeamRef } from "../ref.ts";
@@ -15,15 +16,16 @@ function badEntriesPath(ref: TeamRef, agent: string): string {
   return ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
 }
 
-/**
- * Describes the unreadable entries that were moved out of an inbox, for as long as their list is there. Reads no file.
- * @returns undefined without such a list
- */
-export function badEntriesNotice(ref: TeamRef, agent: string): string | undefined {
-  const path = badEntriesPath(ref, agent);
-  return fileSize(path) === undefined
-    ? undefined
-    : `Entries of ${agent}'s inbox are no messages, and were moved to ${path}. Send again what ${agent} needs, then remove that file.`;
+/** Names the unreadable entries that were moved out of these agents' inboxes, one sentence for each list that is still there. */
+export function badEntriesNotices(ref: TeamRef, agents: readonly string[]): string[] {
+  const present = new Set(listDir(ref.paths.inboxes));
+  return agents.flatMap((agent) => {
+    const path = badEntriesPath(ref, agent);
+    if (!present.has(basename(path))) return [];
+    return [
+      `Entries of ${agent}'s inbox are no messages, and were moved to ${path}. Send again what ${agent} needs, then remove that file.`,
+    ];
+  });
 }
 
 /**
