@@ -10,7 +10,7 @@ import { readRecordFile } from "../store/json-file.ts";
 import { quarantine } from "../store/quarantine.ts";
 import { readTeam } from "../team/config/config.ts";
 import { updateTeamFile } from "../team/config/team-lock.ts";
-import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
+import { parseEntries, readEntry, withTime } from "../team/inbox/inbox-format.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { operand } from "../text/shell-quote.ts";
 import { UNFINISHED_MS } from "./deleted-teams.ts";
@@ -87,7 +87,7 @@ function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Problem {
 
 /** Returns the number of unread messages; undefined if the inbox cannot be read. */
 function countUnread(path: string): number | undefined {
-  const entries = parseEntries(readText(path) ?? "[]")?.map(readEntry);
+  const entries = parseEntries(readText(path) ?? "[]")?.map((entry) => readEntry(withTime(entry, () => "")));
   return entries?.every((entry) => entry !== undefined)
     ? entries.filter(({ read }) => !read).length
     : undefined;

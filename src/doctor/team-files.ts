@@ -12,8 +12,9 @@ import { jsonLinesBackwards } from "../store/jsonl.ts";
 import { quarantine } from "../store/quarantine.ts";
 import { readTeam, updateTeam } from "../team/config/config.ts";
 import { readLastConfig } from "../team/config/last-config.ts";
-import { changeInbox, setAsideBad } from "../team/inbox/inbox-file.ts";
-import { parseEntries, readEntry } from "../team/inbox/inbox-format.ts";
+import { changeInbox, settleEntries } from "../team/inbox/inbox-file.ts";
+import { isMessage, parseEntries } from "../team/inbox/inbox-format.ts";
+import { badEntriesNotices } from "../team/inbox/original-copies.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { isConfigSalvageable, quarantineConfig, repairConfig } from "../team/repair/repair-config.ts";
 import { jsonProblem } from "../team/repair/repair-json.ts";
@@ -158,25 +159,32 @@ function inboxProblems(ref: TeamRef): Problem[] {
   const config = readTeam(ref);
   const names = [...config.members, ...(config.former ?? [])].map(({ name }) => name);
   const owners = new Map(names.map((name) => [agentFileName(name), name]));
-  return listDir(ref.paths.inboxes).flatMap((file): Problem[] => {
-    const stem = /^([^.]+)\.json$/.exec(file)?.[1];
-    if (stem === undefined) return [];
+  const stems = listDir(ref.paths.inboxes).flatMap(
+    (file) => /^([^.]+)\.(?:json|bad\.jsonl)$/.exec(file)?.[1] ?? [],
+  );
+  return [...new Set(stems)].flatMap((stem): Problem[] => {
     const owner = owners.get(stem);
     return owner === undefined ? [] : problemsOfInbox(ref, owner);
   });
 }
 
 function problemsOfInbox(ref: TeamRef, agent: string): Problem[] {
+  const remedy = "Remove that file once you have read it.";
+  const moved = badEntriesNotices(ref, [agent]).map((text): Problem => ({ level: "warn", text, remedy }));
+  return [...moved, ...presentProblemsOfInbox(ref, agent)];
+}
+
+function presentProblemsOfInbox(ref: TeamRef, agent: string): Problem[] {
   const path = ref.paths.inbox(agent);
   const entries = parseEntries(readText(path) ?? "[]");
-  const bad = entries?.filter((entry) => readEntry(entry) === undefined).length ?? 0;
+  const bad = entries?.filter((entry) => !isMessage(entry)).length ?? 0;
   if (entries !== undefined && bad === 0) return [];
   const text = entries === undefined ? `${path} cannot be read` : `${bad} entries of ${path} cannot be read`;
   const repair = async (): Promise<string | undefined> => {
     const warnings: string[] = [];
     const warn = (sentence: string): void => void warnings.push(sentence);
     await changeInbox(ref, agent, () => undefined, { warn });
-    await setAsideBad(ref, agent, warn);
+    await settleEntries(ref, agent, warn);
     return warnings.length === 0 ? undefined : warnings.join(" ");
   };
   return [{ level: "fail", text, repair }];

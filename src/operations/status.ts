@@ -1,7 +1,6 @@
 import { LivenessCache } from "../os/process/liveness-cache.ts";
 import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
-import type { Ending } from "../schema/ending.ts";
 import { visibleMetadata } from "../schema/guards/visible-metadata.ts";
 import type { InboxMessage } from "../schema/inbox.ts";
 import { readMetadata } from "../schema/member-metadata.ts";
@@ -16,7 +15,6 @@ import { peekInbox } from "../team/inbox/inbox-file.ts";
 import { type MailCounts, mailCounts } from "../team/mailbox/mail-counts.ts";
 import { hasUnreadShutdownRequest } from "../team/mailbox/shutdown-requests.ts";
 import { limitsOf, spentByTeam } from "../team/members/budget.ts";
-import { unfinishedEndings } from "../team/members/ending-claims.ts";
 import type { AgentExit } from "../team/members/judge-liveness.ts";
 import { judgeShown } from "../team/members/judge-shown.ts";
 import { currentMode } from "../team/members/permission-mode.ts";
@@ -30,6 +28,7 @@ import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
 import type { OperationContext } from "./context.ts";
 import { withPresence } from "./processes/present-instances.ts";
+import { problemsOf } from "./status-problems.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
 /** The output of `teams status --json` (product.md). */
@@ -147,12 +146,8 @@ export async function teamStatus(
     ),
     approvals: listApprovals(ctx.ref, records),
     budget: limits === undefined ? null : { ...limits, spent: spentByTeam(ctx.ref, config) },
-    ...withProblems(unfinishedEndings(config).flatMap(problemOf)),
+    ...withProblems(problemsOf(ctx.ref, config)),
   };
-}
-
-function problemOf({ name, problem }: Ending): string[] {
-  return problem === undefined ? [] : [`The end of ${name} is not fully processed: ${problem}`];
 }
 
 /** Returns the problems as a field of a status; empty without any. */

@@ -8,6 +8,7 @@ export const EVENT_TYPES = [
   "mode_changed",
   "idle",
   "message",
+  "inbox",
   "task",
   "hook",
   "permission",
@@ -69,6 +70,8 @@ export type EventFacts =
       /** Type of a protocol message. */
       readonly protocol?: string | undefined;
     }
+  /** Its inbox was broken, or held entries that are no messages: they are in a file next to it. */
+  | { readonly type: "inbox"; readonly what: "repaired"; readonly owner: string }
   | {
       readonly type: "task";
       readonly what: "created" | "changed" | "deleted";

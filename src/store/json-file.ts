@@ -37,21 +37,43 @@ export function readJsonFile<T>(
   shape: Shape<T>,
   wait: (ms: number) => void = pauseSync,
 ): T | undefined {
-  let read = attempt(path, shape);
+  const read = rereadUntil(
+    path,
+    () => attempt(path, shape),
+    (one) => !("problem" in one),
+    wait,
+  );
+  if ("problem" in read) throw corruptFile(path, read.problem);
+  return read.value;
+}
+
+/**
+ * Reads a file again for a while if what it holds is not whole, since another program may be writing it. A whole file costs no further
+ * system call.
+ * @param wait waits for that writer, in milliseconds
+ * @returns what was read last
+ */
+export function rereadUntil<T>(
+  path: string,
+  read: () => T,
+  isWhole: (read: T) => boolean,
+  wait: (ms: number) => void = pauseSync,
+): T {
+  let last = read();
   let pauseMs = FIRST_PAUSE_MS;
-  for (let waitedMs = 0; "problem" in read; ) {
+  for (let waitedMs = 0; !isWhole(last); ) {
     const leftMs = patienceMs(path) - waitedMs;
     if (leftMs <= 0) {
       lasting.set(path, versionMark(path));
-      throw corruptFile(path, read.problem);
+      return last;
     }
     const ms = Math.min(pauseMs, leftMs);
     wait(ms);
     waitedMs += ms;
     pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
-    read = attempt(path, shape);
+    last = read();
   }
-  return read.value;
+  return last;
 }
 
 /** Returns the total milliseconds to wait for an unreadable file. */

@@ -42,6 +42,7 @@ const FACTS: Readonly<Record<EventType, (event: Facts) => readonly string[]>> = 
   mode_changed: ({ mode, before }) => [`mode ${before} → ${mode}`],
   idle: ({ reason }) => [phrase("idle", reason === "available" ? undefined : reason)],
   message: ({ to, size, protocol }) => [phrase(`message to ${to}`, protocol), counted(size, "character")],
+  inbox: ({ what, owner }) => [`inbox of ${owner} ${what}`],
   task: ({ what, taskId, status, owner, statusBefore = status, ownerBefore }) => [
     phrase(`task #${taskId} ${what}`, changed(statusBefore, status)),
     owner === undefined && ownerBefore === undefined

@@ -44,7 +44,7 @@ export class TranscriptWriter {
     this.#retrying = this.#retry().finally(() => {
       this.#retrying = undefined;
     });
-    // Whoever waits for it gets its error.
+    // Each caller of `written` gets its error.
     this.#retrying.catch(() => undefined);
   }
 

@@ -58,7 +58,7 @@ export const command = defineCommand({
     const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
     if (broken.broken !== undefined) out.note(brokenNote(broken.broken));
     const shown = options.all ? found : found.slice(-RECENT);
-    if (marks) await markRead(open.ref, name, shown);
+    if (marks) await markRead(open.ref, name, shown, (repair) => out.note(line`${repair}`));
     if (feed !== undefined) {
       feed.skip(found.map(({ id }) => id));
       for (const message of shown) printItem(message, call);
@@ -122,7 +122,7 @@ async function followInbox(
     async () => {
       const fresh = feed.poll();
       for (const message of fresh) printItem(message, call);
-      if (marks) await markRead(ref, name, fresh);
+      if (marks) await markRead(ref, name, fresh, (repair) => call.out.note(line`${repair}`));
       return false;
     },
     { signal: call.io.interruption() },
@@ -134,11 +134,18 @@ function printItem(message: MessageView, call: AnyCall): void {
   call.out.item(message, () => `${messageText(message, call)}\n`);
 }
 
-async function markRead(ref: TeamRef, name: string, shown: readonly MessageView[]): Promise<void> {
+async function markRead(
+  ref: TeamRef,
+  name: string,
+  shown: readonly MessageView[],
+  warn: (repair: string) => void,
+): Promise<void> {
   if (shown.every(({ read }) => read)) return;
   const ids = new Set(shown.map(({ id }) => id));
-  const keys = (await unreadMessages(ref, name)).map(({ key }) => key).filter((key) => ids.has(key));
-  if (keys.length > 0) await markAsRead(ref, name, keys);
+  const keys = (await unreadMessages(ref, name, { warn }))
+    .map(({ key }) => key)
+    .filter((key) => ids.has(key));
+  if (keys.length > 0) await markAsRead(ref, name, keys, systemClock, warn);
 }
 
 /** Delivery states as the recipient reports them; messages that are not picked up get the brightest colour. */

@@ -151,10 +151,12 @@ async function create(
 
 function livingTeam(ctx: OperationContext): LivingTeam {
   const config = readTeam(ctx.ref);
+  const unreadable: string[] = [];
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   return {
     config,
-    tasks: listTasks(ctx.ref),
+    tasks: listTasks(ctx.ref, (_, id) => unreadable.push(id)),
+    unreadable,
     isStopped: (member) => isStopped(ctx, member),
     hasLead:
       config.leadProcess !== undefined ||

@@ -7,6 +7,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { listTasks } from "../../team/tasks/tasks.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
+import { brokenTasksNote } from "../../terminal/status-line.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import { printableJson } from "../../text/terminal-text.ts";
 import { TEMPLATES, type TemplateName } from "./templates.ts";
@@ -23,10 +24,13 @@ export function writeFromTeam(call: AnyCall, team: string, output: string | unde
   const { io, out } = call;
   const { ref, config } = openTeam(io.env, { ...call.options, team });
   const directory = output === undefined ? io.cwd : dirname(resolve(io.cwd, output));
-  const { file, left } = teamToFile(config, listTasks(ref), directory);
+  const broken: string[] = [];
+  const tasks = listTasks(ref, (_, id) => broken.push(id));
+  const { file, left } = teamToFile(config, tasks, directory);
   if (output === undefined) out.answer(file, () => printableJson(file, 2));
   else save(call, output, `${JSON.stringify(file, undefined, 2)}\n`);
   for (const sentence of left) out.note(line`${sentence}`);
+  if (broken.length > 0) out.note(line`${brokenTasksNote(broken)}`);
 }
 
 function save({ io, out }: AnyCall, output: string, text: string): void {

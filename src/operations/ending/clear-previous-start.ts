@@ -1,13 +1,9 @@
 import type { TeamMember } from "../../schema/config.ts";
-import { readMetadata } from "../../schema/member-metadata.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
 import type { StartClaim } from "../../schema/start-claim.ts";
 import { markAsRead, recordProgress, unreadMessages } from "../../team/mailbox/receive.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { notifyPending } from "../../team/tasks/notify-owners.ts";
-import { withPendingAssignment } from "../../team/tasks/pending-notifications.ts";
-import { changeTask, ownerName, readableTask } from "../../team/tasks/tasks.ts";
+import { restoreTasks } from "../../team/tasks/unassign.ts";
 import type { OperationContext } from "../context.ts";
 import { endMarkedProcesses, endProcesses } from "../processes/end-processes.ts";
 import { closePlace } from "./process-ending.ts";
@@ -38,35 +34,15 @@ export async function clearForRestart(ctx: OperationContext, member: TeamMember)
   const place = readPlace(ref, name);
   if (place !== undefined) await closePlace(ctx, place);
   await dropShutdownRequests(ref, name);
-  return reassignHeldTasks(ctx, member);
+  return restoreTasks(ref, member, ctx.clock);
 }
 
 /** Marks unread shutdown requests as read: they were meant for the previous start. */
-async function dropShutdownRequests(ref: TeamRef, name: string): Promise<void> {
+export async function dropShutdownRequests(ref: TeamRef, name: string): Promise<void> {
   const requests = (await unreadMessages(ref, name)).filter(
     ({ protocol }) => protocol?.type === "shutdown_request",
   );
   const keys = requests.map(({ key }) => key);
   await markAsRead(ref, name, keys);
   await recordProgress(ref, name, keys, "done");
-}
-
-/** Reassigns the tasks that the member held. It gets a notification for each, as for every assignment, and continues with them. */
-async function reassignHeldTasks(
-  { ref, clock }: OperationContext,
-  member: TeamMember,
-): Promise<readonly string[]> {
-  const { name } = member;
-  const reassigned: string[] = [];
-  for (const id of readMetadata(member, "tasksToRestore") ?? []) {
-    if (readableTask(ref, id) === undefined) continue;
-    const task = await changeTask(ref, id, (current) =>
-      current.status === "pending" && ownerName(current) === undefined
-        ? withPendingAssignment({ ...current, owner: name }, name, LEAD_NAME)
-        : undefined,
-    );
-    await notifyPending(ref, task, clock);
-    if (ownerName(task) === name && task.status !== "completed") reassigned.push(id);
-  }
-  return reassigned;
 }

@@ -43,6 +43,8 @@ export interface TeamPlan {
 export interface LivingTeam {
   readonly config: TeamConfig;
   readonly tasks: readonly Task[];
+  /** Ids of tasks that cannot be read. */
+  readonly unreadable: readonly string[];
   /** Whether a member has stopped and can be restarted from here. */
   isStopped(member: TeamMember): boolean;
   /** Whether an agent leads the team, or has led it. */
@@ -144,7 +146,7 @@ const MAX_NAMED = 10;
 
 function leftAlone(
   { members, tasks, file, lead }: DeclaredTeam,
-  { config, tasks: all, hasLead, leadLives }: LivingTeam,
+  { config, tasks: all, unreadable, hasLead, leadLives }: LivingTeam,
 ): string[] {
   const others = config.members
     .map(({ name }) => name)
@@ -163,6 +165,11 @@ function leftAlone(
       ? []
       : [
           `Open tasks that are not in ${file}, so left as they are: ${listed(extra.map(({ id }) => `#${id}`))}.`,
+        ]),
+    ...(unreadable.length === 0
+      ? []
+      : [
+          `Tasks that cannot be read, so they count as missing: ${listed(unreadable.map((id) => `#${id}`))}. To repair them first: teams doctor --fix`,
         ]),
   ];
 }

@@ -18,6 +18,7 @@ import { removeTeamFiles } from "../../team/config/delete-files.ts";
 import { keptConfig } from "../../team/config/kept-config.ts";
 import { setMode } from "../../team/members/permission-mode.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
+import { onEventFailure } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { liveRegion } from "../../terminal/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
@@ -28,6 +29,7 @@ import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
 import { withDebugLog } from "../debug-view.ts";
+import { EarlyProblems } from "../early-problems.ts";
 import { createNotifier } from "../notify/notifier.ts";
 import { withNotifications } from "../notify/notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
@@ -106,11 +108,12 @@ async function openLead(
 ): Promise<Lead> {
   const { io } = call;
   const { sessionId, settings, mode } = opened;
-  const kept = keptConfig((error) => view.error(messageOf(error)));
+  const problems = new EarlyProblems();
+  const kept = keptConfig((error) => problems.report(messageOf(error)));
   const ref = movableRef({ ...opened.ref, keptConfig: kept });
   const children = new ManualBell(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
-  const open = { home: ref.home, ref, config: readTeam(opened.ref), actor: LEAD_NAME };
+  const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
   const paneOptions = {
     width: () => io.columns ?? 80,
     ...(io.terminal.stdout && { height: () => io.rows ?? 24 }),
@@ -172,6 +175,8 @@ async function openLead(
     call,
     withNotifications(logged, LEAD_NAME, async () => notifier),
   );
+  problems.showBy((text) => view.error(text));
+  onEventFailure((text) => view.note(text));
   const noteOwnPlacement = (): void => notePlacement(call, ctx, view, place, screen !== undefined);
   const showHeader = (): void => {
     view.header({

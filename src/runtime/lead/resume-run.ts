@@ -10,6 +10,7 @@ import { setLimits } from "../../team/members/budget.ts";
 import { changeMetadata, findMember } from "../../team/members/members.ts";
 import { modeToInherit, setMode } from "../../team/members/permission-mode.ts";
 import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
+import { renewLeases } from "../../team/tasks/unassign.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { filesContext } from "../operation-context.ts";
@@ -45,10 +46,12 @@ export async function recordCli(ref: TeamRef, { cli }: LeadPlan): Promise<void> 
 }
 
 /**
- * Restarts stopped members where they ran before, and keeps the others.
+ * Restarts stopped members where they ran before, and keeps the others. The lead keeps its tasks.
  * @returns a summary of the team for the lead: a new conversation lacks it, and a resumed one may be outdated (S49)
  */
 export async function restartMembers({ ctx, plan, view }: Lead): Promise<string> {
+  // Else the tasks that the lead has in progress would count as unassigned.
+  await renewLeases(ctx.ref, LEAD_NAME);
   const mode = plan.resumes?.teammateMode;
   const { members } = await resumeTeam(ctx, { command: "run", ...(mode === undefined ? {} : { mode }) });
   for (const { name, outcome, error } of members) {

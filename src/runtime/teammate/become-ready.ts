@@ -14,6 +14,7 @@ import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
+import { EarlyProblems } from "../early-problems.ts";
 import { ownFacts, ownPlace } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
 import { paneBorderUpdater } from "./pane-border.ts";
@@ -34,11 +35,13 @@ export interface ReadyTeammate {
   readonly name: string;
   readonly sessionId: string;
   readonly bell: Bell;
-  /** Receives failures of the bell and of status writes; `runTeammate` sets `report`. */
-  readonly problems: { report(text: string): void };
+  /** Receives failures of the bell and of status writes; `runTeammate` shows them. */
+  readonly problems: EarlyProblems;
   /** Called when its state or its tasks change; `runTeammate` sets `changed`. */
   readonly line: { changed(): void };
   readonly status: StatusKeeper;
+  /** A person has started it again in its pane. */
+  readonly isRestart: boolean;
   /** Ends it from outside. */
   readonly signal: AbortSignal;
   /** Undefined if the teammate has its own process. */
@@ -58,8 +61,7 @@ export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<Rea
   const last = await lastStatus(ref, name);
   if (host === undefined) await refuseDuplicate(ref, name, last);
   const signal = io.interruption(flags.ownScreen ? "foreign" : "own");
-  // Nothing is reported before the view is set here: the bell reports while it is waited for, and a failed first write throws below.
-  const problems: ReadyTeammate["problems"] = { report: () => undefined };
+  const problems = new EarlyProblems();
   const bell = await openWorkerBell(ref, name, {
     problem: (error) => problems.report(messageOf(error)),
     socketFd: host === undefined ? takeBellSocket(io) : undefined,
@@ -72,7 +74,8 @@ export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<Rea
     bell.close();
     throw status.failure;
   }
-  return defined({ flags, ref, name, sessionId, bell, problems, line, status, signal, host });
+  const isRestart = host === undefined && isSameStart(io, last);
+  return defined({ flags, ref, name, sessionId, bell, problems, line, status, isRestart, signal, host });
 }
 
 /** A shell of an agent cannot become another agent; launch scripts unset the variable (protocol.md section 6). */
@@ -101,12 +104,15 @@ async function refuseDuplicate(ref: TeamRef, name: string, last: StatusRecord | 
 async function entryOfAgent(ref: TeamRef, given: string): Promise<OwnEntry> {
   const found = ownEntry(ref, given);
   if (found !== undefined) return found;
-  const [{ readTeam }, { findMember }, { readMetadata }] = await Promise.all([
+  const [{ readTeam }, { keptConfig }, { findMember }, { readMetadata }] = await Promise.all([
     import("../../team/config/config.ts"),
+    import("../../team/config/kept-config.ts"),
     import("../../team/members/members.ts"),
     import("../../schema/member-metadata.ts"),
   ]);
-  const member = findMember(readTeam(ref), given);
+  // Another program may have emptied the file. `runTeammate`, which reads it again, reports that.
+  const config = readTeam({ ...ref, keptConfig: keptConfig(() => undefined) });
+  const member = findMember(config, given);
   return { name: member.name, session: readMetadata(member, "session") };
 }
 
@@ -127,8 +133,12 @@ function takeBellSocket(io: Io): number | undefined {
 
 /** For a member that another program added: a program that its launch script restarts continues its conversation. */
 function sessionIdFor(io: Io, last: StatusRecord | undefined): string {
-  const isRestart = last?.instance !== undefined && last.instance === io.env.TEAMS_INSTANCE;
-  return isRestart ? last.sessionId : newUuid();
+  return isSameStart(io, last) ? last.sessionId : newUuid();
+}
+
+/** Whether an earlier process of the same launch script wrote this record. */
+function isSameStart({ env }: Io, last: StatusRecord | undefined): last is StatusRecord {
+  return last?.instance !== undefined && last.instance === env.TEAMS_INSTANCE;
 }
 
 interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId" | "problems" | "line"> {

@@ -3,7 +3,7 @@ import { EXIT, messageOf } from "../../errors.ts";
 import { PLAN_MODE_REQUIRED } from "../../launch/agent-environment.ts";
 import { systemClock } from "../../os/clock.ts";
 import { planPath, transcriptPath } from "../../protocol/paths.ts";
-import { permissionMode, type TeamMember, teamTitle } from "../../schema/config.ts";
+import { permissionMode, teamTitle } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
@@ -13,35 +13,37 @@ import { findMember } from "../../team/members/members.ts";
 import { grantedMode, modeBeforePlan } from "../../team/members/permission-mode.ts";
 import { wantsDebugLog } from "../../telemetry/debug-flag.ts";
 import type { DebugLogOptions } from "../../telemetry/debug-log.ts";
+import { onEventFailure } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/input/line-reader.ts";
-import type { Io } from "../../terminal/io.ts";
-import { type LiveRegion, liveRegion } from "../../terminal/live-region.ts";
-import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
-import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
+import { liveRegion } from "../../terminal/live-region.ts";
+import type { PaneView } from "../../terminal/pane/pane-view.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import { hasConversation } from "../../worker/turn/interrupted-turn.ts";
 import { Worker } from "../../worker/worker.ts";
 import { type Notifier, withNotifications } from "../notify/notifying-view.ts";
 import { paneKeys } from "../pane/pane-keys.ts";
-import type { InProcessHost, ReadyTeammate } from "./become-ready.ts";
+import type { ReadyTeammate } from "./become-ready.ts";
+import { openView } from "./open-view.ts";
 import { type RunningTeammate, settingsOf, signalStatus } from "./running-teammate.ts";
 
 /** Runs a teammate until its end. @returns its exit status */
 export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
   const { io } = call;
   const { flags, sessionId, bell, status, signal } = ready;
-  const config = readTeam(ready.ref);
-  const ref = { ...ready.ref, keptConfig: keptConfig((error) => view.error(messageOf(error))) };
+  const kept = keptConfig((error) => ready.problems.report(messageOf(error)));
+  const ref = { ...ready.ref, keptConfig: kept };
+  const config = readTeam(ref);
   const member = findMember(config, ready.name);
   const ownLog = flags.ownScreen ? join(ref.paths.agent(member.name).run, "channel.log") : undefined;
   const { pane, region } = await openView(io, member, ref.paths.agent(member.name).log, ready.host, ownLog);
   const logged = await withDebugLogIfAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = withNotifications(logged, member.name, () => openNotifier(self));
   const self: RunningTeammate = { ...ready, ref, config, member, io, view, region, ends: [] };
-  ready.problems.report = (text) => view.error(text);
+  ready.problems.showBy((text) => view.error(text));
   if (ready.host === undefined) {
+    onEventFailure((text) => view.note(text));
     await keepLine(call, self);
     await record(self);
   }
@@ -62,6 +64,10 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
   }
   const transcript = transcriptPath(ref.home.root, sessionId);
   if (hasConversation(transcript)) view.note("continues its conversation");
+  if (ready.isRestart) {
+    const { completeRestart } = await import("./complete-restart.ts");
+    await completeRestart(call, self);
+  }
   if (readMetadata(member, "ownInbox") === true) {
     const { runOwnInbox } = await import("./own-inbox.ts");
     return runOwnInbox(call, self, mode.now).finally(() => endAll(self));
@@ -175,74 +181,6 @@ function readLines(
     interrupt: () => worker.interrupt(),
   });
   return () => undefined;
-}
-
-/** Columns of the log of a teammate whose terminal shows the screen of a CLI. */
-const OWN_LOG_WIDTH = 120;
-
-/**
- * @param log path of the file for its output if it has no terminal
- * @param ownLog the same if its terminal shows the screen of a CLI
- */
-async function openView(
-  io: Io,
-  member: TeamMember,
-  log: string,
-  host: InProcessHost | undefined,
-  ownLog: string | undefined,
-): Promise<{ readonly pane: PaneView; readonly region: LiveRegion | undefined }> {
-  const { name, color } = member;
-  if (ownLog !== undefined) {
-    const { openLogFile } = await import("../../os/files/capped-log.ts");
-    const { write } = openLogFile(ownLog);
-    const quiet = { name, color, plain: true, rings: false, readOnly: true };
-    return { pane: createPaneView({ write, width: () => OWN_LOG_WIDTH, ...quiet }), region: undefined };
-  }
-  const abilities = terminalAbilities(io.env);
-  const { cwd } = io;
-  if (host !== undefined) {
-    return {
-      pane: createPaneView({ ...host, name, color, cwd, abilities, markdown: true }),
-      region: undefined,
-    };
-  }
-  const width = (): number => io.columns ?? 80;
-  const height = (): number => io.rows ?? 24;
-  if (!io.terminal.stdout) {
-    const { writerToLog } = await import("../../os/files/capped-log.ts");
-    const write = writerToLog(io.out, log);
-    return {
-      pane: createPaneView({
-        write,
-        name,
-        color,
-        cwd,
-        width,
-        plain: true,
-        rings: false,
-        readOnly: !io.terminal.stdin,
-      }),
-      region: undefined,
-    };
-  }
-  const plain = Boolean(io.env.NO_COLOR);
-  const region = liveRegion({ out: io.out, width, height, plain, ascii: abilities.ascii });
-  return {
-    pane: createPaneView({
-      write: region.write,
-      region,
-      abilities,
-      name,
-      color,
-      cwd,
-      width,
-      height,
-      plain,
-      rings: true,
-      readOnly: !io.terminal.stdin,
-    }),
-    region,
-  };
 }
 
 /**

@@ -1,15 +1,15 @@
 import { pauseSync, systemClock } from "../../os/clock.ts";
 import { formatJson } from "../../os/files/atomic-write.ts";
-import { fileSize, readText, removeFile } from "../../os/files/fs.ts";
+import { entryOf, fileSize, readText, removeFile } from "../../os/files/fs.ts";
 import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
-import { REREAD_MS } from "../../store/json-file.ts";
+import { REREAD_MS, rereadUntil } from "../../store/json-file.ts";
 import type { Held } from "../../store/lock.ts";
 import { copyAside } from "../../store/quarantine.ts";
 import type { EndUpdate, FileUpdate, Offer, Update } from "../../store/update-file.ts";
 import { updateTeamFile } from "../config/team-lock.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { appendedTo } from "./inbox-end.ts";
-import { messageKey, parseEntries, readEntry, recoverEntries } from "./inbox-format.ts";
+import { messageKey, parseEntries, readEntry, recoverEntries, withTime } from "./inbox-format.ts";
 import { isJournalled, restoreFromJournal } from "./inbox-recovery.ts";
 import { appendJournal, journalled, statesOf } from "./journal.ts";
 import { dropSettledCopies, keepBadEntries } from "./original-copies.ts";
@@ -91,40 +91,61 @@ export function readInbox(ref: TeamRef, agent: string): unknown[] | undefined {
   return text === undefined ? [] : parseEntries(text);
 }
 
-/** Returns whether an inbox cannot be read, also not at a second try. The next writer repairs it. */
+/** The same, but waits for a writer in the middle of a write, even for one without a lock. */
+function readWhole(ref: TeamRef, agent: string): unknown[] | undefined {
+  return rereadUntil(
+    ref.paths.inbox(agent),
+    () => readInbox(ref, agent),
+    (entries) => entries !== undefined,
+  );
+}
+
+/** Returns whether an inbox cannot be read, also not after a while. The next writer repairs it. */
 export function isInboxBroken(ref: TeamRef, agent: string): boolean {
-  if (readInbox(ref, agent) !== undefined) return false;
-  // A writer without a lock may be in the middle of a write.
-  pauseSync(REREAD_MS);
-  return readInbox(ref, agent) === undefined;
+  return readWhole(ref, agent) === undefined;
+}
+
+/** Returns when an inbox was last changed, ISO. */
+function timeOf(ref: TeamRef, agent: string): string {
+  return new Date(Number(entryOf(ref.paths.inbox(agent))?.mtimeMs ?? systemClock.now())).toISOString();
+}
+
+/** Returns the entries, those without a time with that of the file. */
+function timed(ref: TeamRef, agent: string, entries: readonly unknown[]): unknown[] {
+  return entries.map((entry) => withTime(entry, () => timeOf(ref, agent)));
 }
 
 /** Returns the messages as a repair would leave them, without repairing the file. */
 export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
   const path = ref.paths.inbox(agent);
-  const messages = readCached(
-    ref,
-    path,
-    () => readInbox(ref, agent)?.flatMap((entry) => readEntry(entry) ?? []) ?? ("broken" as const),
-  );
+  const messagesIn = (entries: readonly unknown[]): InboxMessage[] =>
+    timed(ref, agent, entries).flatMap((entry) => readEntry(entry) ?? []);
+  const messages = readCached(ref, path, () => {
+    const entries = readInbox(ref, agent);
+    return entries === undefined ? ("broken" as const) : messagesIn(entries);
+  });
   if (messages !== "broken") return messages ?? [];
   const text = readText(path);
   if (text === undefined) return [];
-  const entries = parseEntries(text) ?? restoreFromJournal(ref, agent, recoverEntries(text));
-  return entries.flatMap((entry) => readEntry(entry) ?? []);
+  return messagesIn(parseEntries(text) ?? restoreFromJournal(ref, agent, recoverEntries(text)));
 }
 
-/** Quarantines unreadable entries: they cause one warning and block nothing. */
-export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<void> {
+/**
+ * Gives messages without a time that of the file, and quarantines unreadable entries: they cause one warning and block nothing.
+ */
+export function settleEntries(ref: TeamRef, agent: string, warn?: Warn): Promise<void> {
   return changeInbox(
     ref,
     agent,
-    (entries) => {
+    (raw) => {
+      const entries = timed(ref, agent, raw);
       const isBad = entries.map((entry) => readEntry(entry) === undefined);
       const bad = entries.filter((_, at) => isBad[at]);
-      if (bad.length === 0) return undefined;
+      if (bad.length === 0) return entries.every((entry, at) => entry === raw[at]) ? undefined : entries;
       const aside = keepBadEntries(ref, agent, bad);
-      warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; they were moved to ${aside}.`);
+      const them = bad.length === 1 ? "1 entry" : `${bad.length} entries`;
+      const moved = bad.length === 1 ? "it was" : "they were";
+      warn?.(`${them} in ${agent}'s inbox cannot be read; ${moved} moved to ${aside}.`);
       return entries.filter((_, at) => !isBad[at]);
     },
     { warn },
@@ -133,7 +154,7 @@ export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<v
 
 /**
  * Empties an inbox for a new member of the same name. Unread messages are journalled as bounced, read ones as delivered if
- * the journal lacks that.
+ * the journal lacks that. Unreadable entries are quarantined.
  */
 export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
   if (fileSize(ref.paths.inbox(agent)) === undefined) return;
@@ -144,7 +165,7 @@ export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
   });
 }
 
-/** Removes an inbox and its lock. Its messages are in the journal; a broken file is copied aside. */
+/** Removes an inbox and its lock. Its messages are in the journal; a broken file is copied aside, unreadable entries are quarantined. */
 export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   const path = ref.paths.inbox(agent);
   if (fileSize(path) === undefined) return;
@@ -158,8 +179,11 @@ export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   await updateTeamFile(ref, path, { whileLocked });
 }
 
-function journalEntries(ref: TeamRef, agent: string, entries: readonly unknown[]): void {
+function journalEntries(ref: TeamRef, agent: string, raw: readonly unknown[]): void {
+  const entries = timed(ref, agent, raw);
   const messages = entries.flatMap((entry) => readEntry(entry) ?? []);
+  const bad = entries.filter((entry) => readEntry(entry) === undefined);
+  if (bad.length > 0) keepBadEntries(ref, agent, bad);
   const consumed = messages.filter(({ read }) => read);
   const known = journalled(ref, agent, consumed.map(messageKey));
   const at = systemClock.now();
@@ -181,14 +205,17 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   const path = ref.paths.inbox(agent);
   const entries = first === undefined ? [] : parseEntries(first);
   if (entries !== undefined) return { entries };
-  // A writer with the lock may be in the middle of a write: the caller tries again under that lock.
-  if (!isLocked) throw new Error(`${path} is not an array right now.`);
-  // A writer without a lock may be in the middle of a write.
+  if (!isLocked) {
+    // A writer may be in the middle of a write. Waits for it here, since other programs wait only briefly for the shared lock.
+    readWhole(ref, agent);
+    throw new Error(`${path} was not an array a moment ago.`);
+  }
+  // A writer without a lock may have begun meanwhile.
   pauseSync(REREAD_MS);
-  const second = readText(path) ?? "[]";
-  const whole = parseEntries(second);
+  const whole = readInbox(ref, agent);
   if (whole !== undefined) return { entries: whole };
-  return { entries: restoreFromJournal(ref, agent, recoverEntries(second)), broken: second };
+  const broken = readText(path) ?? "[]";
+  return { entries: restoreFromJournal(ref, agent, recoverEntries(broken)), broken };
 }
 
 /** Copies the file aside, byte for byte, since a truncated one may not be text. */

@@ -29,6 +29,22 @@ export function readEntry(entry: unknown): InboxMessage | undefined {
   return parseShape(messageForm, Object.fromEntries(kept)).data;
 }
 
+/**
+ * Returns a message without a time, as people write it by hand, with the time of its file; any other entry as it is.
+ * @param time of the file, ISO
+ */
+export function withTime(entry: unknown, time: () => string): unknown {
+  if (typeof entry !== "object" || entry === null) return entry;
+  const { from, text, timestamp } = entry as Readonly<Record<string, unknown>>;
+  const isTimeless = typeof from === "string" && typeof text === "string" && timestamp === undefined;
+  return isTimeless ? { ...entry, timestamp: time() } : entry;
+}
+
+/** Returns whether an entry is a message, also one without a time. */
+export function isMessage(entry: unknown): boolean {
+  return readEntry(withTime(entry, () => "")) !== undefined;
+}
+
 /** Identifies a message: its id or, if another program wrote none, a hash of its content. */
 export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): string {
   if (msg_id !== undefined && msg_id !== "") return msg_id;
@@ -95,7 +111,7 @@ function elementAt(text: string, from: number, isArray: boolean, budget: Budget)
   const value = end === undefined ? undefined : parseElement(text.slice(start, end));
   if (end === undefined || value === undefined) return undefined;
   const closed = afterMatch(/\s*(?:[,\]]|$)/y, text, end);
-  if ((closed === undefined || !isArray) && readEntry(value.element) === undefined) return undefined;
+  if ((closed === undefined || !isArray) && !isMessage(value.element)) return undefined;
   return { entry: value.element, start, end: closed ?? end };
 }
 

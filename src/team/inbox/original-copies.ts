@@ -1,6 +1,7 @@
+import { basename } from "node:path";
 import { fileAccessError, isSystemError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
-import { readText, removeFile } from "../../os/files/fs.ts";
+import { listDir, readText, removeFile } from "../../os/files/fs.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
 import { copiesOf } from "../../store/quarantine.ts";
 import type { TeamRef } from "../ref.ts";
@@ -10,13 +11,30 @@ import { readJournal } from "./journal.ts";
 /** Copies of a broken inbox that are always kept, the newest ones. */
 const MAX_COPIES = 20;
 
+/** Returns the list of an inbox's unreadable entries. */
+function badEntriesPath(ref: TeamRef, agent: string): string {
+  return ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
+}
+
+/** Names the unreadable entries that were moved out of these agents' inboxes, one sentence for each list that is still there. */
+export function badEntriesNotices(ref: TeamRef, agents: readonly string[]): string[] {
+  const present = new Set(listDir(ref.paths.inboxes));
+  return agents.flatMap((agent) => {
+    const path = badEntriesPath(ref, agent);
+    if (!present.has(basename(path))) return [];
+    return [
+      `Entries of ${agent}'s inbox are no messages, and were moved to ${path}. Send again what ${agent} needs, then remove that file.`,
+    ];
+  });
+}
+
 /**
  * Appends unreadable entries to the list next to an inbox, synced to disk.
  * @returns the path of the list
  * @throws TeamError PERMISSION_DENIED
  */
 export function keepBadEntries(ref: TeamRef, agent: string, bad: readonly unknown[]): string {
-  const path = ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
+  const path = badEntriesPath(ref, agent);
   const at = systemClock.now();
   try {
     appendJsonLines(

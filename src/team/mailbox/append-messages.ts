@@ -105,7 +105,8 @@ async function writeBatch(
         visible: () => {
           isUp = ringBell(ref, agent);
         },
-        warn: (sentence) => warnAll(postings, sentence),
+        // The others would report the same repair again.
+        warn: (sentence) => postings[0]?.warn?.(sentence),
       },
     );
     for (const posting of fresh) recordMessage(ref, agent, posting);
@@ -173,11 +174,6 @@ function recordMessage(ref: TeamRef, to: string, { message, sender }: Posting): 
     // Matches only the form that `teams` writes; no need to parse the text for an event.
     protocol: /^\{"type":"([a-z_]{1,64})"/.exec(text)?.[1],
   });
-}
-
-/** Warns each sender once, however many messages it has in the batch. */
-function warnAll(postings: readonly Posting[], sentence: string): void {
-  for (const warn of new Set(postings.map((posting) => posting.warn))) warn?.(sentence);
 }
 
 function freshOf(

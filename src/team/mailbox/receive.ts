@@ -7,7 +7,7 @@ import {
   consumedBeyondTail,
   peekInbox,
   readInbox,
-  setAsideBad,
+  settleEntries,
   type Warn,
 } from "../inbox/inbox-file.ts";
 import { messageKey, readEntry } from "../inbox/inbox-format.ts";
@@ -15,6 +15,7 @@ import { isJournalled } from "../inbox/inbox-recovery.ts";
 import { appendJournal, journalled } from "../inbox/journal.ts";
 import type { TeamRef } from "../ref.ts";
 import { withLastWords } from "./last-words.ts";
+import { reportRepairs } from "./send.ts";
 
 export interface InboxEntry {
   /** Identifies the message for its recipient: its id, or a hash of its content. */
@@ -25,21 +26,27 @@ export interface InboxEntry {
 }
 
 /**
- * Returns the unread messages of an agent, oldest first. Repairs a broken file, quarantines unreadable entries, and
- * reports both to `warn`. The recipient must handle each key only once.
+ * Returns the unread messages of an agent, oldest first. Repairs a broken file, and quarantines unreadable entries; the lead, the
+ * event log and `warn` are notified of both. The recipient must handle each key only once.
  */
 export async function unreadMessages(
   ref: TeamRef,
   agent: string,
   options: { readonly warn?: Warn } = {},
 ): Promise<InboxEntry[]> {
+  const repairs: string[] = [];
+  const warn = (repair: string): void => void repairs.push(repair);
   let entries = readInbox(ref, agent);
   if (entries === undefined) {
-    await changeInbox(ref, agent, () => undefined, options);
+    await changeInbox(ref, agent, () => undefined, { warn });
     entries = readInbox(ref, agent) ?? [];
   }
-  const messages = entries.flatMap((entry) => readEntry(entry) ?? []);
-  if (messages.length < entries.length) await setAsideBad(ref, agent, options.warn);
+  let messages = entries.flatMap((entry) => readEntry(entry) ?? []);
+  if (messages.length < entries.length) {
+    await settleEntries(ref, agent, warn);
+    messages = readInbox(ref, agent)?.flatMap((entry) => readEntry(entry) ?? []) ?? messages;
+  }
+  await reportRepairs(ref, agent, repairs, options.warn);
   return messages
     .filter(({ read }) => !read)
     .map((message) => {
@@ -52,17 +59,20 @@ export async function unreadMessages(
  * Marks messages as read, and drops all but the newest read messages from the inbox. Call it once they are in the
  * recipient's conversation on disk. Nothing is dropped from the inbox of another program's member, which may rely on
  * the order of its entries.
+ * @param warn called if the inbox was broken and has been repaired; the lead and the event log are notified too
  */
 export async function markAsRead(
   ref: TeamRef,
   agent: string,
   keys: Iterable<string>,
   clock: Clock = systemClock,
+  warn?: Warn,
 ): Promise<void> {
   const wanted = new Set(keys);
   if (wanted.size === 0) return;
   const mayDrop = isJournalled(ref, agent);
-  await changeInbox(ref, agent, (entries) => {
+  const repairs: string[] = [];
+  const change = (entries: readonly unknown[]): unknown[] | undefined => {
     const items = entries.map((entry) => markItem(entry, wanted));
     if (!items.some(({ isNew }) => isNew)) return undefined;
     const dropped = mayDrop ? consumedBeyondTail(items.map(({ message }) => message)) : NOTHING;
@@ -73,7 +83,9 @@ export async function markAsRead(
       { at: clock.now(), sync: dropped.size > 0 },
     );
     return items.filter((_, at) => !dropped.has(at)).map(({ entry }) => entry);
-  });
+  };
+  await changeInbox(ref, agent, change, { warn: (repair) => void repairs.push(repair) });
+  await reportRepairs(ref, agent, repairs, warn);
 }
 
 const NOTHING: ReadonlySet<number> = new Set();

@@ -5,12 +5,19 @@ import { newUuid } from "../../os/process/identity.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { type InboxMessage, TYPED } from "../../schema/inbox.ts";
-import { LEAD_NAME, sameName, splitAddress } from "../../schema/names.ts";
+import { LEAD_NAME, SYSTEM_NAME, sameName, splitAddress } from "../../schema/names.ts";
+import { recordEvent } from "../../telemetry/event-log.ts";
 import { wellFormed } from "../../text/characters/well-formed.ts";
 import { readTeam } from "../config/config.ts";
 import type { Warn } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
-import { eventSubject, findRecipient, isDown, lookUpMember } from "../members/members.ts";
+import {
+  currentEventSubject,
+  eventSubject,
+  findRecipient,
+  isDown,
+  lookUpMember,
+} from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
 import { appendMessage } from "./append-messages.ts";
 
@@ -66,14 +73,40 @@ async function deliver(
   { clock, warn }: PutOptions,
 ): Promise<Delivery> {
   const message = compose(config, mail, clock);
+  const repairs: string[] = [];
   const isUp = await appendMessage(ref, to.name, {
     message,
     sender: eventSubject(ref, config, mail.from),
     isOfEvent: mail.messageId !== undefined,
     at: clock.now(),
-    warn,
+    warn: (repair) => void repairs.push(repair),
   });
+  await reportRepairs(ref, to.name, repairs, warn);
   return { messageId: messageKey(message), to: to.name, queuedForRestart: !isUp };
+}
+
+/**
+ * Reports repairs of an inbox: to the event log, to the lead, since a message may be lost, and to `warn`. Rejects only if the team is
+ * gone.
+ * @param repairs a sentence for each
+ */
+export async function reportRepairs(
+  ref: TeamRef,
+  agent: string,
+  repairs: readonly string[],
+  warn: Warn | undefined,
+): Promise<void> {
+  for (const repair of repairs) {
+    warn?.(repair);
+    recordEvent(ref, { ...currentEventSubject(ref, agent), type: "inbox", what: "repaired", owner: agent });
+    try {
+      await sendMessage(ref, { from: SYSTEM_NAME, to: LEAD_NAME, text: repair });
+    } catch (error) {
+      if (!(error instanceof TeamError) || error.code === "TEAM_NOT_FOUND") throw error;
+      // Another program's team may have no lead of that name.
+      if (error.code !== "RECIPIENT_NOT_FOUND") warn?.(`The lead was not notified of that: ${error.message}`);
+    }
+  }
 }
 
 /** Creates the inbox entry, well formed, with secrets redacted as in every file that `teams` writes. */

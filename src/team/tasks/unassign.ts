@@ -1,7 +1,13 @@
+import type { Clock } from "../../os/clock.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Task } from "../../schema/task.ts";
 import type { TeamRef } from "../ref.ts";
-import { isLeaseAlive, isLeasedTo, withoutLease } from "./lease.ts";
+import { hasLeaseLapsed, isLeaseAlive, isLeasedTo, withLease, withoutLease } from "./lease.ts";
+import { notifyPending } from "./notify-owners.ts";
+import { withPendingAssignment } from "./pending-notifications.ts";
 import { changeTask, ownerName, readableTask, readTasks } from "./tasks.ts";
 
 /** Returns the ids of unfinished tasks, including internal ones, by the owner's name. */
@@ -47,4 +53,37 @@ export async function unassignTasks(
     if (task.status !== "completed" && ownerName(task) === undefined) free.push(task);
   }
   return free;
+}
+
+/**
+ * Reassigns the tasks that a member held when it ended, and that are still unassigned. It gets a notification for each, as for every
+ * assignment, and continues with them. Idempotent.
+ * @returns the ids of its tasks
+ */
+export async function restoreTasks(
+  ref: TeamRef,
+  member: TeamMember,
+  clock: Clock,
+): Promise<readonly string[]> {
+  const { name } = member;
+  const restored: string[] = [];
+  for (const id of readMetadata(member, "tasksToRestore") ?? []) {
+    if (readableTask(ref, id) === undefined) continue;
+    const task = await changeTask(ref, id, (current) =>
+      current.status === "pending" && ownerName(current) === undefined
+        ? withPendingAssignment({ ...current, owner: name }, name, LEAD_NAME)
+        : undefined,
+    );
+    await notifyPending(ref, task, clock);
+    if (ownerName(task) === name && task.status !== "completed") restored.push(id);
+  }
+  return restored;
+}
+
+/** Leases the tasks that a member has in progress to its present process, if the process that claimed them is dead. */
+export async function renewLeases(ref: TeamRef, name: string): Promise<void> {
+  const isLapsed = (task: Task): boolean =>
+    ownerName(task) === name && task.status !== "completed" && hasLeaseLapsed(task);
+  for (const { id } of readTasks(ref).filter(isLapsed))
+    await changeTask(ref, id, (task) => (isLapsed(task) ? withLease(ref, task, name) : undefined));
 }

@@ -64,9 +64,11 @@ export class InboxReader {
 
   async #markRead(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
-    await markAsRead(this.#context.ref, this.#context.name, [...keys]);
+    await markAsRead(this.#context.ref, this.#context.name, [...keys], undefined, this.#showRepair);
     for (const key of keys) this.#pending.delete(key);
   }
+
+  readonly #showRepair = (repair: string): void => this.#context.view.error(repair);
 
   #reportProblem(error: unknown): void {
     const { lifecycle, view } = this.#context;
@@ -85,7 +87,8 @@ export class InboxReader {
     const { ref, name, agent } = this.#context;
     // Without this check a deleted team would look like an empty inbox.
     assertTeam(ref);
-    const fresh = eachOnce(await unreadMessages(ref, name)).filter((entry) => !this.#pending.has(entry.key));
+    const unread = await unreadMessages(ref, name, { warn: this.#showRepair });
+    const fresh = eachOnce(unread).filter((entry) => !this.#pending.has(entry.key));
     if (fresh.length === 0) return;
     const { handledKeys } = await agent.get();
     const late = fresh.flatMap(({ key }) => (handledKeys.has(key) ? [key] : []));

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chownSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -85,6 +85,28 @@ describe.runIf(process.getuid?.() === 0)("as a user without an account", () => {
       expect((await run("delete", "--force")).code).toBe(0);
     },
   );
+
+  it("teams spawns into panes, kills and deletes", async () => {
+    const { base, teams } = place();
+    const sockets = join(base, "sockets");
+    mkdirSync(sockets, { mode: 0o700 });
+    chownSync(sockets, NOBODY, NOBODY);
+    const env = { TMUX_TMPDIR: sockets, TEAMS_TMUX_SOCKET: "nobody", TMUX: "", SHELL: "/bin/sh" };
+    const run = (...words: string[]) => teams(words, { env });
+    onTestFinished(() => {
+      spawnSync("tmux", ["-L", "nobody", "kill-server"], { env: { ...process.env, ...env }, uid: NOBODY });
+    });
+    expect((await run("create", "crew")).code).toBe(0);
+    const where = ["--model", "scripted", "--teammate-mode", "tmux"];
+    const spawned = await run("spawn", "ada", "--prompt", "hello", ...where);
+    expect([spawned.code, spawned.err]).toEqual([0, expect.any(String)]);
+    await eventually("idle", async () => (await run("status", "--json")).out.includes('"idle"'));
+    for (const words of [["doctor"], ["kill", "ada", "--force"], ["delete", "--force"]]) {
+      const { code, out, err } = await run(...words);
+      expect([words, out, err].join("\n")).not.toMatch(/INTERNAL|bug in teams|uv_os|passwd/);
+      if (words[0] !== "doctor") expect([words, code]).toEqual([words, 0]);
+    }
+  });
 
   it("teams names TEAMS_HOME if there is no place for its directory", async () => {
     const { teams } = place();

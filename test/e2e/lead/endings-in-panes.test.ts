@@ -10,11 +10,14 @@ import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
+import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
+import { hasLeaseLapsed } from "../../../src/team/tasks/lease.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
 import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
@@ -67,7 +70,7 @@ async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>
 }
 
 describe("a crashed agent that a user restarted in its pane", () => {
-  it("is reported to the lead, and keeps its tasks when no check came in between", async () => {
+  it("is reported to the lead, and has its tasks again, also when a check came in between", async () => {
     const { ref, ctx, crash, again, news, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
@@ -82,11 +85,24 @@ describe("a crashed agent that a user restarted in its pane", () => {
       expect.stringMatching(/^dev crashed \(SIGSEGV\) and was restarted in its pane\.\nIts last lines:\n/),
     ]);
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "in_progress" });
+    expect(hasLeaseLapsed(getTask(ref, "1"))).toBe(false);
 
     await crash("dev", "SIGABRT");
     expect(await reconcile(ctx)).toMatchObject([{ how: "crashed", exit: { signal: "SIGABRT" } }]);
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
+    expect(getTask(ref, "1").owner).toBeUndefined();
+    // As after an approved restart: the request was meant for the process that crashed.
+    const request = { type: "shutdown_request", requestId: "shutdown-1@dev", from: LEAD_NAME } as const;
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: formatProtocol(request, new Date()) });
     await again("dev");
+    expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "pending" });
+    await eventually("the note", () => screen("dev").includes("has its tasks again: #1"));
+    const received = await eventually("the assignment", async () => {
+      const all = await history(ref, "dev", { all: true });
+      return all.some(({ text, state }) => text.includes("task_assignment") && state === "done") && all;
+    });
+    expect(received.find(({ text }) => text.includes("shutdown_request"))?.state).toBe("done");
+    expect(livenessOfAgent(ref, "dev")).toBe("alive");
     expect(await reconcile(ctx)).toEqual([]);
     expect(await news()).toHaveLength(2);
 

@@ -25,13 +25,17 @@ const LEAD: readonly Line[] = [
     when: /Count the words/,
     uses: [
       uses("TaskCreate", { subject: "count them", description: "d" }),
+      uses("TaskUpdate", { taskId: "1", owner: LEAD_NAME, status: "in_progress" }),
       uses("Agent", { name: "ann", prompt: "Count.", description: "counts" }),
     ],
   },
   { when: /teammate_spawned/, says: "She counts." },
   {
     when: /There are 3/,
-    uses: [uses("SendMessage", { type: "shutdown_request", recipient: "ann", content: "Thanks." })],
+    uses: [
+      uses("TaskList", {}),
+      uses("SendMessage", { type: "shutdown_request", recipient: "ann", content: "Thanks." }),
+    ],
   },
   { when: /ann has shut down/, says: "It has 3 words." },
 ];
@@ -90,11 +94,12 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     const read = JSON.stringify(first?.body.messages);
     expect(read).toContain("you are its lead from now on");
     expect(read).toContain("- ann (general-purpose, idle)");
-    expect(read).toContain("#1 (pending; free): count them");
+    expect(read).toContain("#1 (in_progress; yours): count them");
     expect(read.includes("Count the words")).toBe(goesOn);
-    expect(JSON.stringify(requests.slice(asked).map(({ body }) => body.messages))).toContain(
-      "There are 3 words.",
-    );
+    const heard = JSON.stringify(requests.slice(asked).map(({ body }) => body.messages));
+    expect(heard).toContain("There are 3 words.");
+    // Its task is not free although the process that started it is dead.
+    expect(heard).toMatch(/in_progress\W+(?:n\W+)?owner\W+team-lead/);
     const { leadSessionId, joinedCount, former } = readTeam(ref);
     expect(leadSessionId === sessionId).toBe(goesOn);
     expect({ joinedCount, former }).toMatchObject({

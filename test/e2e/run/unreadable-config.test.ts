@@ -1,10 +1,13 @@
-import { existsSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { listTeams, readTeam } from "../../../src/team/config/config.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { teammatePane } from "../../support/team/teammate-pane.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -51,4 +54,28 @@ it("an empty config.json › ends no agent, delays no message, and is restored b
   writeFileSync(join(t.home, "end"), "");
   expect(await run.ended, errors).toBe(0);
   await leaves(t, nothing());
+});
+
+it("an empty config.json › ends no agent that starts: it waits, and then uses the last good copy", async () => {
+  const t = privateTmux();
+  const { teams, dev } = await teammatePane(t, {
+    version: 1,
+    agents: { "*": [{ say: "I heard {{input}}", repeat: true }] },
+  });
+  const ref = teamRef(teamsHome(t.env), "crew");
+  await dev.sees("I heard");
+  const first = readStatus(ref, "dev")?.process.pid ?? 0;
+  signalProcess(first, "SIGKILL");
+  await dev.sees("r + Enter starts it again");
+  const whole = readFileSync(ref.paths.config, "utf8");
+  truncateSync(ref.paths.config, 0);
+  dev.type("r", "Enter");
+  await dev.sees(/continues with the last\s+config/);
+  await eventually("the new process", () => {
+    const now = readStatus(ref, "dev");
+    return now?.state === "idle" && now.process.pid !== first;
+  });
+  writeFileSync(ref.paths.config, whole);
+  expect((await teams(["send", "dev", "it is whole again"])).code).toBe(0);
+  await dev.sees(/I heard[\s\S]*it is whole again/);
 });

@@ -293,7 +293,8 @@ describe("teams inbox", () => {
     expect(sent).toMatchObject({ code: 0, err: expect.stringContaining(`${path} was broken`) });
     const whole = await teams(["inbox"]);
     expect(whole).toMatchObject({ code: 0, err: "" });
-    expect(await inboxOf(teams, "team-lead")).toMatchObject([{ text: "one" }, { text: "two" }]);
+    const repair = { from: "system", text: expect.stringContaining(`${path} was broken`) };
+    expect(await inboxOf(teams, "team-lead")).toMatchObject([{ text: "one" }, { text: "two" }, repair]);
   });
 
   it("shows the delivery state of each message, as text and as JSON (S28)", async () => {

@@ -22,6 +22,7 @@ describe("eventText", () => {
       "message to dev: shutdown request, 1,234 characters",
       { type: "message", messageId: "m", from: "ada", to: "dev", size: 1234, protocol: "shutdown_request" },
     ],
+    ["inbox of ada repaired", { type: "inbox", what: "repaired", owner: "ada" }],
     ["task #1 created: pending", { type: "task", what: "created", taskId: "1", status: "pending" }],
     [
       "task #1 changed: pending → in progress, owner none → ada",

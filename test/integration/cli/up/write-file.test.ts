@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../../../src/team/config/config.ts";
@@ -120,9 +120,18 @@ describe("teams up --from", () => {
     await teams(["create", "crew"]);
     await teams(["task", "add", "same"]);
     await teams(["task", "add", "same"]);
-    await updateTeam(teamRef(teamsHome(teams.env), "crew"), (config) => ({ ...config, description: "x" }));
+    await teams(["task", "add", "other"]);
+    const ref = teamRef(teamsHome(teams.env), "crew");
+    await updateTeam(ref, (config) => ({ ...config, description: "x" }));
+    // A program that writes a task in place would have finished long ago.
+    writeFileSync(ref.paths.task("3"), '{"id":"3","sub');
+    utimesSync(ref.paths.task("3"), 1, 1);
     const { err, out } = await teams(["up", "--from", "crew"]);
-    expect(err).toBe("1 task is left out: another one has the same subject.\n");
+    expect(err.split("\n")).toEqual([
+      "1 task is left out: another one has the same subject.",
+      "Task #3 cannot be read and is omitted: teams doctor",
+      "",
+    ]);
     expect(JSON.parse(out)).toMatchObject({ description: "x", tasks: [{ subject: "same" }] });
   });
 });

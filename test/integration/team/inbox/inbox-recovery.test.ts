@@ -1,12 +1,15 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
+import { script } from "../../../support/processes/script-process.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
 import { testTeam } from "../../../support/team/test-team.ts";
+
+const inPlaceWriter = script("store/in-place-writer");
 
 const entry = (text: string, more = {}) => ({
   from: "peer",
@@ -26,10 +29,32 @@ test("inbox repair › quarantines bad entries with one warning, and delivers th
     "two",
   ]);
   expect(await unreadMessages(ref, "a", { warn })).toHaveLength(2);
-  expect(warnings).toEqual([expect.stringContaining("7 of the entries")]);
+  expect(warnings).toEqual([expect.stringContaining("7 entries in a's inbox cannot be read")]);
   const aside = readFileSync(`${ref.paths.inboxes}/a.bad.jsonl`, "utf8").trim().split("\n");
   expect(aside.map((line) => JSON.parse(line).entry)).toEqual(rubbish);
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([entry("one"), entry("two")]);
+});
+
+test("unreadMessages › waits for a program that writes an inbox in place, without the lock, and repairs nothing", async () => {
+  const ref = await testTeam(["a"]);
+  const path = ref.paths.inbox("a");
+  const text = JSON.stringify([entry("one"), entry("two")]);
+  writeFileSync(path, text);
+  const { line, ended } = inPlaceWriter("broken", path, "170", "3");
+  await line();
+  let isOver = false;
+  const over = ended().then((end) => {
+    isOver = true;
+    return end;
+  });
+  while (!isOver) {
+    expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await over).toMatchObject({ code: 0, stderr: "" });
+  // Neither replaced under the writer's hands, nor copied.
+  expect(readFileSync(path, "utf8")).toBe(text);
+  expect(readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"))).toEqual([]);
 });
 
 test("inbox repair › accepts an entry with optional fields of a wrong type, and keeps them", async () => {
@@ -65,6 +90,8 @@ test("inbox repair › keeps a bounded number of originals, and each that holds 
   writeFileSync(only, cut("only here"));
   for (let n = 1; n <= 30; n += 1) {
     writeFileSync(path, cut(`m${n}`));
+    // Its writer has finished long ago.
+    utimesSync(path, 1, 1);
     const found = await unreadMessages(ref, "a");
     expect(found.map(({ message }) => message.text)).toEqual([`m${n}`]);
     await markAsRead(

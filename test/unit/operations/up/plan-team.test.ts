@@ -24,7 +24,8 @@ function living(members: readonly Partial<TeamMember>[], more: Partial<LivingTea
     ...{ name: "crew", createdAt: 0, leadAgentId: "", leadSessionId: "" },
     members: [{ name: "team-lead" }, ...members].map(member),
   };
-  return { config, tasks: [], isStopped: () => false, hasLead: false, leadLives: false, ...more };
+  const others = { tasks: [], unreadable: [], isStopped: () => false, hasLead: false, leadLives: false };
+  return { config, ...others, ...more };
 }
 
 describe("planTeam", () => {
@@ -96,11 +97,15 @@ describe("planTeam", () => {
       { ...task, id: "3", subject: "y", status: "completed" as const },
     ];
     const wanted = ["a", "b"].map((subject) => ({ subject, blockedBy: [], at }));
-    const plan = planTeam(declared([], { tasks: wanted }), living([{ name: "bob" }], { tasks }));
+    const plan = planTeam(
+      declared([], { tasks: wanted }),
+      living([{ name: "bob" }], { tasks, unreadable: ["4"] }),
+    );
     expect(plan.tasks).toMatchObject([{ subject: "b" }]);
     expect(plan.left).toEqual([
       "In the team and not in team.json, so left as they are: bob.",
       "Open tasks that are not in team.json, so left as they are: #2.",
+      "Tasks that cannot be read, so they count as missing: #4. To repair them first: teams doctor --fix",
     ]);
   });
 

@@ -1,0 +1,17 @@
+import type { TeamConfig } from "../schema/config.ts";
+import { badEntriesNotices } from "../team/inbox/original-copies.ts";
+import { unfinishedEndings } from "../team/members/ending-claims.ts";
+import type { TeamRef } from "../team/ref.ts";
+
+/** Returns what went wrong in a team and still needs a person or another try, one sentence each. */
+export function problemsOf(ref: TeamRef, config: TeamConfig): readonly string[] {
+  const ofEndings = unfinishedEndings(config).flatMap(({ name, problem }) =>
+    problem === undefined
+      ? []
+      : [
+          `The end of ${name} is not fully processed: ${problem} A running lead and the next teams status try again.`,
+        ],
+  );
+  const names = config.members.map(({ name }) => name);
+  return [...ofEndings, ...badEntriesNotices(ref, names)];
+}

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { checkTeams } from "../../../../src/doctor/check-teams.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
+import { systemClock } from "../../../../src/os/clock.ts";
+import { type TeamEvent, teamEvent } from "../../../../src/schema/event.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { readJsonLines } from "../../../../src/store/jsonl.ts";
+import { readJournal } from "../../../../src/team/inbox/journal.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { removeMember } from "../../../../src/team/members/members.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
+
+const repairsIn = ({ paths }: TeamRef): readonly TeamEvent[] =>
+  readJsonLines(paths.events, teamEvent).lines.filter(({ type }) => type === "inbox");
+
+const BY_HAND = '[{"from":"user","text":"do the work"}]';
+
+test("a message without a time › counts as sent when its file was written, and is read once", async () => {
+  const ref = await testTeam(["ada"]);
+  const path = ref.paths.inbox("ada");
+  writeFileSync(path, BY_HAND);
+  const written = new Date("2026-01-02T03:04:05.000Z");
+  utimesSync(path, written, written);
+  expect(unreadCount(ref, "ada")).toBe(1);
+  const [only] = await unreadMessages(ref, "ada");
+  expect(only?.message).toMatchObject({
+    from: "user",
+    text: "do the work",
+    timestamp: written.toISOString(),
+  });
+  // The file has another time now.
+  expect(statSync(path).mtimeMs).not.toBe(written.getTime());
+  expect((await unreadMessages(ref, "ada")).map(({ key }) => key)).toEqual([only?.key]);
+  await markAsRead(ref, "ada", [only?.key ?? ""]);
+  expect(await unreadMessages(ref, "ada")).toEqual([]);
+  expect(existsSync(join(ref.paths.inboxes, "ada.bad.jsonl"))).toBe(false);
+});
+
+test("a message without a time › is also found without the brackets of a list", async () => {
+  const ref = await testTeam(["ada"]);
+  writeFileSync(ref.paths.inbox("ada"), BY_HAND.slice(1, -1));
+  expect((await unreadMessages(ref, "ada")).map(({ message }) => message.text)).toEqual(["do the work"]);
+});
+
+test("a message without a time › bounces if its agent leaves before it reads it", async () => {
+  const ref = await testTeam(["ada"]);
+  writeFileSync(ref.paths.inbox("ada"), '[{"from":"user","text":"do the work"},{"to":"ada"}]');
+  await removeMember(ref, "ada");
+  expect([...readJournal(ref, "ada").values()]).toMatchObject([
+    { state: "bounced", message: { text: "do the work" } },
+  ]);
+  // What is no message is kept too.
+  const kept = readFileSync(join(ref.paths.inboxes, "ada.bad.jsonl"), "utf8");
+  expect(JSON.parse(kept)).toMatchObject({ entry: { to: "ada" } });
+});
+
+test("a message without a time › starts a turn of its agent", async () => {
+  const ref = await testTeam(["dev"]);
+  writeFileSync(ref.paths.inbox("dev"), BY_HAND);
+  const dev = await workerOfTest(ref, { turns: [{ say: "Done.", repeat: true }] });
+  await eventually("its turn", () => dev.inputs.length > 0);
+  expect(dev.inputs[0]).toContain("do the work");
+});
+
+test("an entry that is no message › is reported in the pane, to the lead, in events, status and doctor", async () => {
+  const ref = await testTeam(["dev"]);
+  writeFileSync(ref.paths.inbox("dev"), '[{"to":"dev","body":"do the work"}]');
+  const dev = await workerOfTest(ref, { turns: [{ say: "Done.", repeat: true }] });
+  const told = "1 entry in dev's inbox cannot be read; it was moved to ";
+  await eventually("the pane", () => dev.shown.some((row) => row.startsWith(`error: ${told}`)));
+  const toLead = await eventually("the message to the lead", async () => {
+    const all = await history(ref, LEAD_NAME, { all: true });
+    return all.find(({ text }) => text.startsWith(told));
+  });
+  expect(toLead.from).toBe("system");
+  expect(repairsIn(ref)).toMatchObject([{ agentId: "dev@crew", what: "repaired", owner: "dev" }]);
+  const { problems } = await teamStatus(lookingContext(ref));
+  const notice = expect.stringMatching(
+    /^Entries of dev's inbox are no messages, and were moved to .*dev\.bad\.jsonl/,
+  );
+  expect(problems).toEqual([notice]);
+  const findings = await checkTeams(ref.home, { fix: false, only: undefined });
+  expect(findings.map(({ text }) => text)).toContainEqual(notice);
+});
+
+test("a broken inbox › is reported once by messages that are written together, and by the mark of its reader", async () => {
+  const ref = await testTeam(["dev"]);
+  const path = ref.paths.inbox("dev");
+  const breakIt = () => writeFileSync(path, readFileSync(path, "utf8").trimEnd().slice(0, -1));
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "one" });
+  breakIt();
+  const shown: string[] = [];
+  const warn = (repair: string) => void shown.push(repair);
+  const send = (text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text }, systemClock, warn);
+  await Promise.all(["two", "three", "four"].map(send));
+  expect(shown).toEqual([expect.stringContaining("inboxes/dev.json was broken: 1 message was recovered")]);
+  expect(repairsIn(ref)).toHaveLength(1);
+  const [one] = await unreadMessages(ref, "dev");
+  breakIt();
+  await markAsRead(ref, "dev", [one?.key ?? ""], systemClock, warn);
+  expect(shown[1]).toContain("inboxes/dev.json was broken: 4 messages were recovered");
+  expect(repairsIn(ref)).toHaveLength(2);
+  const toLead = (await history(ref, LEAD_NAME, { all: true })).map(({ text }) => text);
+  expect(toLead).toEqual(shown);
+});
