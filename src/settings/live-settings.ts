@@ -1,5 +1,5 @@
 import { messageOf, systemCode } from "../errors.ts";
-import { versionOf } from "../os/files/fs.ts";
+import { fileSize, versionOf } from "../os/files/fs.ts";
 import { ignoredLines, type LoadedSettings, loadSettings } from "./settings.ts";
 import { managedFile, projectFiles, userFile } from "./settings-files.ts";
 import { trustPath } from "./trust.ts";
@@ -11,7 +11,7 @@ export type LiveSettings = () => LoadedSettings;
  * Loads settings and rereads them when one of their files changes: the user edits a rule, answers “always” or trusts the
  * directory while agents work. Each call checks the versions of the files; nothing happens between two calls. Hooks stay as
  * they were, so that nothing that arrives while an agent works can run unseen.
- * @param warn called if a changed file cannot be read (the old settings stay in force, so that a typo lifts no deny rule), and
+ * @param warn called if a changed file cannot be read or is empty (the old settings stay in force, so that a typo lifts no deny rule), and
  *   once for each part that needs the user's confirmation
  * @throws TeamError CORRUPT_FILE if the first read fails
  */
@@ -22,6 +22,7 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   let marks = currentMarks();
   let settings = loadSettings(root, cwd);
   const { hooks } = settings;
+  let empty = emptyOf(files);
   const told = new Set(ignoredLines(settings));
   let toldHooks = JSON.stringify(hooks);
   /** Keeps the hooks of the start, and says once what does not apply. */
@@ -39,6 +40,14 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     const now = currentMarks();
     if (now === marks) return settings;
     marks = now;
+    const before = empty;
+    empty = emptyOf(files);
+    // An editor may be writing it; and an emptied file must not lift a deny rule unseen.
+    const emptied = empty.filter((file) => !before.includes(file));
+    if (emptied.length > 0) {
+      warn(`the old settings stay in force: ${emptied.join(", ")} is empty`);
+      return settings;
+    }
     try {
       settings = accept(loadSettings(root, cwd));
     } catch (error) {
@@ -46,6 +55,19 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     }
     return settings;
   };
+}
+
+function emptyOf(files: readonly string[]): readonly string[] {
+  return files.filter((file) => sizeOf(file) === 0);
+}
+
+function sizeOf(file: string): number | undefined {
+  try {
+    return fileSize(file);
+  } catch {
+    // Reading the settings reports it.
+    return undefined;
+  }
 }
 
 /** Returns a text that changes with the file. Follows links: settings files often are links. */

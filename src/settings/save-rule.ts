@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { applyEdits, modify } from "jsonc-parser";
 import { TeamError } from "../errors.ts";
+import { readFrom } from "../os/files/fs.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
+import { BYTE_ORDER_MARK } from "../text/characters/byte-order-mark.ts";
 import { settingsPlace } from "./project-parts.ts";
 import { parseSettingsFile } from "./settings.ts";
 import { localFile, readSettingsText, type SettingsScope, userFile } from "./settings-files.ts";
@@ -67,10 +69,18 @@ export function prepareRuleChange(
       const text = readSettingsText(file) ?? "{}\n";
       const existing = parseSettingsFile(file).permissions.allow;
       const next = rules.filter((rule) => !existing.includes(rule)).reduce(addRule, text);
-      if (next !== text) writeUserFile(file, next);
+      if (next !== text) writeUserFile(file, markOf(file) + next);
     },
   };
 }
+
+/** Returns the byte order mark of an existing file. */
+function markOf(file: string): string {
+  const start = readFrom(file, 0)?.subarray(0, MARK_BYTES.length);
+  return start?.equals(MARK_BYTES) ? BYTE_ORDER_MARK : "";
+}
+
+const MARK_BYTES = Buffer.from(BYTE_ORDER_MARK);
 
 function scopeFile(root: string, cwd: string, where: SettingsScope): string {
   if (where === "user") return userFile(root);

@@ -23,6 +23,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
+import { withoutMark } from "../../text/characters/byte-order-mark.ts";
 
 /** Only the user may read a team's files, regardless of the umask (protocol.md section 1). */
 export const PRIVATE_DIR = 0o700;
@@ -53,10 +54,10 @@ const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Node accepts the number, but its types do not. */
 const FLAG_TO_READ = TO_READ as unknown as string;
 
-/** Returns a file's text; undefined if it is missing. */
+/** Returns a file's text without the byte order mark that some editors write; undefined if it is missing. */
 export function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, { encoding: "utf8", flag: FLAG_TO_READ });
+    return withoutMark(readFileSync(path, { encoding: "utf8", flag: FLAG_TO_READ }));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw namingPath(error, path);
