@@ -65,14 +65,14 @@ export function readText(path: string): string | undefined {
 }
 
 /** Adds the path to a system error that lacks it: if a file could be opened but not read, such as a directory. */
-export function namingPath(error: unknown, path: string): unknown {
+export function namingPath(error: unknown, path: string | Buffer): unknown {
   const isNameless = error instanceof Error && systemCode(error) !== undefined && !("path" in error);
   if (isNameless) error.message += ` '${path}'`;
   return error;
 }
 
 /** Returns the bytes of a file from `offset` on; undefined if it is missing. */
-export function readFrom(path: string, offset: number): Buffer | undefined {
+export function readFrom(path: string | Buffer, offset: number): Buffer | undefined {
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
   try {
@@ -85,7 +85,7 @@ export function readFrom(path: string, offset: number): Buffer | undefined {
 }
 
 /** Opens a file for reading; the caller must close the descriptor. Undefined if the file is missing. */
-export function openIfThere(path: string): number | undefined {
+export function openIfThere(path: string | Buffer): number | undefined {
   try {
     return openSync(path, TO_READ);
   } catch (error) {
@@ -204,7 +204,7 @@ export function isDirectory(path: string): boolean {
 }
 
 /** Returns the stats of an entry, links not followed; undefined if it is missing, or a part of its path is a file. */
-export function entryOf(path: string): ReturnType<typeof lstatSync> {
+export function entryOf(path: string | Buffer): ReturnType<typeof lstatSync> {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

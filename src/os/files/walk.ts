@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -11,20 +12,41 @@ interface WalkOptions {
 
 /**
  * Returns the relative paths of all regular files below a directory, ordered by name. Links are not followed, so the walk
- * ends and stays inside. Unreadable directories are skipped.
+ * ends and stays inside. Unreadable directories are skipped. All paths are byte texts: a name need not be UTF-8.
  */
 export async function walkFiles(directory: string, options: WalkOptions): Promise<string[]> {
   const files: string[] = [];
   const open = [""];
   for (let next = open.pop(); next !== undefined && files.length < options.limit; next = open.pop()) {
     options.signal.throwIfAborted();
-    const entries = await entriesOf(join(directory, next));
+    const entries = await entriesOf(bytesIn(join(directory, next)), "latin1");
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) if (entry.isFile()) files.push(join(next, entry.name));
     const below = entries.filter((entry) => entry.isDirectory() && !options.skip.has(entry.name));
     open.push(...below.map((entry) => join(next, entry.name)).reverse());
   }
   return files.slice(0, options.limit);
+}
+
+/** Returns a path as a text with one character for each of its bytes. */
+export function byteText(path: string): string {
+  return ASCII.test(path) ? path : Buffer.from(path, "utf8").toString("latin1");
+}
+
+/** Returns the bytes of a {@link byteText}. */
+function bytesIn(text: string): Buffer {
+  return Buffer.from(text, "latin1");
+}
+
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** Returns the paths of byte texts: as texts if they are UTF-8, else as bytes. */
+export function pathsIn(byteTexts: readonly string[]): readonly (string | Buffer)[] {
+  return byteTexts.map((text) => {
+    if (ASCII.test(text)) return text;
+    const bytes = bytesIn(text);
+    return isUtf8(bytes) ? bytes.toString("utf8") : bytes;
+  });
 }
 
 interface FindOptions {
@@ -56,9 +78,12 @@ export async function findEntries(directory: string, options: FindOptions): Prom
   return found;
 }
 
-async function entriesOf(directory: string): Promise<import("node:fs").Dirent[]> {
+async function entriesOf(
+  directory: string | Buffer,
+  encoding: BufferEncoding = "utf8",
+): Promise<import("node:fs").Dirent[]> {
   try {
-    return await readdir(directory, { withFileTypes: true });
+    return await readdir(directory, { withFileTypes: true, encoding });
   } catch {
     // Removed meanwhile, or unreadable: continue with the rest.
     return [];
