@@ -46,6 +46,11 @@ export function isOneKey({ kind }: Prompt): boolean {
   return kind === "kill" || kind === "discard";
 }
 
+/** Whether the text may have several lines. */
+function hasLines({ kind }: Prompt): boolean {
+  return kind === "answer" || kind === "message" || kind === "comment" || kind === "spawn-prompt";
+}
+
 /**
  * Handles a key while the user writes a line: Enter takes it, Esc and Ctrl-C cancel it, any character is added to it.
  * @param key as blessed names it
@@ -66,7 +71,10 @@ export function write(state: SidebarState, key: string, char: string | undefined
     case "C-u":
       return changed(rest, prompt, "");
     case "C-w":
+    case "M-backspace":
       return changed(rest, prompt, prompt.text.replace(/\S*\s*$/, ""));
+    case "linefeed":
+      return hasLines(prompt) ? changed(rest, prompt, `${prompt.text}\n`) : { state };
     case "up":
     case "down":
       return { state: { ...rest, prompt: recalled(prompt, key === "up" ? 1 : -1) } };

@@ -4,7 +4,7 @@ import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { readTail } from "../../os/files/file-parts.ts";
 import { fileSize } from "../../os/files/fs.ts";
 import { redactText } from "../../os/redact.ts";
-import { shortened } from "../../text/characters/cut-text.ts";
+import { shortened, textEnd } from "../../text/characters/cut-text.ts";
 import { OutputFile } from "./output-file.ts";
 
 type BackgroundStatus = "running" | "completed" | "failed" | "killed";
@@ -54,6 +54,8 @@ export interface TaskLook {
   readonly isWhole: boolean;
   /** The output exceeded the limit of its file: only `output` has the newest part. */
   readonly isCut: boolean;
+  /** Why the newest output is not in the file yet; undefined if it is. */
+  readonly problem: string | undefined;
 }
 
 interface Task {
@@ -165,16 +167,19 @@ export class BackgroundTasks {
       waiting.abort();
     }
     const { end, file, what } = task;
-    const { newest } = file;
+    file.retry();
+    const { newest, unwritten, problem } = file;
+    const size = (fileSize(file.path) ?? 0) + unwritten.length;
     task.told = end !== undefined;
     return {
       status: end?.status ?? "running",
       how: end?.how ?? "",
       what,
       outputFile: file.path,
-      output: newest ?? readTail(file.path, MAX_SHOWN) ?? "",
-      isWhole: newest === undefined && (fileSize(file.path) ?? 0) <= MAX_SHOWN,
+      output: newest ?? textEnd(`${readTail(file.path, MAX_SHOWN) ?? ""}${unwritten}`, MAX_SHOWN),
+      isWhole: newest === undefined && size <= MAX_SHOWN,
       isCut: newest !== undefined,
+      problem,
     };
   }
 

@@ -42,7 +42,7 @@ export interface McpOptions {
   readonly cwd: string;
   /** Environment of a server's program, in addition to its entry. Contains no secrets. */
   readonly env: Env;
-  /** Values for `${NAME}` in the entries. Includes secrets, because the author of an entry asks for them by name. */
+  /** Values for `${NAME}` in the entries, and the proxies. Includes secrets, because the author of an entry asks for them by name. */
   readonly variables: Env;
   /** The sandbox for programs of servers, except those that `isOutside` names. */
   readonly sandbox?: Sandbox | undefined;
@@ -207,7 +207,7 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     const { url, headers } = server as Extract<McpServer, { url: string }>;
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers },
-      fetch: httpFetch(SILENCE_TIMEOUT),
+      fetch: httpFetch(SILENCE_TIMEOUT, variables),
     });
     await client.connect(transport, requestOptions);
     return client;

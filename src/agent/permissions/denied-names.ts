@@ -1,11 +1,12 @@
 import { textStart } from "../../text/characters/cut-text.ts";
+import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessAt, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
-import { baseName, expandBraces, STAR, simpleCommand, wildcard } from "./simple-command.ts";
+import { baseName, STAR, simpleCommand, wildcard } from "./simple-command.ts";
 
 /**
  * Returns why a line may run the program of a deny or ask rule in a way that no table of wrappers and options knows. Only
@@ -155,12 +156,7 @@ class RefusedNames {
   find(program: string, texts: readonly string[]): string | undefined {
     const text = texts.join("\n");
     const plain = text.replace(/["'\\]/g, "");
-    const forms = [
-      text,
-      plain,
-      plain.includes("{") ? expandBraces(plain) : plain,
-      text.replace(ESCAPED_BLANK, " "),
-    ];
+    const forms = [text, plain, expandBraces(plain).text, text.replace(ESCAPED_BLANK, " ")];
     const all = [...new Set(forms)].join("\n");
     const seen = new Set<string>();
     const lasts = new Map<string, number>();

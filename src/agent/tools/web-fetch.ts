@@ -39,9 +39,9 @@ export const webFetchTool: Tool<z.infer<typeof input>> = {
   async execute({ url }, context) {
     const address = webAddress(url);
     if (address === undefined) return failed(`${url} cannot be fetched.`);
-    const { mayConnect = (ip) => !isPrivateAddress(ip), signal } = context;
+    const { mayConnect = (ip) => !isPrivateAddress(ip), env, signal } = context;
     const { webPage } = await import("./web-page.ts");
-    const page = await webPage(address, mayConnect, signal);
+    const page = await webPage(address, mayConnect, env, signal);
     if (page.kind === "problem") return failed(page.problem);
     if (page.kind === "page") return shown(page, context);
     const { href } = page.to;

@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
+import type { Env } from "../../os/env.ts";
 import { httpFetch } from "../../os/net/http-fetch.ts";
 import { guardedLookup, RefusedAddress } from "../../os/net/safe-lookup.ts";
 import { parsedUrl } from "../../text/parsed-url.ts";
@@ -37,16 +38,18 @@ export type WebPage =
 /**
  * Fetches an address. It never reuses a connection of another caller, so that every IP address is checked.
  * @param mayConnect returns true if the IP address of a host may be contacted
+ * @param env names the proxies
  * @throws the reason of `signal` if it aborts
  */
 export async function webPage(
   url: URL,
   mayConnect: (address: string) => boolean,
+  env: Env,
   signal: AbortSignal,
 ): Promise<WebPage> {
   const late = new AbortController();
   const disarm = after(TIMEOUT_MS, () => late.abort(new Error(`it took more than ${TIMEOUT_MS} ms.`)));
-  const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayConnect), agent: false });
+  const get = httpFetch(IDLE_MS, env, { lookup: guardedLookup(mayConnect), agent: false });
   try {
     return await follow(url, mayConnect, get, AbortSignal.any([signal, late.signal]));
   } catch (error) {

@@ -137,6 +137,9 @@ function withRemains(error: unknown, remains: readonly string[]): unknown {
   return new TeamError(code, [error.message, ...remains].join("\n"), { ...(hint && { hint }), cause });
 }
 
+/** Git cannot create a branch below another one, or in its place. */
+const NAME_CONFLICT = /exists; cannot create|cannot lock ref/;
+
 function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string): TeamError {
   const needsFetch =
     forModel === true && /transport '[^']*' not allowed|lazy fetching disabled/.test(error.message);
@@ -145,7 +148,9 @@ function gitFailure(error: GitError, { forModel }: WorktreeOptions, name: string
       ? "Install git, or start it without a worktree."
       : needsFetch
         ? `git may not fetch missing objects for a model. A person can start it: teams spawn ${shellWord(name)} --worktree`
-        : "Fix the problem that git reports, or start it without a worktree.",
+        : NAME_CONFLICT.test(error.message)
+          ? `Name a branch that can be created next to the others: teams spawn ${shellWord(name)} --worktree <branch>`
+          : "Fix the problem that git reports, or start it without a worktree.",
     cause: error,
   });
 }

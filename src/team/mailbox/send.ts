@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { messageOf, TeamError } from "../../errors.ts";
+import { messageOf, systemErrorCode, TeamError } from "../../errors.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import { newUuid } from "../../os/process/identity.ts";
 import { ownSecrets, redactText } from "../../os/redact.ts";
@@ -126,7 +126,7 @@ export async function broadcast(
 function broadcastFailed(failed: string, reached: readonly string[], error: unknown): TeamError {
   const who = reached.length === 0 ? "no member" : reached.join(", ");
   return new TeamError(
-    error instanceof TeamError ? error.code : "PERMISSION_DENIED",
+    error instanceof TeamError ? error.code : systemErrorCode(error),
     `The broadcast reached ${who} and stopped at ${failed}: ${messageOf(error)}`,
     {
       hint: "Send the message to the other members one by one.",

@@ -56,27 +56,25 @@ export async function createTask(
   return created;
 }
 
-/** Who acts on a task. */
 interface Actor {
+  /** The member that acts on a task, and is the subject of the event; undefined if teams itself does. */
   readonly actor?: string | undefined;
 }
 
-/** @param context the task before a change, and the actor, who is the subject of the event if the task has no owner */
+/** @param context the task before a change, and who changed it */
 function recordTask(
   ref: TeamRef,
   what: "created" | "changed" | "deleted",
   task: Task,
   { before, actor }: { readonly before?: Task } & Actor,
 ): void {
-  const owner = ownerName(task);
-  const subjectName = owner ?? (before && ownerName(before)) ?? actor;
   recordEvent(ref, {
     type: "task",
     what,
-    ...currentEventSubject(ref, subjectName),
+    ...currentEventSubject(ref, actor),
     taskId: task.id,
     status: task.status,
-    owner,
+    owner: ownerName(task),
     ...(before && { statusBefore: before.status, ownerBefore: ownerName(before) }),
   });
 }

@@ -526,6 +526,8 @@ describe.each(engines)("Grep with %s", (name, engine) => {
       expect(await found("one.*two", { multiline: true })).toEqual(["b.txt:2+2:TODO one\r\ntodo two"]);
       expect(await found("\\bTODO\\s\\w+$", { path: at("b.txt") })).toEqual(["b.txt:2+1:TODO one"]);
       expect(await found("nowhere")).toEqual([]);
+      put("empty-first", "\nfoo\n");
+      expect(await found("\\nfoo", { multiline: true, glob: "empty*" })).toEqual(["empty-first:1+2:\nfoo"]);
     },
   );
 

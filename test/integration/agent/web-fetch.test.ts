@@ -296,6 +296,6 @@ test("webPage › opens a new connection for each page", async () => {
     sockets.add(request.socket);
     response.end("x");
   });
-  for (let i = 0; i < 3; i += 1) await webPage(new URL(url), () => true, context.signal);
+  for (let i = 0; i < 3; i += 1) await webPage(new URL(url), () => true, {}, context.signal);
   expect(sockets.size).toBe(3);
 });
