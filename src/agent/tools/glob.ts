@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import picomatch from "picomatch";
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
@@ -73,7 +73,7 @@ function placeOf(
 /** Returns a path relative to the working directory if it is inside, else the absolute path. Bytes get the form of a shell's word. */
 export function shownPath(path: string | Buffer, cwd: string): string {
   if (typeof path !== "string") {
-    const inside = Buffer.from(`${cwd}/`);
+    const inside = Buffer.from(join(cwd, "/"));
     const isInside = path.subarray(0, inside.length).equals(inside);
     return shellBytes(isInside ? path.subarray(inside.length) : path);
   }

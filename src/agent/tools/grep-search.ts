@@ -155,11 +155,9 @@ function liesBelow(directory: string): (file: string | Buffer) => boolean {
 }
 
 function isOwnPlace(file: Buffer, directory: string, real: string): boolean {
-  const below = file.subarray(Buffer.byteLength(directory));
-  return (
-    realBytes(file)?.equals(Buffer.concat([Buffer.from(real), below])) === true &&
-    entryOf(file)?.isFile() === true
-  );
+  const below = file.subarray(Buffer.byteLength(join(directory, "/")));
+  const own = Buffer.concat([Buffer.from(join(real, "/")), below]);
+  return realBytes(file)?.equals(own) === true && entryOf(file)?.isFile() === true;
 }
 
 function readableText(file: string | Buffer): string | undefined {

@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import picomatch from "picomatch";
 import type { Env } from "../../os/env.ts";
 import { pathStat } from "../../os/files/user-files.ts";
-import { byteText, pathsIn, walkFiles } from "../../os/files/walk.ts";
+import { byteText, pathOf, walkFiles } from "../../os/files/walk.ts";
 import { run } from "../../os/process/run.ts";
 
 /** Maximum files of one listing; more than in any repository that is searched without a narrower path. */
@@ -28,13 +28,16 @@ export interface ListedFile {
  */
 export async function listFiles(directory: string, context: ListContext): Promise<readonly ListedFile[]> {
   const names = await namesBelow(byteText(directory), directory, context);
-  return pathsIn(names).map((path) => ({ name: String(path), place: placeIn(directory, path) }));
+  return names.map((name) => {
+    const path = pathOf(name);
+    return { name: String(path), place: placeIn(directory, path) };
+  });
 }
 
 function placeIn(directory: string, path: string | Buffer): string | Buffer {
   return typeof path === "string"
     ? join(directory, path)
-    : Buffer.concat([Buffer.from(`${directory}/`), path]);
+    : Buffer.concat([Buffer.from(join(directory, "/")), path]);
 }
 
 /** @param top the byte text of the directory @returns byte texts */

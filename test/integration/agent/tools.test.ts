@@ -478,6 +478,12 @@ describe.skipIf(platform() === "darwin")("a name that is not UTF-8", () => {
     ]);
   });
 
+  test("is shown relative to the working directory, also at the root", () => {
+    expect(shownPath(raw(`${cwd}/caf`, 0xe9), cwd)).toBe("$'caf\\xe9'");
+    expect(shownPath(raw(`${cwd}s/caf`, 0xe9), cwd)).toBe(`$'${cwd}s/caf\\xe9'`);
+    expect(shownPath(raw("/caf", 0xe9), "/")).toBe("$'caf\\xe9'");
+  });
+
   test("is shown by Grep with its lines and a note, and withheld by a rule for its directory", async () => {
     const grep = (more: object = {}) =>
       use(grepTool, { pattern: "two", output_mode: "content", "-C": 1, ...more });
