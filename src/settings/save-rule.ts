@@ -3,12 +3,11 @@ import { applyEdits, modify } from "jsonc-parser";
 import { isInside } from "../agent/permissions/protected-paths.ts";
 import { TeamError } from "../errors.ts";
 import { gitDirectoriesOf, repositoryOf } from "../git/repository.ts";
-import { readFrom } from "../os/files/fs.ts";
+import { markOf } from "../os/files/file-parts.ts";
 import { ifReadable } from "../os/files/if-readable.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
-import { BYTE_ORDER_MARK } from "../text/characters/byte-order-mark.ts";
 import { settingsPlace } from "./project-parts.ts";
 import { parseSettingsFile } from "./settings.ts";
 import { localFile, readSettingsText, type SettingsScope, userFile } from "./settings-files.ts";
@@ -78,14 +77,6 @@ export function prepareRuleChange(
     },
   };
 }
-
-/** Returns the byte order mark of an existing file. */
-function markOf(file: string): string {
-  const start = readFrom(file, 0)?.subarray(0, MARK_BYTES.length);
-  return start?.equals(MARK_BYTES) ? BYTE_ORDER_MARK : "";
-}
-
-const MARK_BYTES = Buffer.from(BYTE_ORDER_MARK);
 
 /** A project's files come from others: a link there must not lead to a file of the user. @throws TeamError PERMISSION_DENIED */
 function requireInProject(file: string, cwd: string): void {

@@ -74,7 +74,7 @@ export function readSettingsText(file: string, wait: (ms: number) => void = paus
       if (kind !== "missing" && (kind !== "file" || size > MAX_FILE)) break;
       const text = readText(file);
       if (text?.trim() !== "") return text;
-      if (waitedMs >= WRITING_MS || systemClock.now() - mtimeMs > FRESH_MS) return undefined;
+      if (waitedMs >= WRITING_MS || Math.abs(systemClock.now() - mtimeMs) > FRESH_MS) return undefined;
       wait(PAUSE_MS);
     }
   } catch (error) {

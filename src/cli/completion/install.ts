@@ -2,6 +2,7 @@ import { basename, isAbsolute, join } from "node:path";
 import { TeamError } from "../../errors.ts";
 import { type Env, platform } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
+import { markOf } from "../../os/files/file-parts.ts";
 import { readText, removeFile } from "../../os/files/fs.ts";
 import { pathStat, writeUserFile } from "../../os/files/user-files.ts";
 import { line } from "../../terminal/output.ts";
@@ -101,7 +102,7 @@ function changeFiles(
   return planned.map(({ path, part, old, text }) => {
     if (text === old) return { path, part, change: "unchanged" };
     if (text === undefined) removeFile(path);
-    else writeUserFile(path, text);
+    else writeUserFile(path, markOf(path) + text);
     if (old === undefined) return { path, part, change: "created" };
     const isGone = text === undefined || (part === "lines" && !text.includes(BEGIN));
     return { path, part, change: isGone ? "removed" : "updated" };

@@ -150,14 +150,22 @@ describe.each([
 
 describe("an emptied settings file", () => {
   it("lifts no deny rule of a running agent, until it has a content again", () => {
-    const { root, cwd, settings } = written((text) => text);
+    const { root, cwd, put, settings } = written((text) => text);
     const problems: string[] = [];
     const live = liveSettings(root, cwd, (problem) => problems.push(problem));
     writeFileSync(settings, "");
     expect(live().permissions.deny).toEqual(["Bash(rm:*)"]);
-    expect(problems).toEqual([`the old settings stay in force: ${settings} is empty`]);
+    const problem = `the old settings stay in force: ${settings} is empty`;
+    expect(problems).toEqual([problem]);
+    put("project/.claude/settings.local.json", '{ "permissions": { "ask": ["WebFetch"] } }');
+    expect([live().permissions.deny, problems]).toEqual([["Bash(rm:*)"], [problem, problem]]);
+    writeFileSync(settings, `${MARK}\n`);
+    expect([live().permissions.deny, problems.length]).toEqual([["Bash(rm:*)"], 3]);
     writeFileSync(settings, SETTINGS.replace("(rm", "(mv"));
-    expect([live().permissions.deny, problems.length]).toEqual([["Bash(mv:*)"], 1]);
+    const { deny, ask } = live().permissions;
+    expect([deny, ask, problems.length]).toEqual([["Bash(mv:*)"], ["WebFetch"], 3]);
+    writeFileSync(settings, "{}");
+    expect([live().permissions.deny, problems.length]).toEqual([[], 3]);
   });
 
   it("is read again while an editor may be writing it", () => {
@@ -168,6 +176,15 @@ describe("an emptied settings file", () => {
       if (waits === 3) writeFileSync(settings, SETTINGS);
     });
     expect([text, waits]).toEqual([SETTINGS, 3]);
+  });
+
+  it.each([
+    ["in the past", 1],
+    ["in the future", 4_000_000_000],
+  ])("is read once if its last change is long %s", (_, at) => {
+    const { settings } = written(() => "");
+    utimesSync(settings, at, at);
+    expect(readSettingsText(settings, () => expect.fail("it waits"))).toBeUndefined();
   });
 });
 
