@@ -119,8 +119,8 @@ export class TeamNotifications {
 
   #resultOf({ result }: Readonly<Record<string, unknown>>): { readonly result?: string } {
     if (typeof result !== "string") return {};
-    const lead = lookUpMember(readTeam(this.#options.ref), LEAD_NAME);
-    return { result: noticeResult(result, lead?.cwd || "/") };
+    const leadDirectory = (): string => lookUpMember(readTeam(this.#options.ref), LEAD_NAME)?.cwd || "/";
+    return { result: noticeResult(result, leadDirectory) };
   }
 
   notifyThrottled(reason: string): Promise<void> {
