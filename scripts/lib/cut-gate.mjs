@@ -26,8 +26,9 @@ const LIMIT =
 const LIMIT_PARAMETER = /^(?:length|count|size|n|chars|characters)$/;
 /** Largest number of units that removes a known sign, such as `~/` or a quote. */
 const SIGN = 2;
-/** Calls whose result has only ASCII characters. */
-const ASCII = /^(?:sha256|digest|toString)$/;
+/** Functions whose result has only ASCII characters, and the forms in which `toString` and `digest` give only these. */
+const HASH = /^sha256$/;
+const ASCII_FORM = /^(?:\d+|hex|base64|base64url)$/;
 /** Variables that are followed to their values. */
 const DEPTH = 5;
 
@@ -178,8 +179,8 @@ function isLimitVariable(project, node, depth) {
 /** True for a hash or an encoding, whose characters are all ASCII. */
 function isAscii(project, node, depth = 0) {
   if (isCallExpression(node)) {
-    const { expression } = node;
-    return ASCII.test(isPropertyAccessExpression(expression) ? expression.name.text : expression.text);
+    const isEncoded = isMethod(node, /^(?:toString|digest)$/) && ASCII_FORM.test(node.arguments[0]?.text);
+    return isEncoded || HASH.test(node.expression.text);
   }
   const declaration = isIdentifier(node) && depth < DEPTH ? declarationOf(project, node) : undefined;
   const value = declaration && initialValueOf(declaration);

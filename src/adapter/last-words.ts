@@ -1,4 +1,6 @@
 import type { PipedProgram } from "../os/process/piped-program.ts";
+import { MAX_IDLE_RESULT } from "../protocol/messages.ts";
+import { cutText } from "../text/characters/cut-text.ts";
 import { stripControls } from "../text/terminal-text.ts";
 
 /** Maximum number of words that an error repeats from a program's stderr. */
@@ -7,6 +9,15 @@ const MAX_WORDS = 60;
 /** Returns a text of a CLI as one line without control characters. */
 export function cleaned(text: string): string {
   return stripControls(text).replace(/\s+/g, " ").trim();
+}
+
+/**
+ * Returns the last text of a turn without control characters. A very long one is cut, and names the file with all of it.
+ * @param transcript the CLI's own file of the conversation
+ */
+export function lastWordsIn(text: string, transcript: unknown): string {
+  const rest = typeof transcript === "string" ? `. All of it is in ${cleaned(transcript)}` : "";
+  return cutText(stripControls(text).trim(), MAX_IDLE_RESULT, (missing) => `\n… (${missing}${rest})`);
 }
 
 /** Returns the end of a program's stderr, as the end of a sentence. */

@@ -194,6 +194,9 @@ function shapeOf(type: ProtocolType): z.ZodMiniType {
   return known;
 }
 
+/** Longest last text in an idle notice, in UTF-16 units: a model reads it together with others. */
+export const MAX_IDLE_RESULT = 30_000;
+
 /** Formats a protocol message: one line of JSON with its time. */
 export function formatProtocol(
   message: { readonly type: ProtocolType } & Record<string, unknown>,

@@ -1,5 +1,6 @@
 import { messageOf, systemCode } from "../errors.ts";
-import { versionOf } from "../os/files/fs.ts";
+import { readText, versionOf } from "../os/files/fs.ts";
+import { pathStat } from "../os/files/user-files.ts";
 import { ignoredLines, type LoadedSettings, loadSettings } from "./settings.ts";
 import { managedFile, projectFiles, userFile } from "./settings-files.ts";
 import { trustPath } from "./trust.ts";
@@ -11,8 +12,8 @@ export type LiveSettings = () => LoadedSettings;
  * Loads settings and rereads them when one of their files changes: the user edits a rule, answers “always” or trusts the
  * directory while agents work. Each call checks the versions of the files; nothing happens between two calls. Hooks stay as
  * they were, so that nothing that arrives while an agent works can run unseen.
- * @param warn called if a changed file cannot be read (the old settings stay in force, so that a typo lifts no deny rule), and
- *   once for each part that needs the user's confirmation
+ * @param warn called if a changed file cannot be read or has become empty (the old settings stay in force, so that a typo lifts no
+ *   deny rule), and once for each part that needs the user's confirmation
  * @throws TeamError CORRUPT_FILE if the first read fails
  */
 export function liveSettings(root: string, cwd: string, warn: (problem: string) => void): LiveSettings {
@@ -22,6 +23,7 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
   let marks = currentMarks();
   let settings = loadSettings(root, cwd);
   const { hooks } = settings;
+  let empty = files.filter(isEmpty);
   const told = new Set(ignoredLines(settings));
   let toldHooks = JSON.stringify(hooks);
   /** Keeps the hooks of the start, and says once what does not apply. */
@@ -39,14 +41,37 @@ export function liveSettings(root: string, cwd: string, warn: (problem: string) 
     const now = currentMarks();
     if (now === marks) return settings;
     marks = now;
+    const emptied = files.filter(isEmpty).filter((file) => !empty.includes(file));
+    // An editor may be writing it; and an emptied file must not lift a deny rule unseen, nor with the next change of another file.
+    if (emptied.length > 0) {
+      warn(
+        `the old settings stay in force: ${emptied.join(", ")} ${emptied.length === 1 ? "is" : "are"} empty`,
+      );
+      return settings;
+    }
     try {
       settings = accept(loadSettings(root, cwd));
+      empty = files.filter(isEmpty);
     } catch (error) {
       warn(`the old settings stay in force: ${messageOf(error)}`);
     }
     return settings;
   };
 }
+
+/** Whether a file has no content, also if it holds blanks or a byte order mark. */
+function isEmpty(file: string): boolean {
+  try {
+    const { kind, size } = pathStat(file);
+    return kind === "file" && size < MANY_BLANKS && readText(file)?.trim() === "";
+  } catch {
+    // Reading the settings reports it.
+    return false;
+  }
+}
+
+/** Bytes; no editor leaves as many blanks. */
+const MANY_BLANKS = 100;
 
 /** Returns a text that changes with the file. Follows links: settings files often are links. */
 function fileMark(file: string): string {

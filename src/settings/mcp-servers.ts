@@ -52,7 +52,7 @@ export function readServers(file: string, problems: string[]): Readonly<Record<s
     const { kind, size } = pathStat(file);
     if (kind === "missing") return {};
     if (kind !== "file" || size > MAX_FILE) throw new Error("is not a file of servers");
-    const parsed = parseInWords(mcpFile, JSON.parse(readText(file) ?? "{}"));
+    const parsed = parseInWords(mcpFile, JSON.parse(readText(file)?.trim() || "{}"));
     if (parsed.success) return parsed.data.mcpServers;
     problems.push(`${file}: ${firstIssue(parsed.error).message}`);
   } catch (error) {

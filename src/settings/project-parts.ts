@@ -19,7 +19,7 @@ import {
 import { existingProjectFiles, projectTypeFiles, readSettingsText } from "./settings-files.ts";
 import { confirmationsIn, type PartOfFile } from "./trust.ts";
 
-/** Parses a settings file; undefined if it does not exist. @throws TeamError CORRUPT_FILE */
+/** Parses a settings file; undefined if it does not exist or is empty. @throws TeamError CORRUPT_FILE */
 export function readRaw(file: string): unknown {
   const text = readSettingsText(file);
   if (text === undefined) return undefined;

@@ -3,6 +3,7 @@ import { applyEdits, modify } from "jsonc-parser";
 import { isInside } from "../agent/permissions/protected-paths.ts";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { gitDirectoriesOf, repositoryOf } from "../git/repository.ts";
+import { markOf } from "../os/files/file-parts.ts";
 import { ifReadable } from "../os/files/if-readable.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
@@ -74,7 +75,7 @@ export function prepareRuleChange(
       const existing = parseSettingsFile(file).permissions.allow;
       const next = rules.filter((rule) => !existing.includes(rule)).reduce(addRule, text);
       try {
-        if (next !== text) writeUserFile(file, next);
+        if (next !== text) writeUserFile(file, markOf(file) + next);
       } catch (error) {
         throw isSystemError(error) ? fileAccessError(file, "written", error, "; no rule was saved") : error;
       }

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import type { TypeFiles } from "../agent/prompts/agent-type-files.ts";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { inMainWorktree } from "../git/repository.ts";
+import { pauseSync, systemClock } from "../os/clock.ts";
 import { platform } from "../os/env.ts";
 import { ownUid } from "../os/files/app-directories.ts";
 import { entryOf, listDir, ownerOf, readText } from "../os/files/fs.ts";
@@ -55,14 +56,27 @@ function isSameDirectory(directory: string, root: string): boolean {
 /** Bytes; a repository can contain a link to an endless file. */
 const MAX_FILE = 4 * 1024 * 1024;
 
+/** Milliseconds for which an empty file is read again if it has just changed: some editors empty a file before they write it. */
+const WRITING_MS = 200;
+const PAUSE_MS = 20;
+/** Milliseconds after its last change for which a file counts as just changed. */
+const FRESH_MS = 2_000;
+
 /**
- * Reads the text of a settings file; undefined if it does not exist.
+ * Reads the text of a settings file; undefined if it does not exist or is empty.
+ * @param wait waits for an editor, in milliseconds
  * @throws TeamError CORRUPT_FILE if it is not a regular file or too large, PERMISSION_DENIED if the system refuses to read it
  */
-export function readSettingsText(file: string): string | undefined {
+export function readSettingsText(file: string, wait: (ms: number) => void = pauseSync): string | undefined {
   try {
-    const { kind, size } = pathStat(file);
-    if (kind === "missing" || (kind === "file" && size <= MAX_FILE)) return readText(file);
+    for (let waitedMs = 0; ; waitedMs += PAUSE_MS) {
+      const { kind, size, mtimeMs } = pathStat(file);
+      if (kind !== "missing" && (kind !== "file" || size > MAX_FILE)) break;
+      const text = readText(file);
+      if (text?.trim() !== "") return text;
+      if (waitedMs >= WRITING_MS || Math.abs(systemClock.now() - mtimeMs) > FRESH_MS) return undefined;
+      wait(PAUSE_MS);
+    }
   } catch (error) {
     if (isSystemError(error)) throw fileAccessError(file, "read", error);
     throw error;

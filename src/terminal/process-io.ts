@@ -5,6 +5,7 @@ import { withAbsoluteRoot } from "../os/files/app-directories.ts";
 import { isDirectoryInput, isPlainOutput, writeNow } from "../os/files/standard-streams.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { signalProcess } from "../os/process/process-table.ts";
+import { withoutMark } from "../text/characters/byte-order-mark.ts";
 import type { Io } from "./io.ts";
 
 /** {@link Io} of this process, and what is needed to end it. */
@@ -223,7 +224,7 @@ async function readLine(): Promise<string | undefined> {
   }
 }
 
-/** @throws TeamError INVALID_INPUT for a directory, which Node reads as an empty file */
+/** Returns the text without its byte order mark. @throws TeamError INVALID_INPUT for a directory, which Node reads as an empty file */
 async function readStdin(): Promise<string> {
   if (isDirectoryInput(0))
     throw new TeamError("INVALID_INPUT", "stdin is a directory; nothing was done.", {
@@ -231,7 +232,7 @@ async function readStdin(): Promise<string> {
     });
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
-  return Buffer.concat(chunks).toString("utf8");
+  return withoutMark(Buffer.concat(chunks).toString("utf8"));
 }
 
 let interrupted: AbortController | undefined;

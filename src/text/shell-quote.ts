@@ -7,6 +7,16 @@ export function shellQuote(word: string): string {
   return `'${word.replace(/'/g, "'\\''")}'`;
 }
 
+/** Quotes bytes that need not be UTF-8 as one word for bash and zsh: `$'caf\\xe9'`. */
+export function shellBytes(bytes: Uint8Array): string {
+  const parts = Array.from(bytes, (byte) => {
+    const char = String.fromCharCode(byte);
+    if (char === "'" || char === "\\") return `\\${char}`;
+    return byte >= 0x20 && byte < 0x7f ? char : `\\x${byte.toString(16).padStart(2, "0")}`;
+  });
+  return `$'${parts.join("")}'`;
+}
+
 /** Returns a word of a command for a person to copy, quoted only if a shell would change it. */
 export function shellWord(text: string): string {
   return /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text) ? text : shellQuote(text);

@@ -1,6 +1,5 @@
 import type { HookEvent, HookRecord } from "../../schema/status.ts";
-import { textStart } from "../../text/characters/cut-text.ts";
-import { stripControls } from "../../text/terminal-text.ts";
+import { lastWordsIn } from "../last-words.ts";
 import { fieldsOf, oneLine } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -42,9 +41,6 @@ export interface HookReport extends Pick<HookRecord, "event" | "conversation" | 
   readonly lastWords?: string;
 }
 
-/** Longest last words, in characters. */
-const MAX_WORDS = 4_000;
-
 /**
  * Returns the report of a hook; undefined if it tells nothing about the state.
  * @param text the hook's input, perhaps cut off: then only the hook's name counts. Hostile: it holds what a model wrote
@@ -55,7 +51,7 @@ export function reportOf(hook: HookName, text: string): HookReport | undefined {
   if (event === undefined) return undefined;
   const { session_id: conversation, transcript_path: transcript } = input;
   const detail = detailOf(event, input);
-  const lastWords = event === "resting" ? wordsOf(input) : "";
+  const lastWords = event === "resting" ? lastWordsIn(wordsOf(input), transcript) : "";
   return {
     event,
     ...(typeof conversation === "string" && { conversation }),
@@ -79,7 +75,7 @@ function detailOf(event: HookEvent, { tool_name, tool_input, message }: Fields):
 /** claude 2.1.150 and newer and Codex give the last text; Gemini CLI has another name for it. */
 function wordsOf({ last_assistant_message, prompt_response }: Fields): string {
   const text = [last_assistant_message, prompt_response].find((one) => typeof one === "string");
-  return textStart(stripControls(String(text ?? "")).trim(), MAX_WORDS);
+  return String(text ?? "");
 }
 
 function parsed(text: string): Fields {

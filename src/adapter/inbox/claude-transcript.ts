@@ -1,8 +1,7 @@
 import { systemCode } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import { linesBackwards } from "../../os/files/lines.ts";
-import { textStart } from "../../text/characters/cut-text.ts";
-import { stripControls } from "../../text/terminal-text.ts";
+import { lastWordsIn } from "../last-words.ts";
 import { fieldsOf } from "../requests.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -11,8 +10,6 @@ type Fields = Readonly<Record<string, unknown>>;
 const TAIL_BYTES = 1024 * 1024;
 /** claude writes this as the last entry of a turn that Escape has ended (2.1.34 to 2.1.332); a person's prompt is no block. */
 const INTERRUPTED = "[Request interrupted by user";
-/** Longest last words, in characters. */
-const MAX_WORDS = 4_000;
 /** Milliseconds until claude has written the last text of a turn, at most, and between two looks. */
 const WRITTEN_MS = 1_000;
 const POLL_MS = 50;
@@ -51,7 +48,7 @@ export function transcriptEnd(path: string): TranscriptEnd {
     if (text === "" && words === "") isLast = false;
     words = `${text}${words}`;
   }
-  const shown = textStart(stripControls(words).trim(), MAX_WORDS);
+  const shown = lastWordsIn(words, path);
   return shown === "" ? {} : { words: shown, isLast };
 }
 

@@ -76,7 +76,7 @@ export function loadSkills(
 
 /**
  * @param inside links must not lead out of this directory; undefined for the user's own skills
- * @returns undefined if there is no readable file
+ * @returns undefined if there is no file
  */
 function skillAt(
   path: string,
@@ -85,7 +85,10 @@ function skillAt(
   isDenied: (path: string) => boolean,
 ): { readonly skill: Skill; readonly text: string } | undefined {
   const file = readTextFile(path);
-  if (file.problem !== undefined) return undefined;
+  if (file.problem !== undefined) {
+    if (file.missing) return undefined;
+    throw new Error(file.problem);
+  }
   if (inside !== undefined && !isInside(realPathOf(path), realPathOf(inside)))
     throw new Error(`it is a link out of ${inside}`);
   if (isDenied(path)) throw new Error("a rule for Read denies it");

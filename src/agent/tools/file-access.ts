@@ -72,7 +72,7 @@ export function keepBack<T>(
   found: readonly T[],
   fileOf: (item: T) => string,
   isWithheld: ((path: string) => boolean) | undefined,
-): { readonly kept: readonly T[]; readonly note: readonly string[] } {
+): { readonly kept: readonly T[]; readonly note: string[] } {
   if (isWithheld === undefined) return { kept: found, note: [] };
   const withheld = new Set([...new Set(found.map(fileOf))].filter(isWithheld));
   if (withheld.size === 0) return { kept: found, note: [] };

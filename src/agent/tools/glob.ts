@@ -3,9 +3,10 @@ import picomatch from "picomatch";
 import * as z from "zod/mini";
 import { pathStat } from "../../os/files/user-files.ts";
 import { timeLimit } from "../../os/time-limit.ts";
+import { shellBytes } from "../../text/shell-quote.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
-import { listFiles, splitGlob } from "./list-files.ts";
+import { BYTES_NOTE, type ListedFile, listFiles, splitGlob } from "./list-files.ts";
 
 /** Maximum paths in one result, the newest files first. */
 const MAX_SHOWN = 500;
@@ -38,21 +39,21 @@ export const globTool: Tool<Input> = {
     const { directory, glob } = placeOf(value, context);
     if (pathStat(directory).kind !== "directory") return failed(`${directory} is not a directory.`);
     const matches = picomatch(glob, { dot: true });
-    const names = await listFiles(directory, context);
-    let paths: string[];
+    const listed = await listFiles(directory, context);
+    let matching: readonly ListedFile[];
     try {
-      paths = timeLimit(MATCH_TIMEOUT_MS)(() => names.filter((name) => matches(name))).map((name) =>
-        join(directory, name),
-      );
+      matching = timeLimit(MATCH_TIMEOUT_MS)(() => listed.filter(({ name }) => matches(name)));
     } catch (error) {
       return failed(`The pattern takes too long to match; simplify it. (${String(error)})`);
     }
-    const { kept, note } = keepBack(paths, (path) => path, context.isExcludedFromSearch);
+    const { kept, note } = keepBack(matching, ({ place }) => String(place), context.isExcludedFromSearch);
     const found = kept
-      .map((path) => ({ path, look: pathStat(path) }))
+      .map(({ name, place }) => ({ name, place, look: pathStat(place) }))
       .filter(({ look }) => look.kind === "file")
-      .sort((a, b) => b.look.mtimeMs - a.look.mtimeMs || (a.path < b.path ? -1 : 1));
-    const files = found.slice(0, MAX_SHOWN).map(({ path }) => shownPath(path, context.cwd));
+      .sort((a, b) => b.look.mtimeMs - a.look.mtimeMs || (a.name < b.name ? -1 : 1));
+    const shown = found.slice(0, MAX_SHOWN);
+    const files = shown.map(({ place }) => shownPath(place, context.cwd));
+    if (shown.some(({ place }) => typeof place !== "string")) note.push(BYTES_NOTE);
     const rest = found.length > files.length ? [`(the newest ${files.length} of ${found.length})`] : [];
     return {
       content: [...(found.length === 0 ? ["No file matches."] : files), ...rest, ...note].join("\n"),
@@ -69,8 +70,13 @@ function placeOf(
   return { directory, glob: glob.replace(/^(\.\/)+/, "") };
 }
 
-/** Returns a path relative to the working directory if it is inside, else the absolute path. */
-export function shownPath(path: string, cwd: string): string {
+/** Returns a path relative to the working directory if it is inside, else the absolute path. Bytes get the form of a shell's word. */
+export function shownPath(path: string | Buffer, cwd: string): string {
+  if (typeof path !== "string") {
+    const inside = Buffer.from(join(cwd, "/"));
+    const isInside = path.subarray(0, inside.length).equals(inside);
+    return shellBytes(isInside ? path.subarray(inside.length) : path);
+  }
   const way = relative(cwd, path);
   return way === "" || way.startsWith("..") || isAbsolute(way) ? path : way;
 }

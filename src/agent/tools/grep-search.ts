@@ -3,7 +3,7 @@ import { messageOf, systemCode } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
-import { realPathOf } from "../../os/files/symlinks.ts";
+import { realBytes, realPathOf } from "../../os/files/symlinks.ts";
 import { run } from "../../os/process/run.ts";
 import { timeLimit } from "../../os/time-limit.ts";
 import { fileFilter, globOfType, isFile, listFiles } from "./list-files.ts";
@@ -23,8 +23,8 @@ export interface GrepQuery {
 
 /** A match: one line, or several lines that match together. */
 export interface GrepMatch {
-  /** Absolute. */
-  readonly file: string;
+  /** Absolute; bytes if it is not UTF-8. */
+  readonly file: string | Buffer;
   /** The first line, counted from 1. */
   readonly line: number;
   readonly text: string;
@@ -62,7 +62,9 @@ export async function searchWithRipgrep(
   if (code === 2 && stdout === "") return { problem: stderr.trim() };
   // The filters are applied here: --glob of ripgrep would include files that .gitignore excludes.
   const matches = stdout.split("\n").flatMap(readRipgrepLine);
-  const fitting = isFile(path) ? matches : fittingOnes(matches, ({ file }) => relative(path, file), query);
+  const fitting = isFile(path)
+    ? matches
+    : fittingOnes(matches, ({ file }) => relative(path, String(file)), query);
   return fitting === undefined ? { problem: SLOW_GLOB } : { matches: fitting };
 }
 
@@ -77,12 +79,12 @@ function readRipgrepLine(line: string): GrepMatch[] {
   const { data } = JSON.parse(line) as {
     data: { path: RipgrepText; lines: RipgrepText; line_number: number };
   };
-  const text = decode(data.lines).replace(/\r?\n$/, "");
+  const text = String(decode(data.lines)).replace(/\r?\n$/, "");
   return [{ file: decode(data.path), line: data.line_number, text, span: text.split("\n").length }];
 }
 
-function decode({ text, bytes = "" }: RipgrepText): string {
-  return text ?? Buffer.from(bytes, "base64").toString("utf8");
+function decode({ text, bytes = "" }: RipgrepText): string | Buffer {
+  return text ?? Buffer.from(bytes, "base64");
 }
 
 function filterOf({ glob, type }: GrepQuery): (path: string) => boolean {
@@ -131,17 +133,18 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
   return { matches };
 }
 
-async function filesBelow(query: GrepQuery, context: GrepContext): Promise<string[] | undefined> {
+async function filesBelow(query: GrepQuery, context: GrepContext): Promise<(string | Buffer)[] | undefined> {
   const { path } = query;
-  const names = fittingOnes(await listFiles(path, context), (name) => name, query);
-  return names?.map((name) => join(path, name)).filter(liesBelow(path));
+  const listed = fittingOnes(await listFiles(path, context), ({ name }) => name, query);
+  return listed?.map(({ place }) => place).filter(liesBelow(path));
 }
 
 /** Returns a filter for regular files that no symbolic link leads to: files outside the directory were not asked for. */
-function liesBelow(directory: string): (file: string) => boolean {
+function liesBelow(directory: string): (file: string | Buffer) => boolean {
   const real = realPathOf(directory);
   const known = new Map<string, boolean>();
   return (file) => {
+    if (typeof file !== "string") return unlessUnreadable(() => isOwnPlace(file, directory, real)) ?? false;
     const parent = dirname(file);
     const inside =
       known.get(parent) ??
@@ -151,7 +154,13 @@ function liesBelow(directory: string): (file: string) => boolean {
   };
 }
 
-function readableText(file: string): string | undefined {
+function isOwnPlace(file: Buffer, directory: string, real: string): boolean {
+  const below = file.subarray(Buffer.byteLength(join(directory, "/")));
+  const own = Buffer.concat([Buffer.from(join(real, "/")), below]);
+  return realBytes(file)?.equals(own) === true && entryOf(file)?.isFile() === true;
+}
+
+function readableText(file: string | Buffer): string | undefined {
   const content = unlessUnreadable(() => readTextFile(file));
   return content?.problem === undefined ? content?.text : undefined;
 }
@@ -184,7 +193,7 @@ function compile({ pattern, ignoreCase, multiline }: GrepQuery): RegExp | string
   }
 }
 
-function byLine(pattern: RegExp, file: string, text: string): GrepMatch[] {
+function byLine(pattern: RegExp, file: string | Buffer, text: string): GrepMatch[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines.flatMap((raw, i) => {
@@ -194,7 +203,7 @@ function byLine(pattern: RegExp, file: string, text: string): GrepMatch[] {
 }
 
 /** Returns the whole lines of each match. A match that begins on the last line of the previous one is part of it. */
-function acrossLines(pattern: RegExp, file: string, text: string): GrepMatch[] {
+function acrossLines(pattern: RegExp, file: string | Buffer, text: string): GrepMatch[] {
   const found: GrepMatch[] = [];
   let covered = 0;
   let line = 1;

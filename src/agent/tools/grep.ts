@@ -5,7 +5,7 @@ import type { Tool } from "../tool.ts";
 import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-search.ts";
-import { FILE_TYPES, globOfType } from "./list-files.ts";
+import { BYTES_NOTE, FILE_TYPES, globOfType } from "./list-files.ts";
 import { readTextFile } from "./text-file.ts";
 
 /** Default number of lines or files in one result. */
@@ -71,7 +71,7 @@ export const grepTool: Tool<Input> = {
     if ("problem" in outcome) return failed(outcome.problem);
     const { kept: matches, note } = keepBack(
       outcome.matches,
-      ({ file }) => file,
+      ({ file }) => String(file),
       kind === "file" ? undefined : context.isExcludedFromSearch,
     );
     const byFile = groupByFile(matches, context.cwd);
@@ -79,6 +79,7 @@ export const grepTool: Tool<Input> = {
     const { head_limit: limit = DEFAULT_LIMIT, offset = 0 } = value;
     const shown = all.slice(offset, offset + limit);
     const end = offset + shown.length;
+    if (matches.some(({ file }) => typeof file !== "string")) note.push(BYTES_NOTE);
     const rest =
       end < all.length
         ? [
@@ -152,7 +153,7 @@ function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): st
   return printed;
 }
 
-function fileLines(path: string | undefined): string[] {
+function fileLines(path: string | Buffer | undefined): string[] {
   const file = path === undefined ? undefined : readTextFile(path);
   return file?.problem === undefined ? (file?.text.replace(/\n$/, "").split("\n") ?? []) : [];
 }

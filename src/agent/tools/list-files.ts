@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import picomatch from "picomatch";
 import type { Env } from "../../os/env.ts";
 import { pathStat } from "../../os/files/user-files.ts";
-import { walkFiles } from "../../os/files/walk.ts";
+import { byteText, pathOf, walkFiles } from "../../os/files/walk.ts";
 import { run } from "../../os/process/run.ts";
 
 /** Maximum files of one listing; more than in any repository that is searched without a narrower path. */
@@ -14,25 +14,51 @@ interface ListContext {
   readonly signal: AbortSignal;
 }
 
+/** A file below a listed directory. */
+export interface ListedFile {
+  /** Its relative path; a byte that is no UTF-8 is U+FFFD in it. */
+  readonly name: string;
+  /** Its absolute path. */
+  readonly place: string | Buffer;
+}
+
 /**
- * Returns the files below a directory as sorted relative paths: in a git repository all files that are tracked or not
+ * Returns the files below a directory, sorted by their relative paths: in a git repository all files that are tracked or not
  * ignored, elsewhere all except those in `.git` and `node_modules`.
  */
-export async function listFiles(directory: string, context: ListContext): Promise<string[]> {
+export async function listFiles(directory: string, context: ListContext): Promise<readonly ListedFile[]> {
+  const names = await namesBelow(byteText(directory), directory, context);
+  return names.map((name) => {
+    const path = pathOf(name);
+    return { name: String(path), place: placeIn(directory, path) };
+  });
+}
+
+function placeIn(directory: string, path: string | Buffer): string | Buffer {
+  return typeof path === "string"
+    ? join(directory, path)
+    : Buffer.concat([Buffer.from(join(directory, "/")), path]);
+}
+
+/** @param top the byte text of the directory @returns byte texts */
+async function namesBelow(top: string, directory: string, context: ListContext): Promise<readonly string[]> {
   const walk = (path: string): Promise<string[]> =>
     walkFiles(path, { skip: SKIPPED, limit: MAX_FILES, signal: context.signal });
   const known = await gitFiles(directory, context);
   // No repository, or a directory that git ignores but the caller asked for.
-  if (known === undefined || known.length === 0) return walk(directory);
+  if (known === undefined || known.length === 0) return walk(top);
   const files = new Set<string>();
   for (const name of known) {
     // git lists a nested repository as a directory.
-    if (name.endsWith("/"))
-      for (const inner of await walk(join(directory, name))) files.add(join(name, inner));
+    if (name.endsWith("/")) for (const inner of await walk(join(top, name))) files.add(join(name, inner));
     else files.add(name);
   }
   return [...files].sort().slice(0, MAX_FILES);
 }
+
+/** Said of results with names in the form of {@link shellBytes}. */
+export const BYTES_NOTE =
+  "(A name in $'…' is not valid UTF-8: Bash can use it as it is shown, Read and Edit cannot.)";
 
 /**
  * The directory and its git configuration are not trusted: git must run no program from it, fetch nothing, and not use a
@@ -42,10 +68,12 @@ const ONLY_LOOKS = ["core.fsmonitor=false", "safe.bareRepository=explicit"];
 /** Before git 2.45, only the lack of a protocol prevents a fetch: a repository's own setting wins over `protocol.allow`. */
 const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "", GIT_TERMINAL_PROMPT: "0" };
 
+/** @returns byte texts; undefined outside of a repository */
 async function gitFiles(directory: string, { env, signal }: ListContext): Promise<string[] | undefined> {
   const settings = ONLY_LOOKS.flatMap((setting) => ["-c", setting]);
   const args = [...settings, "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const { code, stdout } = await run("git", args, { cwd: directory, env: { ...env, ...NO_FETCH }, signal });
+  const how = { cwd: directory, env: { ...env, ...NO_FETCH }, signal, encoding: "latin1" } as const;
+  const { code, stdout } = await run("git", args, how);
   signal.throwIfAborted();
   return code === 0 ? stdout.split("\0").filter((name) => name !== "") : undefined;
 }

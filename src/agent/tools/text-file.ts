@@ -33,7 +33,7 @@ type TextFile =
   | { readonly problem: string; readonly missing: boolean };
 
 /** Reads a text file, or returns why it cannot. Pipes and devices are never opened; images and binary files are refused. */
-export function readTextFile(path: string): TextFile {
+export function readTextFile(path: string | Buffer): TextFile {
   const look = pathStat(path);
   const problem = fileProblem(path, look);
   if (problem !== undefined) return { problem, missing: look.kind === "missing" };
@@ -47,11 +47,11 @@ export function readTextFile(path: string): TextFile {
   return { text, mark: text === all ? "" : BYTE_ORDER_MARK, isUtf8: isUtf8(bytes), look };
 }
 
-function fileProblem(path: string, look: PathStat): string | undefined {
+function fileProblem(path: string | Buffer, look: PathStat): string | undefined {
   if (look.kind === "missing") return `${path} does not exist.`;
   if (look.kind === "directory") return `${path} is a directory; use Glob to see what is in it.`;
   if (look.kind === "special") return `${path} is not a regular file; it was not opened.`;
-  if (IMAGES.has(extname(path).toLowerCase())) return `${path} is an image; only text can be read.`;
+  if (IMAGES.has(extname(String(path)).toLowerCase())) return `${path} is an image; only text can be read.`;
   if (look.size > MAX_FILE) {
     return `${path} has ${look.size} bytes, more than the maximum of ${MAX_FILE}; use Grep, or read a part of it with Bash.`;
   }

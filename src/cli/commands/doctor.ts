@@ -1,3 +1,4 @@
+import { agentFileFindings } from "../../doctor/agent-files.ts";
 import { cliFindings } from "../../doctor/clis.ts";
 import { runChecks } from "../../doctor/doctor.ts";
 import { attempt, type Finding } from "../../doctor/finding.ts";
@@ -5,6 +6,7 @@ import { checkSandbox } from "../../doctor/sandbox.ts";
 import { settingsEnv, settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.ts";
+import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { findTeam } from "../../team/config/find-team.ts";
 import { assertTeam } from "../../team/config/team-lock.ts";
@@ -50,6 +52,11 @@ export const command = defineCommand({
       () => checkSandbox(root, io.cwd, io.env),
       "Run `bwrap --version`.",
     );
+    const agentFiles = await attempt(
+      "agents' files",
+      async () => agentFileFindings(root, io.cwd, io.env, (await agentTypesIn(root, io.cwd)).problems),
+      "Make them readable, or move them away.",
+    );
     const signal = io.interruption();
     const clis = await attempt(
       "CLIs",
@@ -57,7 +64,7 @@ export const command = defineCommand({
       "Run `teams cli ls`.",
     );
     if (signal.aborted) return EXIT.interrupted;
-    const checks = [...examined, ...sandbox, ...settingsFindings(root, io.cwd), ...clis];
+    const checks = [...examined, ...sandbox, ...settingsFindings(root, io.cwd), ...agentFiles, ...clis];
     const failed = checks.filter(({ level }) => level === "fail").length;
     out.answer({ ok: failed === 0, checks }, () => reportText(checks, out));
     return failed === 0 ? EXIT.done : EXIT.failed;

@@ -2,6 +2,7 @@ import { basename, isAbsolute, join } from "node:path";
 import { fileAccessError, isSystemError, TeamError } from "../../errors.ts";
 import { type Env, platform } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
+import { markOf } from "../../os/files/file-parts.ts";
 import { readText, removeFile } from "../../os/files/fs.ts";
 import { pathStat, writeUserFile } from "../../os/files/user-files.ts";
 import { line } from "../../terminal/output.ts";
@@ -104,7 +105,7 @@ function changeFiles(
     if (text === old) return { path, part, change: "unchanged" };
     try {
       if (text === undefined) removeFile(path);
-      else writeUserFile(path, text);
+      else writeUserFile(path, markOf(path) + text);
     } catch (error) {
       const rest = changed.length === 0 ? "nothing was changed" : `${changed.join(", ")} was changed before`;
       throw isSystemError(error) ? fileAccessError(path, "written", error, `; ${rest}`) : error;

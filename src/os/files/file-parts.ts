@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { isSystemError } from "../../errors.ts";
+import { BYTE_ORDER_MARK } from "../../text/characters/byte-order-mark.ts";
 import { fileSize, readFrom, readPart } from "./fs.ts";
 
 /** Returns at most the first `bytes` of a file; undefined if this user cannot read it. */
@@ -16,6 +17,13 @@ export function readStart(path: string, bytes: number): Buffer | undefined {
     if (isSystemError(error)) return undefined;
     throw error;
   }
+}
+
+const MARK_BYTES = Buffer.from(BYTE_ORDER_MARK);
+
+/** Returns the byte order mark that a file begins with; empty if there is none, or no file. */
+export function markOf(path: string): string {
+  return readStart(path, MARK_BYTES.length)?.equals(MARK_BYTES) ? BYTE_ORDER_MARK : "";
 }
 
 /** True if this user can see a file or a directory there. */

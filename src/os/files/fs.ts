@@ -23,6 +23,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "../../errors.ts";
+import { withoutMark } from "../../text/characters/byte-order-mark.ts";
 
 /** Only the user may read a team's files, regardless of the umask (protocol.md section 1). */
 export const PRIVATE_DIR = 0o700;
@@ -53,10 +54,10 @@ const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Node accepts the number, but its types do not. */
 const FLAG_TO_READ = TO_READ as unknown as string;
 
-/** Returns a file's text; undefined if it is missing. */
+/** Returns a file's text without the byte order mark that some editors write; undefined if it is missing. */
 export function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, { encoding: "utf8", flag: FLAG_TO_READ });
+    return withoutMark(readFileSync(path, { encoding: "utf8", flag: FLAG_TO_READ }));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw namingPath(error, path);
@@ -64,14 +65,14 @@ export function readText(path: string): string | undefined {
 }
 
 /** Adds the path to a system error that lacks it: if a file could be opened but not read, such as a directory. */
-export function namingPath(error: unknown, path: string): unknown {
+export function namingPath(error: unknown, path: string | Buffer): unknown {
   const isNameless = error instanceof Error && systemCode(error) !== undefined && !("path" in error);
   if (isNameless) error.message += ` '${path}'`;
   return error;
 }
 
 /** Returns the bytes of a file from `offset` on; undefined if it is missing. */
-export function readFrom(path: string, offset: number): Buffer | undefined {
+export function readFrom(path: string | Buffer, offset: number): Buffer | undefined {
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;
   try {
@@ -84,7 +85,7 @@ export function readFrom(path: string, offset: number): Buffer | undefined {
 }
 
 /** Opens a file for reading; the caller must close the descriptor. Undefined if the file is missing. */
-export function openIfThere(path: string): number | undefined {
+export function openIfThere(path: string | Buffer): number | undefined {
   try {
     return openSync(path, TO_READ);
   } catch (error) {
@@ -212,7 +213,7 @@ export function isDirectory(path: string): boolean {
 }
 
 /** Returns the stats of an entry, links not followed; undefined if it is missing, or a part of its path is a file. */
-export function entryOf(path: string): ReturnType<typeof lstatSync> {
+export function entryOf(path: string | Buffer): ReturnType<typeof lstatSync> {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

@@ -22,6 +22,17 @@ export function realPathOf(path: string): string {
   return walk(whole);
 }
 
+/** Resolves a path that need not be UTF-8; undefined if it is missing. */
+export function realBytes(path: Buffer): Buffer | undefined {
+  try {
+    // The other realpathSync takes no bytes.
+    return realpathSync.native(path, "buffer");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Resolves an absolute path, link by link. */
 function walk(path: string): string {
   let at = "/";

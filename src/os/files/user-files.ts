@@ -23,7 +23,7 @@ export interface PathStat {
   readonly mtimeMs: number;
 }
 
-export function pathStat(path: string): PathStat {
+export function pathStat(path: string | Buffer): PathStat {
   try {
     const stat = statSync(path);
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "special";
@@ -70,7 +70,7 @@ export function keepsModes(directory: string): boolean {
  * Reads a file without a size, such as those of /proc: at most `maxBytes` bytes, and none if reading would block.
  * @returns undefined if it is missing
  */
-export function readUnsized(path: string, maxBytes: number): Buffer | undefined {
+export function readUnsized(path: string | Buffer, maxBytes: number): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing } from "./fs.ts";
@@ -12,7 +13,7 @@ interface WalkOptions {
 
 /**
  * Returns the relative paths of all regular files below a directory, ordered by name. Links are not followed, so the walk
- * ends and stays inside. Unreadable directories are skipped.
+ * ends and stays inside. Unreadable directories are skipped. All paths are byte texts: a name need not be UTF-8.
  */
 export async function walkFiles(directory: string, options: WalkOptions): Promise<string[]> {
   const files: string[] = [];
@@ -21,37 +22,61 @@ export async function walkFiles(directory: string, options: WalkOptions): Promis
     options.signal.throwIfAborted();
     const entries = await entriesOf(join(directory, next));
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const entry of entries) if (entry.isFile()) files.push(join(next, entry.name));
-    const below = entries.filter((entry) => entry.isDirectory() && !options.skip.has(entry.name));
+    for (const entry of entries) if (entry.isFile) files.push(join(next, entry.name));
+    const below = entries.filter((entry) => entry.isDirectory && !options.skip.has(entry.name));
     open.push(...below.map((entry) => join(next, entry.name)).reverse());
   }
   return files.slice(0, options.limit);
 }
 
+/** Returns a path as a text with one character for each of its bytes. */
+export function byteText(path: string): string {
+  return ASCII.test(path) ? path : Buffer.from(path, "utf8").toString("latin1");
+}
+
+/** Returns the path of a {@link byteText}: as a text if it is UTF-8, else as bytes. */
+export function pathOf(text: string): string | Buffer {
+  if (ASCII.test(text)) return text;
+  const bytes = bytesIn(text);
+  return isUtf8(bytes) ? bytes.toString("utf8") : bytes;
+}
+
+/** Returns the bytes of a {@link byteText}. */
+function bytesIn(text: string): Buffer {
+  return Buffer.from(text, "latin1");
+}
+
+const ASCII = /^[\x00-\x7f]*$/;
+
 interface FindOptions {
-  /** Wanted entries are returned, and not entered. */
+  /** Wanted entries are returned, and not entered. A byte that is no UTF-8 is U+FFFD in the path. */
   isWanted(path: string, isDirectory: boolean): boolean;
   /** Names of directories to skip. */
   readonly skip: ReadonlySet<string>;
   /** Maximum number of directories to read. */
   readonly limit: number;
-  /** Called with a directory that cannot be read; by default it is skipped. */
+  /** Called with a directory that cannot be read, and a wanted entry whose path is not UTF-8; by default they are skipped. */
   readonly onUnreadable?: (path: string) => void;
 }
 
 /** Returns the absolute paths of wanted entries below a directory, nearest first. Does not follow links. */
 export async function findEntries(directory: string, options: FindOptions): Promise<string[]> {
   const found: string[] = [];
-  let open = [directory];
+  const take = (path: string | Buffer): void => {
+    if (typeof path === "string") found.push(path);
+    else options.onUnreadable?.(String(path));
+  };
+  let open = [byteText(directory)];
   let read = 0;
   while (open.length > 0 && read < options.limit) {
     const below: string[] = [];
     for (const at of open.slice(0, options.limit - read)) {
       read += 1;
       for (const entry of await entriesOf(at, options.onUnreadable)) {
-        const path = join(at, entry.name);
-        if (options.isWanted(path, entry.isDirectory())) found.push(path);
-        else if (entry.isDirectory() && !options.skip.has(entry.name)) below.push(path);
+        const text = join(at, entry.name);
+        const path = pathOf(text);
+        if (options.isWanted(String(path), entry.isDirectory)) take(path);
+        else if (entry.isDirectory && !options.skip.has(entry.name)) below.push(text);
       }
     }
     open = below;
@@ -59,15 +84,26 @@ export async function findEntries(directory: string, options: FindOptions): Prom
   return found;
 }
 
-async function entriesOf(
-  directory: string,
-  onUnreadable?: (path: string) => void,
-): Promise<import("node:fs").Dirent[]> {
+interface Entry {
+  /** A byte text. */
+  readonly name: string;
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+}
+
+/** @param directory a byte text */
+async function entriesOf(directory: string, onUnreadable?: (path: string) => void): Promise<Entry[]> {
   try {
-    return await readdir(directory, { withFileTypes: true });
+    // Names as bytes too: on a file system that does not tell their kinds, Node joins them with the directory.
+    const entries = await readdir(bytesIn(directory), { withFileTypes: true, encoding: "buffer" });
+    return entries.map((entry) => ({
+      name: entry.name.toString("latin1"),
+      isFile: entry.isFile(),
+      isDirectory: entry.isDirectory(),
+    }));
   } catch (error) {
     // Removed meanwhile, or unreadable: continue with the rest.
-    if (!isMissing(error)) onUnreadable?.(directory);
+    if (!isMissing(error)) onUnreadable?.(String(pathOf(directory)));
     return [];
   }
 }

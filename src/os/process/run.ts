@@ -19,6 +19,8 @@ interface RunOptions {
   /** Milliseconds until SIGTERM; SIGKILL follows one second later. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** How stdout and stderr are decoded; `latin1` gives one character for each byte. */
+  readonly encoding?: "utf8" | "latin1";
   /** Maximum bytes of stdout and of stderr each; default 64 MiB. */
   readonly maxBytes?: number;
 }
@@ -60,6 +62,7 @@ export async function run(
     ...(options.input === undefined ? { stdin: "ignore" } : { input: options.input }),
     ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs }),
     ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
+    encoding: options.encoding ?? "utf8",
     forceKillAfterDelay: 1000,
     maxBuffer: options.maxBytes ?? MAX_BYTES,
   });

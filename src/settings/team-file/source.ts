@@ -109,7 +109,7 @@ function formProblems({ issues }: z.core.$ZodError, tree: Node, at: TeamSource["
 
 function textOf(path: string, shown: string): string | undefined {
   try {
-    return isShortFile(path) ? readText(path)?.replace(/^\uFEFF/, "") : undefined;
+    return isShortFile(path) ? readText(path) : undefined;
   } catch (error) {
     if (isSystemError(error)) throw fileAccessError(shown, "read", error, "; nothing was done");
     throw error;

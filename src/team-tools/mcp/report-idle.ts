@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
+import { MAX_IDLE_RESULT } from "../../protocol/messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import { MAX_NOTICE_RESULT } from "../../worker/turn/idle-notice.ts";
 import { jsonResult, withRefusals } from "../context.ts";
 import type { ClientTool } from "./client-tool.ts";
 
-const text = z.string().check(z.maxLength(MAX_NOTICE_RESULT));
+const text = z.string().check(z.maxLength(MAX_IDLE_RESULT));
 const input = z.object({
   result: z.optional(text).check(z.describe("Your result, for the lead")),
   failure: z.optional(text).check(z.describe("Why you cannot continue, if that is so")),

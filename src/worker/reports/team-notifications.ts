@@ -5,15 +5,17 @@ import { formatProtocol } from "../../protocol/messages.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { readTeam } from "../../team/config/config.ts";
 import { recordProgress } from "../../team/mailbox/receive.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
-import { patchMember } from "../../team/members/members.ts";
+import { lookUpMember, patchMember } from "../../team/members/members.ts";
 import { recordTurnStart } from "../../team/members/permission-mode.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { LazyAgent } from "../lazy-agent.ts";
 import type { WorkerLifecycle } from "../lifecycle.ts";
 import type { StatusKeeper } from "../status-record.ts";
 import type { WorkerView } from "../view.ts";
+import { noticeResult } from "./notice-result.ts";
 import { UnsentReports } from "./unsent-reports.ts";
 
 interface TeamNotificationsOptions {
@@ -105,13 +107,20 @@ export class TeamNotifications {
    */
   async notifyIdle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<boolean> {
     const { name: from, clock, color } = this.#options;
-    const text = formatProtocol({ type: "idle_notification", from, ...notice }, new Date(clock.now()));
     const messageId = keys.length === 0 ? newUuid() : eventMessageId("idle", from, ...keys);
     let isSafe = true;
     await this.attempt(async () => {
+      const fields = { type: "idle_notification", from, ...notice, ...this.#resultOf(notice) } as const;
+      const text = formatProtocol(fields, new Date(clock.now()));
       isSafe = await this.#reports.send({ to: LEAD_NAME, from, ...defined({ color }), text, messageId });
     });
     return isSafe;
+  }
+
+  #resultOf({ result }: Readonly<Record<string, unknown>>): { readonly result?: string } {
+    if (typeof result !== "string") return {};
+    const leadDirectory = (): string => lookUpMember(readTeam(this.#options.ref), LEAD_NAME)?.cwd || "/";
+    return { result: noticeResult(result, leadDirectory) };
   }
 
   notifyThrottled(reason: string): Promise<void> {

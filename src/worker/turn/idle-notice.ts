@@ -11,8 +11,8 @@ export interface TurnSummary {
   readonly isNews?: boolean;
 }
 
-/** Longest result in a notice, in characters: a model reads it together with others. */
-export const MAX_NOTICE_RESULT = 4_000;
+/** Longest reason of a failure, in UTF-16 units. */
+const MAX_FAILURE = 4_000;
 
 /**
  * Whether the end of a turn deserves a notice. It does not after a turn without a tool call and without a new text: this ends
@@ -51,9 +51,9 @@ export function idleNoticeFields(
   return {
     idleReason: idleReason(turn.outcome),
     ...(peerSummary === undefined ? {} : { summary: peerSummary }),
-    ...(turn.text === "" ? {} : { result: cutText(turn.text, MAX_NOTICE_RESULT) }),
+    ...(turn.text === "" ? {} : { result: turn.text }),
     ...(taskId === undefined ? {} : { completedTaskId: taskId, completedStatus }),
-    ...(turn.failure === undefined ? {} : { failureReason: cutText(turn.failure, MAX_NOTICE_RESULT) }),
+    ...(turn.failure === undefined ? {} : { failureReason: cutText(turn.failure, MAX_FAILURE) }),
     toolCalls: turn.toolCalls,
   };
 }

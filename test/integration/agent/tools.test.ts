@@ -12,13 +12,13 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { homedir, platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { editTool } from "../../../src/agent/tools/edit.ts";
-import { globTool } from "../../../src/agent/tools/glob.ts";
+import { globTool, shownPath } from "../../../src/agent/tools/glob.ts";
 import { grepTool } from "../../../src/agent/tools/grep.ts";
 import {
   type GrepOutcome,
@@ -436,12 +436,70 @@ const hasRipgrep = ((): boolean => {
   }
 })();
 
+// macOS refuses such names.
+describe.skipIf(platform() === "darwin")("a name that is not UTF-8", () => {
+  const NOTE = "(A name in $'…' is not valid UTF-8: Bash can use it as it is shown, Read and Edit cannot.)";
+  const raw = (...parts: readonly (string | number)[]): Buffer =>
+    Buffer.concat(parts.map((part) => (typeof part === "number" ? Buffer.from([part]) : Buffer.from(part))));
+
+  beforeEach(() => {
+    put("café.txt", "TODO one\n");
+    writeFileSync(raw(`${cwd}/caf`, 0xe9, ".txt"), "TODO two\n");
+    mkdirSync(raw(`${cwd}/d`, 0xff));
+    writeFileSync(raw(`${cwd}/d`, 0xff, "/it's.txt"), "TODO three\n");
+    symlinkSync(at("café.txt"), raw(`${cwd}/link`, 0xe9, ".txt"));
+  });
+
+  test.each(["in a git repository", "elsewhere"])(
+    "is listed by Glob as a shell takes it, %s",
+    async (where) => {
+      if (where !== "elsewhere") git(cwd, "init", "-q");
+      const lines = (await use(globTool, { pattern: "**/*.txt" })).content.split("\n");
+      const links = where === "elsewhere" ? [] : ["$'link\\xe9.txt'"];
+      const files = ["$'caf\\xe9.txt'", "$'d\\xff/it\\'s.txt'", ...links, "café.txt"];
+      expect(lines.slice(0, -1).sort()).toEqual(files);
+      expect(lines.at(-1)).toBe(NOTE);
+      const command = `cat ${files.slice(0, 2).join(" ")}`;
+      const printed = execFileSync("bash", ["-c", command], { cwd, encoding: "utf8" });
+      expect(printed).toBe("TODO two\nTODO three\n");
+    },
+  );
+
+  test.each(engines)("is searched by Grep with %s", async (name, engine) => {
+    if (name === "ripgrep" && !hasRipgrep) return;
+    const query = { pattern: "TODO", path: cwd, glob: "*.txt", ignoreCase: false, multiline: false };
+    const outcome = await engine(query);
+    const matches = outcome !== undefined && "matches" in outcome ? outcome.matches : [];
+    const found = matches.map(({ file, text }) => `${shownPath(file, cwd)}: ${text}`).sort();
+    expect(found).toEqual([
+      "$'caf\\xe9.txt': TODO two",
+      "$'d\\xff/it\\'s.txt': TODO three",
+      "café.txt: TODO one",
+    ]);
+  });
+
+  test("is shown relative to the working directory, also at the root", () => {
+    expect(shownPath(raw(`${cwd}/caf`, 0xe9), cwd)).toBe("$'caf\\xe9'");
+    expect(shownPath(raw(`${cwd}s/caf`, 0xe9), cwd)).toBe(`$'${cwd}s/caf\\xe9'`);
+    expect(shownPath(raw("/caf", 0xe9), "/")).toBe("$'caf\\xe9'");
+  });
+
+  test("is shown by Grep with its lines and a note, and withheld by a rule for its directory", async () => {
+    const grep = (more: object = {}) =>
+      use(grepTool, { pattern: "two", output_mode: "content", "-C": 1, ...more });
+    expect((await grep()).content).toBe(`$'caf\\xe9.txt':1:TODO two\n${NOTE}`);
+    context = { ...context, isExcludedFromSearch: (path) => path.includes("caf") };
+    expect((await grep()).content).toBe("Nothing matches.\n(left out by permission rules: 1 file)");
+    expect((await use(globTool, { pattern: "caf*" })).content).toContain("No file matches.");
+  });
+});
+
 describe.each(engines)("Grep with %s", (name, engine) => {
   const found = async (pattern: string, more: Partial<GrepQuery> = {}): Promise<string[]> => {
     const outcome = await engine({ pattern, path: cwd, ignoreCase: false, multiline: false, ...more });
     if (outcome === undefined || "problem" in outcome) throw new Error(JSON.stringify(outcome));
     return outcome.matches.map(
-      ({ file, line, text, span }) => `${file.slice(cwd.length + 1)}:${line}+${span}:${text}`,
+      ({ file, line, text, span }) => `${String(file).slice(cwd.length + 1)}:${line}+${span}:${text}`,
     );
   };
   beforeEach(() => {

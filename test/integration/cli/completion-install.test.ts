@@ -46,6 +46,14 @@ describe("completion install", () => {
     expect(readFileSync(script, "utf8")).toContain("written by: teams completion");
   });
 
+  it("keeps a byte order mark and CRLF line ends of a start file", async () => {
+    const { run, home } = user();
+    const start = join(home, ".zshrc");
+    writeFileSync(start, "\ufeffsetopt autocd\r\n");
+    for (const action of ["install", "uninstall"]) expect((await run(action, "zsh")).code).toBe(0);
+    expect(readFileSync(start, "utf8")).toMatch(/^\ufeffsetopt autocd\r\n/);
+  });
+
   it("changes nothing if its lines are damaged, or its script is not its own", async () => {
     const { run, home } = user();
     const start = join(home, ".zshrc");

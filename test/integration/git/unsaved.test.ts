@@ -9,6 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { platform } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { diffSince } from "../../../src/git/diff.ts";
@@ -344,5 +345,15 @@ describe("a repository inside a worktree", () => {
     // A file that leads nowhere, as in a published package, is no repository.
     writeFileSync(join(other, ".git"), "gitdir: ../../nowhere\n");
     expect(await unsaved()).toBeUndefined();
+  });
+
+  // macOS refuses such names.
+  test.skipIf(platform() === "darwin")("keeps the worktree if its path is not UTF-8", async () => {
+    const first = nest("first");
+    const below = Buffer.concat([Buffer.from(join(path, "ignored/d")), Buffer.from([0xff])]);
+    mkdirSync(below);
+    expect(await unsaved()).toBeUndefined();
+    renameSync(first, Buffer.concat([below, Buffer.from("/first")]));
+    await expect(unsaved()).rejects.toThrow(/ignored\/d\uFFFD\/first\/\.git cannot be read/);
   });
 });

@@ -49,6 +49,7 @@ describe("textCuts", () => {
       "text.slice(0, length)",
       "list.join().slice(0, half)",
       "text.slice(MAX)",
+      "bytes.toString('utf8').slice(0, MAX)",
       "(text + text).slice(0, MAX)",
     ];
     const found = cutsIn(["const half = Math.floor(MAX / 2);", ...cuts.map((cut) => `${cut};`)].join("\n"));
@@ -76,6 +77,8 @@ describe("textCuts", () => {
       "text.slice(0, 2);",
       "hash.slice(0, 16);",
       "sha256(text).slice(8, 12);",
+      "bytes.toString('hex').slice(0, 12);",
+      "(7).toString(36).slice(-7);",
       "text.slice(0, list.length);",
     ];
     expect(cutsIn(fine.join("\n"))).toEqual([]);

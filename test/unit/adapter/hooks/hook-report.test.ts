@@ -61,6 +61,16 @@ test.each<[string, Parameters<typeof reportOf>[0], object, object | undefined]>(
   expect(reportOf(hook, JSON.stringify({ ...common, ...input }))).toEqual(expected);
 });
 
+test("a hook › reports long last words whole, and of very long ones the start and the file with the rest", () => {
+  const wordsOf = (text: string, transcript?: string) =>
+    reportOf("Stop", JSON.stringify({ last_assistant_message: text, transcript_path: transcript }))
+      ?.lastWords;
+  const long = "x".repeat(30_000);
+  expect(wordsOf(long, "/t")).toBe(long);
+  expect(wordsOf(`${long}yy`, "/t\u001b[2J\n")).toBe(`${long}\n… (2 more characters. All of it is in /t)`);
+  expect(wordsOf(`${long}y`)).toBe(`${long}\n… (1 more character)`);
+});
+
 test("a hook › reports its event if its input is cut off", () => {
   expect(reportOf("PostToolUse", '{"session_id":"s","tool_response":"xxx')).toEqual({ event: "tool" });
 });

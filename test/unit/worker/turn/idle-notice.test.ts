@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   idleNoticeFields,
   isWorthNotice,
-  MAX_NOTICE_RESULT,
   type TurnSummary,
   WorkSinceIdle,
 } from "../../../../src/worker/turn/idle-notice.ts";
@@ -64,9 +63,10 @@ describe("noticeOf", () => {
     });
   });
 
-  it("cuts a long text", () => {
-    const { result } = idleNoticeFields(turn({ text: "x".repeat(MAX_NOTICE_RESULT + 1) }));
-    expect(result).toBe(`${"x".repeat(MAX_NOTICE_RESULT)}… (1 more character)`);
+  it("contains a long text whole, and cuts a long failure", () => {
+    const text = "x".repeat(20_000);
+    const { result, failureReason } = idleNoticeFields(turn({ text, failure: text }));
+    expect([result, failureReason]).toEqual([text, `${"x".repeat(4_000)}… (16000 more characters)`]);
   });
 });
 

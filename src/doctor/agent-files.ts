@@ -1,0 +1,49 @@
+import { loadMemory } from "../agent/prompts/memory-files.ts";
+import { loadSkills } from "../agent/prompts/skills.ts";
+import type { Env } from "../os/env.ts";
+import { homeDirectory } from "../os/files/app-directories.ts";
+import { mcpConfig } from "../settings/mcp-servers.ts";
+import { skillPart } from "../settings/project-parts.ts";
+import { loadSettings } from "../settings/settings.ts";
+import { confirmationsIn, trustDecision } from "../settings/trust.ts";
+import { type Finding, warn } from "./finding.ts";
+
+/**
+ * Reads what agents in this directory would read besides the settings, and warns about each file or part that they would leave out.
+ * @param typeProblems the unusable agent types
+ */
+export function agentFileFindings(
+  root: string,
+  cwd: string,
+  env: Env,
+  typeProblems: readonly string[],
+): readonly Finding[] {
+  const place = { root, cwd, home: homeDirectory(env), isTrusted: trustDecision(root, cwd) === true };
+  const memory = loadMemory(place, () => false);
+  const skills = loadSkills(
+    root,
+    cwd,
+    () => false,
+    (entry, text) => confirmationsIn(root, cwd).isConfirmed(skillPart(entry, text)),
+  );
+  const servers = mcpConfig(root, cwd, { mcpServers: ownServers(root, cwd) });
+  return [
+    ...typeProblems.map((text) => unusable("agent types", text)),
+    ...skills.problems.map((text) => unusable("skills", text)),
+    ...memory.problems.map((text) => unusable("memory files", text)),
+    ...servers.problems.map((text) => unusable("MCP servers", text)),
+  ];
+}
+
+function ownServers(root: string, cwd: string): ReturnType<typeof loadSettings>["mcpServers"] {
+  try {
+    return loadSettings(root, cwd).mcpServers;
+  } catch {
+    // settingsFindings reports it.
+    return {};
+  }
+}
+
+function unusable(name: string, text: string): Finding {
+  return warn(name, `not used by agents: ${text}`, "Correct it, or remove it.");
+}

@@ -1,0 +1,21 @@
+import { OutputFile } from "../../agent/background/output-file.ts";
+import { newUuid } from "../../os/process/identity.ts";
+import { ownSecrets } from "../../os/redact.ts";
+import { MAX_IDLE_RESULT } from "../../protocol/messages.ts";
+import { cutText } from "../../text/characters/cut-text.ts";
+
+/**
+ * Returns the last text of an agent for its idle notice. A very long one is cut, and names the file with all of it, which the lead
+ * may read without permission.
+ * @param leadDirectory returns the lead's working directory
+ */
+export function noticeResult(text: string, leadDirectory: () => string): string {
+  if (text.length <= MAX_IDLE_RESULT) return text;
+  const file = new OutputFile(leadDirectory(), newUuid(), ownSecrets());
+  file.add("stdout", text);
+  file.end();
+  const { problem, path } = file;
+  const rest =
+    problem === undefined ? `Read all of it in ${path}` : `The rest could not be saved: ${problem}`;
+  return cutText(text, MAX_IDLE_RESULT, (missing) => `\n… (${missing}. ${rest})`);
+}
