@@ -30,6 +30,7 @@ import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
 import type { OperationContext } from "./context.ts";
 import { withPresence } from "./processes/present-instances.ts";
+import { socketProblems } from "./processes/socket-problems.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
 /** The output of `teams status --json` (product.md). */
@@ -134,6 +135,7 @@ export async function teamStatus(
   }));
   const alive = isLeadAlive(ctx.ref, config);
   const limits = limitsOf(config);
+  const sockets = await socketProblems(ctx.ref, records);
   return {
     team: config.name,
     displayName: config.displayName ?? config.name,
@@ -147,7 +149,7 @@ export async function teamStatus(
     ),
     approvals: listApprovals(ctx.ref, records),
     budget: limits === undefined ? null : { ...limits, spent: spentByTeam(ctx.ref, config) },
-    ...withProblems(unfinishedEndings(config).flatMap(problemOf)),
+    ...withProblems([...unfinishedEndings(config).flatMap(problemOf), ...sockets]),
   };
 }
 

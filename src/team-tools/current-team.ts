@@ -1,5 +1,6 @@
 import type { AnyTool } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
+import { awaitShutdowns } from "../operations/ending/await-shutdowns.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
 import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run/recreate-team.ts";
 import { renameTeam } from "../operations/run/rename-team.ts";
@@ -20,6 +21,9 @@ interface NewTeam {
   /** The lead's own agent type. */
   readonly agentType?: string | undefined;
 }
+
+/** Milliseconds to wait for teammates that were asked to shut down; a teammate in a long turn ends later. */
+const SHUTDOWN_MS = 10_000;
 
 /** The result of a deletion. */
 interface Deletion {
@@ -82,12 +86,14 @@ export class CurrentTeam {
   }
 
   /**
-   * Deletes the team. Succeeds if there is no team. If the run keeps the team, only checks that all teammates have ended.
+   * Deletes the team. Succeeds if there is no team. If the run keeps the team, only checks that all teammates have ended. First waits
+   * for teammates that were asked to shut down: a lead calls this when it reads of the first end.
    * @throws TeamError ACTIVE_MEMBERS, and what {@link deleteTeam} throws
    */
-  async delete(): Promise<Deletion> {
+  async delete(signal?: AbortSignal): Promise<Deletion> {
     const { ctx, worker, keepsTeam, onTeamDelete } = this.#own;
     if (!teamExists(ctx.ref)) return { existed: false, kept: false, worktrees: [] };
+    await awaitShutdowns(ctx, { forMs: SHUTDOWN_MS, ...(signal && { signal }) });
     if (keepsTeam) {
       await requireEnded(ctx);
       return { existed: true, kept: true, worktrees: [] };
@@ -101,7 +107,11 @@ export class CurrentTeam {
       return { existed: true, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();
-      else this.#deleted = deleted;
+      else {
+        this.#deleted = deleted;
+        // The ends of its members, which were necessary for this, would start turns.
+        worker.leaveTeam(true);
+      }
     }
   }
 }

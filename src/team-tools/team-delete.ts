@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { ToolContext } from "../agent/tool.ts";
 import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
 import type { LeadTool } from "./current-team.ts";
 
@@ -7,13 +8,13 @@ const input = z.object({});
 export const teamDelete: LeadTool = ({ ctx, led }) => ({
   name: "TeamDelete",
   description:
-    "Deletes the team with its tasks and messages, and its worktrees in which nothing is unsaved. Refused while a teammate still runs: shut all of them down first.",
+    "Deletes the team with its tasks and messages, and its worktrees in which nothing is unsaved. Refused while a teammate still runs: first ask all of them to shut down; it waits for those that were asked.",
   input,
   access: () => TEAM_ACCESS,
   summary: () => "",
-  execute: () =>
+  execute: (_input: z.infer<typeof input>, { signal }: ToolContext) =>
     withRefusals(async () => {
-      const { existed, kept: isKept, worktrees, problem } = await led.delete();
+      const { existed, kept: isKept, worktrees, problem } = await led.delete(signal);
       if (!existed) {
         return jsonResult({ success: true, message: "There is no team; nothing was deleted." });
       }

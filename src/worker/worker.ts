@@ -25,9 +25,7 @@ export interface WorkerOptions extends WorkerSetup {
   createAgent(worker: Worker): Promise<Agent>;
 }
 
-/**
- * The loop of a teammate, and of a lead that is a model: inbox → turn → idle. Tools reach it through the public methods.
- */
+/** The loop of a teammate, and of a lead that is a model: inbox → turn → idle. Tools reach it through the public methods. */
 export class Worker {
   readonly name: string;
   readonly ref: TeamRef;
@@ -251,9 +249,10 @@ export class Worker {
     this.interrupt();
   }
 
-  /** Called when a lead deletes its team: the worker continues without one, until its run is over. */
-  leaveTeam(): void {
+  /** Called when a lead deletes its team: the worker continues without one, until its run is over. @param isDone drops news of ends */
+  leaveTeam(isDone = false): void {
     this.#context.lifecycle.leaveTeam();
+    if (isDone) this.#context.queue.dropEnds();
   }
 
   /** Called when the lead's team exists: its deletion failed, or the lead created another. */

@@ -42,7 +42,7 @@ export class AdoptedChannel implements Channel {
     this.#events = events;
     const { adapter, env, directory, typing } = setup;
     this.#pane = new KeysPane({
-      server: serverAt(adopted.pane.server.socket, env),
+      server: serverAt(adopted.pane.server, env),
       place: adoptedPlace(adopted),
       program: {
         hasEnded: () => this.#hasEnded,
@@ -129,8 +129,7 @@ export class AdoptedChannel implements Channel {
     const { server } = this.#adopted.pane;
     try {
       return (
-        (await readPaneScreen(serverAt(server.socket, this.#setup.env), adoptedPlace(this.#adopted))) !==
-        undefined
+        (await readPaneScreen(serverAt(server, this.#setup.env), adoptedPlace(this.#adopted))) !== undefined
       );
     } catch (error) {
       // tmux does not answer; the next poll asks again.

@@ -35,6 +35,7 @@ export const command = defineCommand({
     if (team !== undefined) requireTeam(teamsHome(io.env), team, options.fix && !options.force);
     const examined = await runChecks({
       env: io.env,
+      endedTmux: io.endedTmux,
       nodeVersion: process.versions.node,
       isTerminal: io.terminal.stdout,
       root: rootDirectory(io.env),

@@ -3,7 +3,13 @@ import { follow } from "../../operations/follow-team.ts";
 import { systemClock } from "../../os/clock.ts";
 import { type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
 import { shownProse } from "../../protocol/render.ts";
-import { agentIdentity, memberByAddress, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
+import {
+  agentIdentity,
+  deciderOf,
+  memberByAddress,
+  type OpenTeam,
+  openTeam,
+} from "../../runtime/select-team.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { isInboxBroken } from "../../team/inbox/inbox-file.ts";
@@ -34,6 +40,7 @@ export const command = defineCommand({
     follow: { short: "f", summary: "keep printing new messages" },
     markRead: { summary: "mark the shown messages as read" },
   },
+  notes: "Messages to a person who leads the team by hand count as read once a terminal has shown them.",
   examples: ["teams inbox", "teams inbox reviewer --unread --json", "teams inbox -f --from tester"],
   async run(call) {
     const { args, options, io, out } = call;
@@ -41,6 +48,7 @@ export const command = defineCommand({
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address));
     const name = address === undefined ? open.actor : memberByAddress(open.ref, open.config, address).name;
     if (options.markRead) requireMayMark(open, name, agentIdentity(io.env) !== undefined);
+    const marks = options.markRead || isSeenByLead(call, open, name);
     const since = timeOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
@@ -53,20 +61,33 @@ export const command = defineCommand({
     const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
     if (broken.broken !== undefined) out.note(brokenNote(broken.broken));
     const shown = options.all ? found : found.slice(-RECENT);
-    if (options.markRead) await markRead(open.ref, name, shown);
     if (feed !== undefined) {
       feed.skip(found.map(({ id }) => id));
       for (const message of shown) printItem(message, call);
-      return followInbox(call, open.ref, { name, feed, marks: options.markRead });
+      if (marks) await markRead(open.ref, name, shown);
+      return followInbox(call, open.ref, { name, feed, marks });
     }
     out.answer({ messages: shown, ...broken }, () => {
       if (shown.length > 0) return shown.map((message) => messageText(message, call)).join("\n\n");
       const which = options.unread ? "unread messages" : "messages";
       return line`No ${which} for ${name}.`;
     });
+    if (marks) await markRead(open.ref, name, shown);
     return EXIT.done;
   },
 });
+
+/** True if the shown messages are to a person who leads the team, and who sees them on a terminal. */
+function isSeenByLead({ io, out }: AnyCall, { config }: OpenTeam, name: string): boolean {
+  if (out.json || !io.terminal.stdout || deciderOf(io.env) !== "person") return false;
+  // Another program's team is changed by no read.
+  return isLedByHand(config, name) && config.schemaVersion !== undefined;
+}
+
+/** A lead without a process is a person or a script. */
+function isLedByHand({ leadProcess }: OpenTeam["config"], name: string): boolean {
+  return name === LEAD_NAME && leadProcess === undefined;
+}
 
 /**
  * Checks that the caller may mark messages as read. An agent marks its messages itself, once they are in its conversation:
@@ -81,8 +102,7 @@ function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgents
       hint: "Read them without --mark-read.",
     });
   }
-  const isLedByHand = name === LEAD_NAME && config.leadProcess === undefined;
-  if (isOwn || isLedByHand || !isJournalled(ref, name)) return;
+  if (isOwn || isLedByHand(config, name) || !isJournalled(ref, name)) return;
   throw new TeamError(
     "INVALID_INPUT",
     `${name} reads its messages itself, and would miss a message that you mark; nothing was marked.`,

@@ -188,8 +188,8 @@ function parseError(command: Command, error: CommanderError, words: readonly str
 function dashHint(command: Command, words: readonly string[], flag: string): string | undefined {
   const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
   const word = words[at];
-  // A word with two dashes can be part of a text, never a name.
-  const isText = command.args.some(({ many }) => many);
+  // Two dashes begin an option that does not exist, or a text of several words, but never a name.
+  const isText = command.args.some(({ many }) => many) && word?.includes(" ");
   if (word === undefined || (!isText && /^--(?!-)/.test(word))) return undefined;
   try {
     const parsed = parseWithCommander(command, [...words.slice(0, at), "--", ...words.slice(at)]);

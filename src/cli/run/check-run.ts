@@ -6,6 +6,7 @@ import { requireCastDirectory } from "../../casts/cast-files.ts";
 import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../operations/budget.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
+import { requireValidTools } from "../../operations/spawn/tool-limits.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
 import { checkRecording, RECORDING_VARIABLE } from "../../runtime/agent/recording.ts";
 import { openBackends } from "../../runtime/backends.ts";
@@ -20,7 +21,7 @@ import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import type { Io } from "../../terminal/io.ts";
 import { usageError } from "../command.ts";
-import { limitsFromOptions, recOption } from "../option-values.ts";
+import { limitsFromOptions, recOption, toolLimits } from "../option-values.ts";
 import { type CliChoice, checkLeadCli, cliName, refuseOwnOptions } from "../run-cli.ts";
 import { builtInNotes, checkAudit, reportCheck } from "./audit-report.ts";
 import { requireResumable, teamToResume } from "./resumed-team.ts";
@@ -98,6 +99,8 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const delegate = options.delegate || options.permissionMode === "delegate";
   const givenMode = options.permissionMode === "delegate" ? undefined : options.permissionMode;
   const mode = givenMode ?? (builtIn ? "bypassPermissions" : undefined);
+  const { limits = {} } = spawn;
+  requireValidTools("the lead", limits);
   const promptOverrides = defined({ override: options.systemPrompt, append: options.appendSystemPrompt });
   const cli = chosen && checkLeadCli(call, chosen, { ...options, mode, promptOverrides, budget }, settings);
   // Identifies this run, even if another run's team has the same name.
@@ -210,5 +213,6 @@ function spawnOptions(
   { teammateMode }: Settings,
 ): SpawnOptions & { readonly mode: TeammateMode } {
   const placement = options.here ? "here" : options.session || !io.env.TMUX ? "session" : "team-window";
-  return { command: "run", placement, mode: options.teammateMode ?? teammateMode };
+  const mode = options.teammateMode ?? teammateMode;
+  return { command: "run", placement, mode, limits: toolLimits(options) };
 }

@@ -3,7 +3,7 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { changedMetadata, readMetadata } from "../../schema/member-metadata.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
+import { isGeneratedTeamName, LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { createTeamFiles, type NewTeam } from "../../team/config/create-files.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
@@ -66,12 +66,14 @@ function newTeam(
   name: string,
 ): NewTeam {
   const { leadSessionId, leadProcess, metadata } = config;
-  const former = new Set([...(readMetadata(config, "formerNames") ?? []), ref.team]);
+  // The name of the run still means its team; a name that the lead chose was that of the deleted one.
+  const names = [...(readMetadata(config, "formerNames") ?? []), ref.team].filter(isGeneratedTeamName);
+  const formerNames = names.length === 0 ? undefined : [...new Set(names)];
   return defined({
     name,
     leadSessionId,
     leadProcess: leadProcess && ownIdentity(),
-    metadata: changedMetadata(metadata, { formerNames: [...former] }),
+    metadata: changedMetadata(metadata, { formerNames }),
     leadCwd: lead?.cwd ?? cwd,
     leadAgentType: lead?.agentType,
     leadModel: lead?.model,

@@ -10,7 +10,7 @@ import { openLogFile } from "../../os/files/capped-log.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { saveTerminalModes } from "../../os/process/terminal-modes.ts";
-import { LEAD_NAME } from "../../schema/names.ts";
+import { LEAD_NAME, shortTitle } from "../../schema/names.ts";
 import { liveSettings } from "../../settings/live-settings.ts";
 import { ignoredLines, permittedMode } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -170,7 +170,7 @@ async function openLead(
   const noteOwnPlacement = (): void => notePlacement(call, ctx, view, place, screen !== undefined);
   const showHeader = (): void => {
     view.header({
-      team: ref.team,
+      team: shortTitle(ref.team, readTeam(ref).displayName),
       model: plan.model,
       mode,
       cwd: io.cwd,

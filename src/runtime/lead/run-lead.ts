@@ -8,6 +8,7 @@ import { rootTag } from "../../protocol/paths.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
+import { findTeam } from "../../team/config/find-team.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
@@ -120,7 +121,8 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
 /** Tells the user the new name of the team, and makes the lead's tmux session that of the new name. */
 async function useNewName({ call: { io }, ctx, view, notePlacement }: Lead, before: TeamRef): Promise<void> {
   const { ref, callerPane: pane, callerServer: serverPid } = ctx;
-  view.note(`the team is called ${ref.team} now; ${before.team} still works as its name`);
+  const isAlias = findTeam(ref.home, before.team).team === ref.team;
+  view.note(`the team is called ${ref.team} now${isAlias ? `; ${before.team} still works as its name` : ""}`);
   notePlacement();
   if (pane === undefined) return;
   const names = { rootTag: rootTag(ref.home.root), from: before.team, to: ref.team };

@@ -29,6 +29,19 @@ export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] 
   });
 }
 
+/**
+ * Removes the links of a task to tasks that it waits for, in the files of both ends. A missing link is not an error.
+ * @throws TeamError TASK_NOT_FOUND for the task
+ */
+export function unlinkTasks(ref: TeamRef, id: string, blockers: readonly string[]): Promise<Task> {
+  return lockTasks(ref, async () => {
+    getTask(ref, id);
+    const links = blockers.map((blocker): [string, string] => [id, blocker]);
+    await changeLinks(ref, { unlinked: links }, taskFiles(ref));
+    return getTask(ref, id);
+  });
+}
+
 /** Refuses links that would make a task wait for itself, directly or through other tasks. */
 function assertNoCycle(
   ref: TeamRef,

@@ -7,12 +7,13 @@ import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * One change of links, which spans several task files: new links, each as a waiting task and its blocker; a new task,
+ * One change of links, which spans several task files: new or removed links, each as a waiting task and its blocker; a new task,
  * with the links in its own file; or a deleted task, with the tasks that name it.
  */
 const linkChange = lazily(() =>
   z.union([
     z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
+    z.object({ unlinked: z.array(z.tuple([z.string(), z.string()])) }),
     z.object({ created: z.string() }),
     z.object({ deleted: z.string(), namedBy: z.array(z.string()) }),
   ]),
@@ -61,6 +62,12 @@ async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<vo
     }
     return;
   }
+  if ("unlinked" in change) {
+    for (const id of new Set(change.unlinked.flat())) {
+      if (files.read(id) !== undefined) await files.change(id, (task) => unlinked(task, change.unlinked));
+    }
+    return;
+  }
   const links = linksOf(change, files).filter((ends) => ends.every((id) => files.read(id) !== undefined));
   // The waiting tasks first: `blockedBy` is the end that decides.
   const ids = new Set([...links.map(([waiting]) => waiting), ...links.map(([, blocker]) => blocker)]);
@@ -69,7 +76,10 @@ async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<vo
 
 type Link = readonly [waiting: string, blocker: string];
 
-function linksOf(change: Exclude<LinkChange, { deleted: string }>, files: TaskFiles): readonly Link[] {
+function linksOf(
+  change: Extract<LinkChange, { links: unknown } | { created: unknown }>,
+  files: TaskFiles,
+): readonly Link[] {
   if ("links" in change) return change.links;
   const { created } = change;
   return (files.read(created)?.blockedBy ?? []).map((blocker): Link => [created, blocker]);
@@ -85,6 +95,17 @@ function withLinks(task: Task, links: readonly Link[]): Task | undefined {
   };
   const grows = next.blocks.length > task.blocks.length || next.blockedBy.length > task.blockedBy.length;
   return grows ? next : undefined;
+}
+
+/** Returns the task without its ends of the removed links. */
+function unlinked(task: Task, links: readonly Link[]): Task {
+  const isGone = (waiting: string, blocker: string): boolean =>
+    links.some((link) => link[0] === waiting && link[1] === blocker);
+  return {
+    ...task,
+    blocks: task.blocks.filter((id) => !isGone(id, task.id)),
+    blockedBy: task.blockedBy.filter((id) => !isGone(task.id, id)),
+  };
 }
 
 function withoutLinks(task: Task, gone: string): Task {

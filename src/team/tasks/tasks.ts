@@ -4,7 +4,7 @@ import { entryOf, readText, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
 import { isPlainTask, taskForm } from "../../schema/guards/task.ts";
-import { splitAddress } from "../../schema/names.ts";
+import { SYSTEM_NAME, splitAddress } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
@@ -34,7 +34,6 @@ export interface NewTask extends TaskFields {
  * @param reserved its id, if {@link reserveTaskId} has returned one
  * @throws TeamError TASK_NOT_FOUND if a blocker does not exist; nothing is added in that case
  */
-/** @param actor the acting member, for the event of a task without an owner */
 export async function createTask(
   ref: TeamRef,
   input: NewTask,
@@ -55,27 +54,25 @@ export async function createTask(
   return created;
 }
 
-/** Who acts on a task. */
 interface Actor {
+  /** The member that acts, for the event log; undefined if no member does: a task of an ended member is unassigned. */
   readonly actor?: string | undefined;
 }
 
-/** @param context the task before a change, and the actor, who is the subject of the event if the task has no owner */
+/** @param before the task before a change */
 function recordTask(
   ref: TeamRef,
   what: "created" | "changed" | "deleted",
   task: Task,
-  { before, actor }: { readonly before?: Task } & Actor,
+  { before, actor = SYSTEM_NAME }: { readonly before?: Task } & Actor,
 ): void {
-  const owner = ownerName(task);
-  const subjectName = owner ?? (before && ownerName(before)) ?? actor;
   recordEvent(ref, {
     type: "task",
     what,
-    ...currentEventSubject(ref, subjectName),
+    ...currentEventSubject(ref, actor),
     taskId: task.id,
     status: task.status,
-    owner,
+    owner: ownerName(task),
     ...(before && { statusBefore: before.status, ownerBefore: ownerName(before) }),
   });
 }

@@ -6,7 +6,7 @@ import { readTeam } from "../config/config.ts";
 import { findMember } from "../members/members.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
-import { linkTasks } from "./dependencies.ts";
+import { linkTasks, unlinkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
 import { notifyPending } from "./notify-owners.ts";
 import { parseTouches } from "./parse-touches.ts";
@@ -24,6 +24,7 @@ import {
   deleteTask,
   findTask,
   getTask,
+  isBlocked,
   type NewTask,
   ownerName,
   reserveTaskId,
@@ -130,13 +131,15 @@ export async function updateTask(
   if (update.addBlocks?.length || update.addBlockedBy?.length) {
     await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
   }
+  if (update.removeBlockedBy?.length) await unlinkTasks(ref, id, update.removeBlockedBy);
+  const isUnblocked = isBlocked(before, get) && !isBlocked(getTask(ref, id), get);
   const change = (current: Task): Task => {
     assertAllowed(current, actor, wanted, get);
     const next = applied(ref, current, actor, wanted);
     const isStarted = next.status === "in_progress" && current.status !== "in_progress";
     if (isStarted || (next.status === "in_progress" && fields.touches !== undefined))
       assertNoOverlap(ref, next);
-    return withNotifications(current, next, actor);
+    return withNotifications(current, next, { actor, isUnblocked });
   };
   const planned = applied(ref, before, actor, wanted);
   const task = await startAlone(ref, planned, () => changeTask(ref, id, change, { actor }));
@@ -176,10 +179,15 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
   return withCurrentLease(ref, task, next, actor);
 }
 
-/** Adds the pending notifications that follow from a change. */
-function withNotifications(before: Task, next: Task, actor: string): Task {
+/** Adds the pending notifications that follow from a change. @param isUnblocked whether it removed the task's last open blocker */
+function withNotifications(
+  before: Task,
+  next: Task,
+  { actor, isUnblocked }: { readonly actor: string; readonly isUnblocked: boolean },
+): Task {
   const owner = ownerName(next);
-  const isOthers = owner !== undefined && owner !== actor && owner !== ownerName(before);
+  const isNews = owner !== ownerName(before) || (isUnblocked && next.status === "pending");
+  const isOthers = owner !== undefined && owner !== actor && isNews;
   const task = isOthers ? withPendingAssignment(next, owner, actor) : next;
   if (before.status === next.status) return task;
   if (next.status === "completed") return withPendingCompletion(task, actor);

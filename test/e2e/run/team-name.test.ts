@@ -132,7 +132,9 @@ it.each([
 
     await at("recreated");
     expect(teamsOf(t)).toEqual(["next-team"]);
-    for (const name of ["next-team", "review-team", first]) {
+    const deleted = await teams(["status", "review-team", "--json"]);
+    expect(deleted.error().code).toBe("TEAM_NOT_FOUND");
+    for (const name of ["next-team", first]) {
       expect((await teams(["status", name, "--json"])).json(), name).toMatchObject({
         team: "next-team",
         leadAlive: true,

@@ -152,6 +152,11 @@ it("tmux.conf.example › its keys act on the team of the pane, without teams on
   };
   // Both teams, although the user is in a window of neither.
   await shows(/one 1 idle +two 1 idle\s*$/);
+  // In a pane of neither, without a directory of one: the requests of both.
+  await press("a");
+  await shows("one, two");
+  terminal.type("q");
+  await hides("Nothing waits");
   for (const team of ["one", "two"]) {
     show(`cy@${team}`);
     await press("o");

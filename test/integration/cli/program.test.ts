@@ -89,6 +89,23 @@ describe("runProgram", () => {
     expect(ended.error().hint).not.toBe("");
   });
 
+  it("suggests -- for a word that may be a text or a name, and not for an unknown option", async () => {
+    const teams = cliIn();
+    await teams(["create", "crew"]);
+    const hintOf = async (...words: string[]): Promise<string | null> =>
+      (await teams([...words, "--json"])).error().hint;
+    const dashes = expect.stringContaining("after --");
+    expect(await hintOf("send", "team-lead", "--no such text")).toEqual(dashes);
+    expect(await hintOf("send", "team-lead", "-5 degrees")).toEqual(dashes);
+    expect(await hintOf("status", "---crew")).toEqual(dashes);
+    for (const words of [
+      ["send", "team-lead", "hello", "--frobnicate"],
+      ["run", "--frobnicate", "do it"],
+      ["task", "add", "--frobnicate=3", "x"],
+    ])
+      expect(await hintOf(...words)).toMatch(new RegExp(`^See: teams ${words[0]}|--help`));
+  });
+
   it("treats --json after -- as an operand", async () => {
     const ended = await cliIn()(["status", "--", "--json"]);
     expect(ended.err).toContain("teams: ");

@@ -88,6 +88,32 @@ describe("teams task", () => {
     expect((await teams(["task", "show", "1", "--json"])).error().code).toBe("TASK_NOT_FOUND");
   });
 
+  it("dep --remove frees a task, at both ends, and notifies its owner", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "first"]);
+    await taskOf(teams, ["add", "second", "--blocked-by", "1", "--owner", "dev"]);
+    const mailOf = async () =>
+      (await teams(["inbox", "dev", "--all", "--json"])).json<{ messages: object[] }>();
+    const before = (await mailOf()).messages.length;
+    expect(await taskOf(teams, ["dep", "2", "1", "--remove"])).toMatchObject({ id: "2", blockedBy: [] });
+    expect((await teams(["task", "show", "1", "--json"])).json()).toMatchObject({ task: { blocks: [] } });
+    expect((await mailOf()).messages).toHaveLength(before + 1);
+    expect((await mailOf()).messages.at(-1)).toMatchObject({
+      text: expect.stringContaining("task_assignment"),
+    });
+    const again = await teams(["task", "dep", "2", "1", "--remove"]);
+    expect(again).toMatchObject({ code: 0, out: "Task #2 does not wait for #1; nothing was changed.\n" });
+    expect((await mailOf()).messages).toHaveLength(before + 1);
+  });
+
+  it("add and update --active-form say what status shows while the task is in progress", async () => {
+    const teams = await team();
+    const added = await taskOf(teams, ["add", "Fix it", "--active-form", "Fixing it"]);
+    expect(added).toMatchObject({ activeForm: "Fixing it" });
+    const changed = await taskOf(teams, ["update", "1", "--active-form", "Fixing it again"]);
+    expect(changed).toMatchObject({ activeForm: "Fixing it again", subject: "Fix it" });
+  });
+
   it("dep blocks tasks, shows in list and graph, and refuses a cycle (S58)", async () => {
     const teams = await team();
     await taskOf(teams, ["add", "first"]);
@@ -235,6 +261,13 @@ describe("teams status", () => {
     expect(text).toContain("review - led by hand, 0 of 1 tasks done");
     expect(text).toMatch(/dev +unknown/);
     expect((await teams(["status", "--line"])).out).toBe("review 2 unknown · 0/1 tasks\n");
+    await teams(["create", "site"]);
+    // A status bar has one row, and no way to ask.
+    for (const terminal of [false, true]) {
+      const both = await teams(["status", "--line"], { terminal });
+      expect(both).toMatchObject({ err: "", out: "review 2 unknown · 0/1 tasks | site no teammates\n" });
+    }
+    expect((await teams(["status", "--line", "--team", "site"])).out).toBe("site no teammates\n");
   });
 
   it("notifies a person who leads, once, of a task that another program's member completed", async () => {

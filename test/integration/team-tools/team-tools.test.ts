@@ -605,6 +605,31 @@ describe("TeamDelete", () => {
   });
 });
 
+it("TeamDelete › waits for a teammate that was asked to shut down, and is refused when that one refuses", async () => {
+  const ref = await testTeam(["dev"]);
+  const lead = await handsOf(ref, LEAD_NAME);
+  writeStatusOf(ref, "dev", statusOf({ shutdownRequested: true }));
+  let isOver = false;
+  const deletes = async (): Promise<unknown> => {
+    isOver = false;
+    const answer = await lead.data("TeamDelete", {});
+    isOver = true;
+    return answer;
+  };
+  const first = deletes();
+  writeStatusOf(ref, "dev", statusOf({ activity: "still writing", shutdownRequested: true }));
+  await lead.data("TaskList", {});
+  expect(isOver).toBe(false);
+  writeStatusOf(ref, "dev", statusOf());
+  expect(await first).toMatchObject(refusal("ACTIVE_MEMBERS"));
+  writeStatusOf(ref, "dev", statusOf({ shutdownRequested: true }));
+  const second = deletes();
+  await lead.data("TaskList", {});
+  expect(isOver).toBe(false);
+  writeStatusOf(ref, "dev", statusOf({ process: deadProcess() }));
+  expect(await second).toMatchObject({ success: true, message: "The team crew is deleted." });
+});
+
 it("TeamDelete › keeps the lead in its team when refused", async () => {
   const ref = await testTeam(["dev"]);
   const lead = await handsOf(ref, LEAD_NAME);

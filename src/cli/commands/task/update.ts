@@ -23,6 +23,7 @@ export const command = defineCommand({
     noOwner: { summary: "unassign it" },
     subject: { value: "text", summary: "its new subject" },
     description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
+    activeForm: { value: "text", summary: "what its owner does while it is in progress" },
     metadata: { ...METADATA_OPTION, summary: "keep a fact with it; an empty value removes the key" },
     ...FIELD_OPTIONS,
   },
@@ -35,17 +36,27 @@ export const command = defineCommand({
     "An empty --verify, --reviewer or --touches removes it. If a model has written the verify command, repeating it here confirms it.",
   async run(call) {
     const { args, options, io, out } = call;
-    const { status, subject } = options;
+    const { status, subject, activeForm } = options;
     const description = await textOption(io, options.description, "description");
     const metadata = removals(metadataOption(options.metadata));
     if (options.noOwner && options.owner !== undefined)
       throw usageError(command, "accepts --owner or --no-owner, not both.");
     const { verify, reviewer, touches } = options;
-    const given = [status, options.owner, subject, description, metadata, verify, reviewer, touches[0]];
+    const given = [
+      status,
+      options.owner,
+      subject,
+      activeForm,
+      description,
+      metadata,
+      verify,
+      reviewer,
+      touches[0],
+    ];
     if (given.every((one) => one === undefined) && !options.noOwner)
       throw usageError(
         command,
-        "needs --status, --owner, --no-owner, --subject, --metadata, --verify, --reviewer, --touches or -d.",
+        "needs --status, --owner, --no-owner, --subject, --active-form, --metadata, --verify, --reviewer, --touches or -d.",
       );
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;
@@ -59,6 +70,7 @@ export const command = defineCommand({
       ...(options.noOwner ? { owner: "" } : {}),
       ...(metadata === undefined ? {} : { metadata }),
       ...(subject === undefined ? {} : { subject }),
+      ...(activeForm === undefined ? {} : { activeForm }),
       ...(description === undefined ? {} : { description }),
     };
     const gate = { ...(status === "completed" ? await taskHooks(call, open) : {}), confirms };
