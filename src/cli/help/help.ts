@@ -186,7 +186,7 @@ function parseError(command: Command, error: CommanderError, words: readonly str
 
 /** Returns the hint at `--` if the command accepts the word there; undefined if that would not help. */
 function dashHint(command: Command, words: readonly string[], flag: string): string | undefined {
-  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const at = words.findIndex((word) => word.split(/[ =]/)[0] === flag);
   const word = words[at];
   // Two dashes begin an option that does not exist, or a text of several words, but never a name.
   const isText = command.args.some(({ many }) => many) && word?.includes(" ");

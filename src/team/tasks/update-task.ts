@@ -24,7 +24,7 @@ import {
   deleteTask,
   findTask,
   getTask,
-  isBlocked,
+  isBlockedNow,
   type NewTask,
   ownerName,
   reserveTaskId,
@@ -131,8 +131,10 @@ export async function updateTask(
   if (update.addBlocks?.length || update.addBlockedBy?.length) {
     await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
   }
-  if (update.removeBlockedBy?.length) await unlinkTasks(ref, id, update.removeBlockedBy);
-  const isUnblocked = isBlocked(before, get) && !isBlocked(getTask(ref, id), get);
+  const { removeBlockedBy: removed = [] } = update;
+  const wasBlocked = removed.length > 0 && isBlockedNow(ref, before);
+  const isUnblocked =
+    removed.length > 0 && !isBlockedNow(ref, await unlinkTasks(ref, id, removed)) && wasBlocked;
   const change = (current: Task): Task => {
     assertAllowed(current, actor, wanted, get);
     const next = applied(ref, current, actor, wanted);

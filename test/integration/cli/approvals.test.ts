@@ -31,6 +31,7 @@ describe("the requests of several teams", () => {
     const home = { root: cli.root, runtime: join(cli.directory, "runtime", "teams") };
     for (const [at, team] of ["one", "two"].entries()) {
       await cli(["create", team]);
+      await addMembers(teamRef(home, team), [{ name: "ada", cwd: cli.directory }]);
       const asked = { kind: "question", from: "ada", summary: `Which of ${team}?`, payload: {}, at } as const;
       openRequest(teamRef(home, team), { ...asked, id: `ask-${team}` });
     }

@@ -62,8 +62,10 @@ describe("a $TMUX whose server has ended", () => {
     const inside = t.inside(pane);
     const path = t.tmux("display-message", "-p", "#{socket_path}");
     const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
-    if (socket === "is gone") await t.killServer();
-    else {
+    if (socket === "is gone") {
+      await t.killServer();
+      rmSync(path, { force: true });
+    } else {
       process.kill(pid, "SIGKILL");
       await eventually("its end", () =>
         t.server.call(["list-sessions"]).then(

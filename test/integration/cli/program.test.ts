@@ -95,7 +95,7 @@ describe("runProgram", () => {
     const hintOf = async (...words: string[]): Promise<string | null> =>
       (await teams([...words, "--json"])).error().hint;
     const dashes = expect.stringContaining("after --");
-    expect(await hintOf("send", "team-lead", "--no such text")).toEqual(dashes);
+    expect(await hintOf("send", "team-lead", "--verily such text")).toEqual(dashes);
     expect(await hintOf("send", "team-lead", "-5 degrees")).toEqual(dashes);
     expect(await hintOf("status", "---crew")).toEqual(dashes);
     for (const words of [
