@@ -43,12 +43,6 @@ export function possibleTeamDir(name: string): TeamDir | undefined {
   }
 }
 
-/** Returns the title of a team for a narrow place: the directory's name is left out if the display name leads to it. */
-export function shortTitle(team: string, displayName = team): string {
-  const isPlain = displayName === team || possibleTeamDir(displayName) === team;
-  return isPlain ? displayName : `${displayName} (${team})`;
-}
-
 /** Returns whether a run has probably generated this name, because the user gave none. */
 export function isGeneratedTeamName(name: string): boolean {
   return /^run-[0-9a-f]{4}$/.test(name);

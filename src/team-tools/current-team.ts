@@ -1,14 +1,13 @@
 import type { AnyTool } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
-import { awaitShutdowns } from "../operations/ending/await-shutdowns.ts";
 import { deleteTeam, requireEnded } from "../operations/ending/delete-team.ts";
 import { type DeletedTeam, deletedTeamOf, recreateTeam } from "../operations/run/recreate-team.ts";
 import { renameTeam } from "../operations/run/rename-team.ts";
 import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
 import { ownSecrets, redactText } from "../os/redact.ts";
-import type { TeamConfig } from "../schema/config.ts";
+import { type TeamConfig, teamTitle } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { teamExists, updateTeam } from "../team/config/config.ts";
+import { readTeam, teamExists, updateTeam } from "../team/config/config.ts";
 import type { TeamToolContext } from "./context.ts";
 
 /** A tool that only leads have. */
@@ -22,13 +21,10 @@ interface NewTeam {
   readonly agentType?: string | undefined;
 }
 
-/** Milliseconds to wait for teammates that were asked to shut down; a teammate in a long turn ends later. */
-const SHUTDOWN_MS = 10_000;
-
 /** The result of a deletion. */
 interface Deletion {
-  /** Whether there was a team. */
-  readonly existed: boolean;
+  /** The names of the deleted team, as `teamTitle` writes them; undefined if there was none. */
+  readonly title?: string;
   /** Whether the team's files were kept. */
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];
@@ -86,32 +82,27 @@ export class CurrentTeam {
   }
 
   /**
-   * Deletes the team. Succeeds if there is no team. If the run keeps the team, only checks that all teammates have ended. First waits
-   * for teammates that were asked to shut down: a lead calls this when it reads of the first end.
+   * Deletes the team. Succeeds if there is no team. If the run keeps the team, only checks that all teammates have ended.
    * @throws TeamError ACTIVE_MEMBERS, and what {@link deleteTeam} throws
    */
-  async delete(signal?: AbortSignal): Promise<Deletion> {
+  async delete(): Promise<Deletion> {
     const { ctx, worker, keepsTeam, onTeamDelete } = this.#own;
-    if (!teamExists(ctx.ref)) return { existed: false, kept: false, worktrees: [] };
-    await awaitShutdowns(ctx, { forMs: SHUTDOWN_MS, ...(signal && { signal }) });
+    if (!teamExists(ctx.ref)) return { kept: false, worktrees: [] };
+    const deleted = deletedTeamOf(ctx.ref);
+    const title = teamTitle(readTeam(ctx.ref));
     if (keepsTeam) {
       await requireEnded(ctx);
-      return { existed: true, kept: true, worktrees: [] };
+      return { title, kept: true, worktrees: [] };
     }
-    const deleted = deletedTeamOf(ctx.ref);
     await onTeamDelete?.();
     worker.leaveTeam();
     try {
       let problem: string | undefined;
       const worktrees = await deleteTeam(ctx, { problem: (text) => (problem = text) });
-      return { existed: true, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
+      return { title, kept: false, worktrees, ...(problem === undefined ? {} : { problem }) };
     } finally {
       if (teamExists(ctx.ref)) worker.joinTeam();
-      else {
-        this.#deleted = deleted;
-        // The ends of its members, which were necessary for this, would start turns.
-        worker.leaveTeam(true);
-      }
+      else this.#deleted = deleted;
     }
   }
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { shortTitle } from "../schema/names.ts";
+import { teamTitle } from "../schema/config.ts";
 import { jsonResult, TEAM_ACCESS, withRefusals } from "./context.ts";
 import type { LeadTool } from "./current-team.ts";
 
@@ -26,7 +26,7 @@ export const teamCreate: LeadTool = ({ ctx, led }) => ({
           team_file_path: ctx.ref.paths.config,
           lead_agent_id: config.leadAgentId,
         },
-        `You lead ${shortTitle(config.name, config.displayName)}.`,
+        `You lead ${teamTitle(config)}.`,
       );
     }),
 });

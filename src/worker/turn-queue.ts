@@ -65,11 +65,6 @@ export class TurnQueue {
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
-  /** Drops the notices of members that have ended. */
-  dropEnds(): void {
-    this.#entries = this.#entries.filter(({ protocol }) => protocol?.type !== "teammate_terminated");
-  }
-
   addInstruction(text: string, wake: WakeSignal): void {
     this.#instructions.push(text);
     wake.set();

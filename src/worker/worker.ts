@@ -25,7 +25,9 @@ export interface WorkerOptions extends WorkerSetup {
   createAgent(worker: Worker): Promise<Agent>;
 }
 
-/** The loop of a teammate, and of a lead that is a model: inbox → turn → idle. Tools reach it through the public methods. */
+/**
+ * The loop of a teammate, and of a lead that is a model: inbox → turn → idle. Tools reach it through the public methods.
+ */
 export class Worker {
   readonly name: string;
   readonly ref: TeamRef;
@@ -192,9 +194,8 @@ export class Worker {
     return this.#context.runningTurn.interrupt();
   }
 
-  /** Called by the agent once the input of a turn is in the conversation on disk. */
-  async onInputRecorded(): Promise<void> {
-    const keys = [...this.#context.runningTurn.keys];
+  /** Called by the agent once the input of a turn is in the conversation on disk. @param keys of its messages */
+  async onInputRecorded(keys: readonly string[]): Promise<void> {
     this.planApproval.closeRecordedVerdict(keys);
     await this.#inbound.reader.markRecorded(keys);
     await this.#context.notifications.recordProgress(keys, "turn_started");
@@ -249,10 +250,9 @@ export class Worker {
     this.interrupt();
   }
 
-  /** Called when a lead deletes its team: the worker continues without one, until its run is over. @param isDone drops news of ends */
-  leaveTeam(isDone = false): void {
+  /** Called when a lead deletes its team: the worker continues without one, until its run is over. */
+  leaveTeam(): void {
     this.#context.lifecycle.leaveTeam();
-    if (isDone) this.#context.queue.dropEnds();
   }
 
   /** Called when the lead's team exists: its deletion failed, or the lead created another. */

@@ -3,13 +3,7 @@ import { follow } from "../../operations/follow-team.ts";
 import { systemClock } from "../../os/clock.ts";
 import { type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
 import { shownProse } from "../../protocol/render.ts";
-import {
-  agentIdentity,
-  deciderOf,
-  memberByAddress,
-  type OpenTeam,
-  openTeam,
-} from "../../runtime/select-team.ts";
+import { agentIdentity, memberByAddress, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { isInboxBroken } from "../../team/inbox/inbox-file.ts";
@@ -38,17 +32,20 @@ export const command = defineCommand({
     since: { value: "time", summary: "only messages after this time, or from the last <time> seconds" },
     all: { summary: `show the whole history instead of the last ${RECENT} messages` },
     follow: { short: "f", summary: "keep printing new messages" },
-    markRead: { summary: "mark the shown messages as read" },
+    markRead: {
+      summary: "mark the shown messages as read; your own at a terminal always are",
+    },
   },
-  notes: "Messages to a person who leads the team by hand count as read once a terminal has shown them.",
   examples: ["teams inbox", "teams inbox reviewer --unread --json", "teams inbox -f --from tester"],
   async run(call) {
     const { args, options, io, out } = call;
     const address = args.agent;
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address));
     const name = address === undefined ? open.actor : memberByAddress(open.ref, open.config, address).name;
-    if (options.markRead) requireMayMark(open, name, agentIdentity(io.env) !== undefined);
-    const marks = options.markRead || isSeenByLead(call, open, name);
+    const inAgentsShell = agentIdentity(io.env) !== undefined;
+    if (options.markRead) requireMayMark(open, name, inAgentsShell);
+    const isSeen = isLedByHand(open, name) && !inAgentsShell && io.terminal.stdout && !out.json;
+    const marks = options.markRead || isSeen;
     const since = timeOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
@@ -61,10 +58,10 @@ export const command = defineCommand({
     const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
     if (broken.broken !== undefined) out.note(brokenNote(broken.broken));
     const shown = options.all ? found : found.slice(-RECENT);
+    if (marks) await markRead(open.ref, name, shown);
     if (feed !== undefined) {
       feed.skip(found.map(({ id }) => id));
       for (const message of shown) printItem(message, call);
-      if (marks) await markRead(open.ref, name, shown);
       return followInbox(call, open.ref, { name, feed, marks });
     }
     out.answer({ messages: shown, ...broken }, () => {
@@ -72,22 +69,9 @@ export const command = defineCommand({
       const which = options.unread ? "unread messages" : "messages";
       return line`No ${which} for ${name}.`;
     });
-    if (marks) await markRead(open.ref, name, shown);
     return EXIT.done;
   },
 });
-
-/** True if the shown messages are to a person who leads the team, and who sees them on a terminal. */
-function isSeenByLead({ io, out }: AnyCall, { config }: OpenTeam, name: string): boolean {
-  if (out.json || !io.terminal.stdout || deciderOf(io.env) !== "person") return false;
-  // Another program's team is changed by no read.
-  return isLedByHand(config, name) && config.schemaVersion !== undefined;
-}
-
-/** A lead without a process is a person or a script. */
-function isLedByHand({ leadProcess }: OpenTeam["config"], name: string): boolean {
-  return name === LEAD_NAME && leadProcess === undefined;
-}
 
 /**
  * Checks that the caller may mark messages as read. An agent marks its messages itself, once they are in its conversation:
@@ -95,14 +79,15 @@ function isLedByHand({ leadProcess }: OpenTeam["config"], name: string): boolean
  * @param inAgentsShell whether the caller is an agent, which may only mark its own messages
  * @throws TeamError NOT_LEAD, INVALID_INPUT
  */
-function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
+function requireMayMark(open: OpenTeam, name: string, inAgentsShell: boolean): void {
+  const { ref, actor } = open;
   const isOwn = inAgentsShell && name === actor;
   if (inAgentsShell && !isOwn) {
     throw new TeamError("NOT_LEAD", `The messages belong to ${name}, not to ${actor}; nothing was marked.`, {
       hint: "Read them without --mark-read.",
     });
   }
-  if (isOwn || isLedByHand(config, name) || !isJournalled(ref, name)) return;
+  if (isOwn || isLedByHand(open, name) || !isJournalled(ref, name)) return;
   throw new TeamError(
     "INVALID_INPUT",
     `${name} reads its messages itself, and would miss a message that you mark; nothing was marked.`,
@@ -110,6 +95,11 @@ function requireMayMark({ ref, config, actor }: OpenTeam, name: string, inAgents
       hint: "Read them without --mark-read.",
     },
   );
+}
+
+/** Whether this is the inbox of a lead without a process: the person who leads reads it with this command. */
+function isLedByHand({ config }: OpenTeam, name: string): boolean {
+  return name === LEAD_NAME && config.leadProcess === undefined;
 }
 
 function brokenNote(path: string): string {

@@ -66,14 +66,14 @@ function newTeam(
   name: string,
 ): NewTeam {
   const { leadSessionId, leadProcess, metadata } = config;
-  // The name of the run still means its team; a name that the lead chose was that of the deleted one.
-  const names = [...(readMetadata(config, "formerNames") ?? []), ref.team].filter(isGeneratedTeamName);
-  const formerNames = names.length === 0 ? undefined : [...new Set(names)];
+  // The name that the run has generated still names the run's team. A name that the lead chose is deleted with its team.
+  const names = [...(readMetadata(config, "formerNames") ?? []), ref.team];
+  const former = new Set(names.filter(isGeneratedTeamName));
   return defined({
     name,
     leadSessionId,
     leadProcess: leadProcess && ownIdentity(),
-    metadata: changedMetadata(metadata, { formerNames }),
+    metadata: changedMetadata(metadata, { formerNames: [...former] }),
     leadCwd: lead?.cwd ?? cwd,
     leadAgentType: lead?.agentType,
     leadModel: lead?.model,

@@ -10,7 +10,7 @@ import { openLogFile } from "../../os/files/capped-log.ts";
 import { ensureDir } from "../../os/files/fs.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
 import { saveTerminalModes } from "../../os/process/terminal-modes.ts";
-import { LEAD_NAME, shortTitle } from "../../schema/names.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import { liveSettings } from "../../settings/live-settings.ts";
 import { ignoredLines, permittedMode } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
@@ -36,6 +36,7 @@ import { hidesLeadOutput, isInteractive, type Lead, type LeadPlan, type LedTeam 
 import { recordCli, resumeRun } from "./resume-run.ts";
 import { recordRun } from "./run-summary.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
+import { outputRows } from "./team-view.ts";
 
 /** Creates or resumes the plan's team and opens this process as its lead. */
 export async function openRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
@@ -116,7 +117,11 @@ async function openLead(
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
   const inProcess = inProcessBackend({
-    runWorker: inProcessRunner(own, paneOptions),
+    // A request in a teammate's view must fit into the rows of that view.
+    runWorker: inProcessRunner(own, {
+      ...paneOptions,
+      ...(io.terminal.stdout && { height: () => outputRows(io.rows ?? 24) }),
+    }),
     problem: (text) => view.error(text),
   });
   const ignored = ignoredLines(settings());
@@ -170,7 +175,7 @@ async function openLead(
   const noteOwnPlacement = (): void => notePlacement(call, ctx, view, place, screen !== undefined);
   const showHeader = (): void => {
     view.header({
-      team: shortTitle(ref.team, readTeam(ref).displayName),
+      team: ref.team,
       model: plan.model,
       mode,
       cwd: io.cwd,

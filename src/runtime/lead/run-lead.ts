@@ -8,7 +8,6 @@ import { rootTag } from "../../protocol/paths.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { findTeam } from "../../team/config/find-team.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
@@ -30,7 +29,7 @@ import { watchTeam } from "./watch-team.ts";
 /** Fewest columns of the lead's pane beside a sidebar that `run` opens: it opens from 100 columns (product.md). */
 const LEAD_WIDTH = 65;
 /** Milliseconds to wait for the terminal's new size, and between two checks. */
-const RESIZE_MS = 300;
+const RESIZE_MS = 1_000;
 const RESIZE_POLL_MS = 5;
 
 /** Leads a team in this process until its goal is reached, prints the result and cleans up. */
@@ -121,8 +120,7 @@ async function leadTeam(lead: Lead, worker: Worker): Promise<WorkerEnd> {
 /** Tells the user the new name of the team, and makes the lead's tmux session that of the new name. */
 async function useNewName({ call: { io }, ctx, view, notePlacement }: Lead, before: TeamRef): Promise<void> {
   const { ref, callerPane: pane, callerServer: serverPid } = ctx;
-  const isAlias = findTeam(ref.home, before.team).team === ref.team;
-  view.note(`the team is called ${ref.team} now${isAlias ? `; ${before.team} still works as its name` : ""}`);
+  view.note(`the team is called ${ref.team} now; ${before.team} still works as its name`);
   notePlacement();
   if (pane === undefined) return;
   const names = { rootTag: rootTag(ref.home.root), from: before.team, to: ref.team };

@@ -7,8 +7,8 @@ import { readRecordFile } from "../../store/json-file.ts";
 import type { TeamRef } from "../ref.ts";
 
 /**
- * One change of links, which spans several task files: new or removed links, each as a waiting task and its blocker; a new task,
- * with the links in its own file; or a deleted task, with the tasks that name it.
+ * One change of links, which spans several task files: new or removed links, each as a waiting task and its blocker; a new
+ * task, with the links in its own file; or a deleted task, with the tasks that name it.
  */
 const linkChange = lazily(() =>
   z.union([
@@ -63,8 +63,17 @@ async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<vo
     return;
   }
   if ("unlinked" in change) {
-    for (const id of new Set(change.unlinked.flat())) {
-      if (files.read(id) !== undefined) await files.change(id, (task) => unlinked(task, change.unlinked));
+    for (const [waiting, blocker] of change.unlinked) {
+      if (files.read(waiting) !== undefined)
+        await files.change(waiting, (task) => ({
+          ...task,
+          blockedBy: task.blockedBy.filter((id) => id !== blocker),
+        }));
+      if (files.read(blocker) !== undefined)
+        await files.change(blocker, (task) => ({
+          ...task,
+          blocks: task.blocks.filter((id) => id !== waiting),
+        }));
     }
     return;
   }
@@ -77,7 +86,7 @@ async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<vo
 type Link = readonly [waiting: string, blocker: string];
 
 function linksOf(
-  change: Extract<LinkChange, { links: unknown } | { created: unknown }>,
+  change: Extract<LinkChange, { links: unknown } | { created: string }>,
   files: TaskFiles,
 ): readonly Link[] {
   if ("links" in change) return change.links;
@@ -95,17 +104,6 @@ function withLinks(task: Task, links: readonly Link[]): Task | undefined {
   };
   const grows = next.blocks.length > task.blocks.length || next.blockedBy.length > task.blockedBy.length;
   return grows ? next : undefined;
-}
-
-/** Returns the task without its ends of the removed links. */
-function unlinked(task: Task, links: readonly Link[]): Task {
-  const isGone = (waiting: string, blocker: string): boolean =>
-    links.some((link) => link[0] === waiting && link[1] === blocker);
-  return {
-    ...task,
-    blocks: task.blocks.filter((id) => !isGone(id, task.id)),
-    blockedBy: task.blockedBy.filter((id) => !isGone(task.id, id)),
-  };
 }
 
 function withoutLinks(task: Task, gone: string): Task {

@@ -15,7 +15,7 @@ export interface TaskUpdate extends TaskFields {
   readonly activeForm?: string;
   readonly addBlocks?: readonly string[];
   readonly addBlockedBy?: readonly string[];
-  /** Tasks that it no longer waits for. */
+  /** Tasks that this one no longer waits for. */
   readonly removeBlockedBy?: readonly string[];
   /** Merged into the existing metadata; null removes a key. */
   readonly metadata?: Readonly<Record<string, unknown>>;

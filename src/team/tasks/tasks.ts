@@ -4,11 +4,12 @@ import { entryOf, readText, removeFile } from "../../os/files/fs.ts";
 import { ownSecrets, redactValue } from "../../os/redact.ts";
 import { defined } from "../../schema/defined.ts";
 import { isPlainTask, taskForm } from "../../schema/guards/task.ts";
-import { SYSTEM_NAME, splitAddress } from "../../schema/names.ts";
+import { splitAddress } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
+import { wellFormed } from "../../text/characters/well-formed.ts";
 import { assertTeam, updateTeamFile } from "../config/team-lock.ts";
 import { currentEventSubject } from "../members/members.ts";
 import { readCached, type TeamRef } from "../ref.ts";
@@ -34,6 +35,7 @@ export interface NewTask extends TaskFields {
  * @param reserved its id, if {@link reserveTaskId} has returned one
  * @throws TeamError TASK_NOT_FOUND if a blocker does not exist; nothing is added in that case
  */
+/** @param actor the acting member, for the event of a task without an owner */
 export async function createTask(
   ref: TeamRef,
   input: NewTask,
@@ -55,16 +57,16 @@ export async function createTask(
 }
 
 interface Actor {
-  /** The member that acts, for the event log; undefined if no member does: a task of an ended member is unassigned. */
+  /** The member that acts on a task, and is the subject of the event; undefined if teams itself does. */
   readonly actor?: string | undefined;
 }
 
-/** @param before the task before a change */
+/** @param context the task before a change, and who changed it */
 function recordTask(
   ref: TeamRef,
   what: "created" | "changed" | "deleted",
   task: Task,
-  { before, actor = SYSTEM_NAME }: { readonly before?: Task } & Actor,
+  { before, actor }: { readonly before?: Task } & Actor,
 ): void {
   recordEvent(ref, {
     type: "task",
@@ -104,17 +106,20 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
   return withoutSecrets(isGiven ? withPendingAssignment(task, owner, assignedBy) : task);
 }
 
-/** Redacts secrets in texts and metadata, except in our own keys, which only identify processes and messages. */
+/**
+ * Redacts secrets in texts and metadata, except in our own keys, which only identify processes and messages. The texts are well formed,
+ * because models of other programs read them, too.
+ */
 function withoutSecrets(task: Task): Task {
   const { subject, description, activeForm, metadata } = task;
   const userEntries = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));
   const texts = defined({ subject, description, activeForm });
   const secrets = ownSecrets();
-  return {
+  return wellFormed({
     ...task,
     ...redactValue(texts, secrets),
     ...(metadata && { metadata: { ...metadata, ...redactValue(Object.fromEntries(userEntries), secrets) } }),
-  };
+  });
 }
 
 /** Returns a task. @throws TeamError TASK_NOT_FOUND, CORRUPT_FILE, TEAM_NOT_FOUND */

@@ -8,7 +8,7 @@ import type { TeamRef } from "../ref.ts";
 import { lowerClaimCursor } from "./claim-cursor.ts";
 import { linkTasks, unlinkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
-import { notifyPending } from "./notify-owners.ts";
+import { notifyIfFree, notifyPending } from "./notify-owners.ts";
 import { parseTouches } from "./parse-touches.ts";
 import {
   PRIVATE_KEYS,
@@ -131,22 +131,23 @@ export async function updateTask(
   if (update.addBlocks?.length || update.addBlockedBy?.length) {
     await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
   }
-  const { removeBlockedBy: removed = [] } = update;
-  const wasBlocked = removed.length > 0 && isBlockedNow(ref, before);
-  const isUnblocked =
-    removed.length > 0 && !isBlockedNow(ref, await unlinkTasks(ref, id, removed)) && wasBlocked;
+  const { removeBlockedBy = [] } = update;
+  const wasBlocked = isBlockedNow(ref, before);
+  if (removeBlockedBy.length > 0) await unlinkTasks(ref, id, removeBlockedBy);
   const change = (current: Task): Task => {
     assertAllowed(current, actor, wanted, get);
     const next = applied(ref, current, actor, wanted);
     const isStarted = next.status === "in_progress" && current.status !== "in_progress";
     if (isStarted || (next.status === "in_progress" && fields.touches !== undefined))
       assertNoOverlap(ref, next);
-    return withNotifications(current, next, { actor, isUnblocked });
+    return withNotifications(current, next, actor);
   };
   const planned = applied(ref, before, actor, wanted);
   const task = await startAlone(ref, planned, () => changeTask(ref, id, change, { actor }));
   await changeConfirmed(ref, id, fields.verify, { at: clock.now(), confirms: hooks?.confirms === true });
   if (task.status !== "completed") await lowerClaimCursor(ref, id);
+  if (removeBlockedBy.length > 0 && wasBlocked && ownerName(task) !== actor)
+    await notifyIfFree(ref, task, actor, clock);
   return notifyPending(ref, task, clock);
 }
 
@@ -163,14 +164,14 @@ async function changeConfirmed(
 
 /** Returns the task with the update applied. */
 function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
-  const { subject = task.subject, description = task.description } = update;
+  const { subject = task.subject, description = task.description, activeForm = task.activeForm } = update;
   const owner = nextOwner(task, actor, update);
-  const { owner: _old, ...rest } = task;
+  const { owner: _owner, activeForm: _form, ...rest } = task;
   const next: Task = {
     ...rest,
     subject,
     description,
-    ...(update.activeForm === undefined ? {} : { activeForm: update.activeForm }),
+    ...(activeForm ? { activeForm } : {}),
     status: nextStatus(task, update),
     ...(owner === undefined ? {} : { owner }),
   };
@@ -181,15 +182,10 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
   return withCurrentLease(ref, task, next, actor);
 }
 
-/** Adds the pending notifications that follow from a change. @param isUnblocked whether it removed the task's last open blocker */
-function withNotifications(
-  before: Task,
-  next: Task,
-  { actor, isUnblocked }: { readonly actor: string; readonly isUnblocked: boolean },
-): Task {
+/** Adds the pending notifications that follow from a change. */
+function withNotifications(before: Task, next: Task, actor: string): Task {
   const owner = ownerName(next);
-  const isNews = owner !== ownerName(before) || (isUnblocked && next.status === "pending");
-  const isOthers = owner !== undefined && owner !== actor && isNews;
+  const isOthers = owner !== undefined && owner !== actor && owner !== ownerName(before);
   const task = isOthers ? withPendingAssignment(next, owner, actor) : next;
   if (before.status === next.status) return task;
   if (next.status === "completed") return withPendingCompletion(task, actor);

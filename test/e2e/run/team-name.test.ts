@@ -132,8 +132,7 @@ it.each([
 
     await at("recreated");
     expect(teamsOf(t)).toEqual(["next-team"]);
-    const deleted = await teams(["status", "review-team", "--json"]);
-    expect(deleted.error().code).toBe("TEAM_NOT_FOUND");
+    expect((await teams(["status", "review-team", "--json"])).error().code).toBe("TEAM_NOT_FOUND");
     for (const name of ["next-team", first]) {
       expect((await teams(["status", name, "--json"])).json(), name).toMatchObject({
         team: "next-team",

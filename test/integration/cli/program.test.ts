@@ -89,21 +89,15 @@ describe("runProgram", () => {
     expect(ended.error().hint).not.toBe("");
   });
 
-  it("suggests -- for a word that may be a text or a name, and not for an unknown option", async () => {
-    const teams = cliIn();
-    await teams(["create", "crew"]);
-    const hintOf = async (...words: string[]): Promise<string | null> =>
-      (await teams([...words, "--json"])).error().hint;
-    const dashes = expect.stringContaining("after --");
-    expect(await hintOf("send", "team-lead", "--verily such text")).toEqual(dashes);
-    expect(await hintOf("send", "team-lead", "-5 degrees")).toEqual(dashes);
-    expect(await hintOf("status", "---crew")).toEqual(dashes);
-    for (const words of [
-      ["send", "team-lead", "hello", "--frobnicate"],
-      ["run", "--frobnicate", "do it"],
-      ["task", "add", "--frobnicate=3", "x"],
-    ])
-      expect(await hintOf(...words)).toMatch(new RegExp(`^See: teams ${words[0]}|--help`));
+  it.each([
+    ["an unknown option", ["run", "--foo", "bar"], /^Usage: /],
+    ["an unknown option of a name", ["status", "--foo"], /^Usage: /],
+    ["a text of several words", ["send", "ada", "--hello you"], /^Write a word .* as in: -- '--hello you'\./],
+    ["a word of a text", ["run", "use", "the", "-x", "flag"], /^Write a word .* as in: -- -x\./],
+    ["a mistyped option", ["run", "--verbos"], /^Did you mean --verbose\?/],
+  ])("mentions -- for what can be meant as a text: %s", async (_, words, hint) => {
+    const { code, err } = await cliIn()(words);
+    expect([code, err.split("hint: ")[1]]).toEqual([2, expect.stringMatching(hint)]);
   });
 
   it("treats --json after -- as an operand", async () => {

@@ -582,6 +582,16 @@ describe("TeamCreate", () => {
 });
 
 describe("TeamDelete", () => {
+  it("names the team as TeamCreate and the lists do, by both of its names", async () => {
+    const lead = await handsOf(await testTeam(), LEAD_NAME);
+    expect((await lead.use("TeamCreate", { team_name: "Docs Team" })).display).toBe(
+      "You lead Docs Team (crew).",
+    );
+    expect(await lead.data("TeamDelete", {})).toMatchObject({
+      message: "The team Docs Team (crew) is deleted.",
+    });
+  });
+
   it("is refused while a teammate runs, deletes the team afterwards, and succeeds without a team", async () => {
     const ref = await testTeam(["dev"]);
     const lead = await handsOf(ref, LEAD_NAME);
@@ -603,35 +613,6 @@ describe("TeamDelete", () => {
       message: "There is no team; nothing was deleted.",
     });
   });
-});
-
-it("TeamDelete › waits for a teammate that was asked to shut down, and is refused when that one refuses", async () => {
-  const ref = await testTeam(["dev"]);
-  const lead = await handsOf(ref, LEAD_NAME);
-  writeStatusOf(ref, "dev", statusOf({ shutdownRequested: true }));
-  let isOver = false;
-  const deletes = async (): Promise<unknown> => {
-    isOver = false;
-    const answer = await lead.data("TeamDelete", {});
-    isOver = true;
-    return answer;
-  };
-  /** Takes longer than a refusal. */
-  const otherCalls = async (): Promise<void> => {
-    for (let i = 0; i < 50; i += 1) await lead.data("TaskList", {});
-  };
-  const first = deletes();
-  writeStatusOf(ref, "dev", statusOf({ activity: "still writing", shutdownRequested: true }));
-  await otherCalls();
-  expect(isOver).toBe(false);
-  writeStatusOf(ref, "dev", statusOf());
-  expect(await first).toMatchObject(refusal("ACTIVE_MEMBERS"));
-  writeStatusOf(ref, "dev", statusOf({ shutdownRequested: true }));
-  const second = deletes();
-  await otherCalls();
-  expect(isOver).toBe(false);
-  writeStatusOf(ref, "dev", statusOf({ process: deadProcess() }));
-  expect(await second).toMatchObject({ success: true, message: "The team crew is deleted." });
 });
 
 it("TeamDelete › keeps the lead in its team when refused", async () => {

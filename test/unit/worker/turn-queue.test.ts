@@ -143,14 +143,6 @@ describe("idle notices without a tool call in a lead's Queue (S32)", () => {
     expect(take(queue)).toHaveLength(1);
   });
 
-  it("stay when the news of ends are dropped", () => {
-    const ended = { type: "teammate_terminated", name: "ada", message: "ada has shut down." } as const;
-    const queue = queueOf("lead", protocolEntry("system", ended), entry("ada", "my figures"));
-    queue.dropEnds();
-    expect(take(queue)).toEqual(["my figures"]);
-    expect(take(queue)).toBeUndefined();
-  });
-
   it("are taken before the notification that their sender ended", () => {
     const queue = new TurnQueue("lead");
     const end = protocolEntry("system", {

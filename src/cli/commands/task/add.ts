@@ -15,7 +15,6 @@ export const command = defineCommand({
   args: [{ name: "subject", summary: "what to do, in one line", many: true }],
   options: {
     description: { short: "d", value: "text", summary: "the details; - reads them from stdin" },
-    activeForm: { value: "text", summary: "what its owner does while it is in progress: Fixing the parser" },
     owner: { value: "member", summary: "assign it to this member, and notify the member" },
     metadata: METADATA_OPTION,
     blockedBy: { value: "ids", summary: "tasks that must be completed first: 1,2", many: true },
@@ -40,9 +39,7 @@ export const command = defineCommand({
     const fields = taskFields(options, (address) => memberByAddress(ref, config, address).name);
     const confirms = confirmsVerify(ref, io.env, { verify: fields.verify });
     const gate = { ...(await taskHooks(call, open)), confirms };
-    const { activeForm } = options;
-    const shown = activeForm === undefined ? {} : { activeForm };
-    const input = { subject, description, blockedBy, ...shown, ...owner, ...facts, ...fields };
+    const input = { subject, description, blockedBy, ...owner, ...facts, ...fields };
     const task = await addTask(ref, actor, input, systemClock, gate);
     if (!confirms) noteProposal({ id: task.id, verify: fields.verify }, out);
     out.done({ task: withProof(ref, task) }, () => line`Added task #${task.id}.`);

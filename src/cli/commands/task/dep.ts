@@ -1,5 +1,4 @@
 import { openTeam } from "../../../runtime/select-team.ts";
-import { getTask } from "../../../team/tasks/tasks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/output.ts";
 import { defineCommand } from "../../command.ts";
@@ -12,25 +11,18 @@ export const command = defineCommand({
     { name: "id", summary: "the task that waits" },
     { name: "blocker", summary: "the task that must be completed first" },
   ],
-  options: {
-    remove: { summary: "remove the dependency; the owner of a task that is free by that is notified" },
-  },
+  options: { remove: { summary: "no longer wait for it" } },
   examples: ["teams task dep 3 1", "teams task dep 3 2 --json", "teams task dep 3 1 --remove"],
-  notes: "A dependency that would create a cycle is refused (exit 4).",
+  notes:
+    "A dependency that would create a cycle is refused (exit 4). The owner of a task that waits for nothing any more is notified.",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
     const [id, blocker] = [parseTaskId(args.id), parseTaskId(args.blocker)];
-    if (options.remove) {
-      const had = getTask(ref, id).blockedBy.includes(blocker);
-      const task = await updateTask(ref, actor, id, { removeBlockedBy: [blocker] });
-      out.done({ task }, () =>
-        had
-          ? line`Task #${id} no longer waits for #${blocker}.`
-          : line`Task #${id} does not wait for #${blocker}; nothing was changed.`,
-      );
-      return;
-    }
-    const task = await updateTask(ref, actor, id, { addBlockedBy: [blocker] });
-    out.done({ task }, () => line`Task #${id} now waits for #${blocker}.`);
+    const update = options.remove ? { removeBlockedBy: [blocker] } : { addBlockedBy: [blocker] };
+    const task = await updateTask(ref, actor, id, update);
+    out.done(
+      { task },
+      () => line`Task #${id} ${options.remove ? "no longer" : "now"} waits for #${blocker}.`,
+    );
   },
 });

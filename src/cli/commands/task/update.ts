@@ -23,7 +23,6 @@ export const command = defineCommand({
     noOwner: { summary: "unassign it" },
     subject: { value: "text", summary: "its new subject" },
     description: { short: "d", value: "text", summary: "its new description; - reads it from stdin" },
-    activeForm: { value: "text", summary: "what its owner does while it is in progress" },
     metadata: { ...METADATA_OPTION, summary: "keep a fact with it; an empty value removes the key" },
     ...FIELD_OPTIONS,
   },
@@ -33,22 +32,22 @@ export const command = defineCommand({
     "teams task update 3 --verify 'npm test -- lexer'",
   ],
   notes:
-    "An empty --verify, --reviewer or --touches removes it. If a model has written the verify command, repeating it here confirms it.",
+    "An empty --active-form, --verify, --reviewer or --touches removes it. If a model has written the verify command, repeating it here confirms it.",
   async run(call) {
     const { args, options, io, out } = call;
-    const { status, subject, activeForm } = options;
+    const { status, subject } = options;
     const description = await textOption(io, options.description, "description");
     const metadata = removals(metadataOption(options.metadata));
     if (options.noOwner && options.owner !== undefined)
       throw usageError(command, "accepts --owner or --no-owner, not both.");
-    const { verify, reviewer, touches } = options;
+    const { activeForm, verify, reviewer, touches } = options;
     const given = [
       status,
       options.owner,
       subject,
-      activeForm,
       description,
       metadata,
+      activeForm,
       verify,
       reviewer,
       touches[0],
@@ -70,7 +69,6 @@ export const command = defineCommand({
       ...(options.noOwner ? { owner: "" } : {}),
       ...(metadata === undefined ? {} : { metadata }),
       ...(subject === undefined ? {} : { subject }),
-      ...(activeForm === undefined ? {} : { activeForm }),
       ...(description === undefined ? {} : { description }),
     };
     const gate = { ...(status === "completed" ? await taskHooks(call, open) : {}), confirms };
