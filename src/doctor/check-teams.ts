@@ -57,7 +57,10 @@ function isExamined({ ours, flaw }: TeamEntry): boolean {
 
 function otherTeams(others: readonly TeamEntry[]): Finding {
   const names = listSome(others.map(({ team }) => team));
-  return ok("other teams", `${others.length} created by other programs, checked only by name: ${names}`);
+  return ok(
+    "other teams",
+    `${others.length} created by other programs; teams doctor <name> checks one: ${names}`,
+  );
 }
 
 /** Finds tmux servers that run without a socket; their agents live, and only a person may signal them. */

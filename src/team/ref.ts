@@ -52,8 +52,8 @@ export function teamAt(home: Home, team: TeamDir): TeamRef {
 
 /** Returns the team that the flags of a process name, without a list of all teams. @throws TeamError INVALID_NAME */
 export function startedIn(home: Home, name: string): TeamRef {
-  const own = possibleTeamDir(name);
-  const candidates = [own, isTeamDir(name) ? name : undefined].flatMap((team) =>
+  const exact = isTeamDir(name) ? name : undefined;
+  const candidates = [exact, possibleTeamDir(name)].flatMap((team) =>
     team === undefined ? [] : [teamAt(home, team)],
   );
   return candidates.find(({ paths }) => entryOf(paths.config) !== undefined) ?? teamRef(home, name);

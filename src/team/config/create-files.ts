@@ -89,7 +89,7 @@ export function moveOntoFree(from: string, to: string): boolean {
 }
 
 /** Returns a team of another program that a name would not tell apart from this one: `SnakeGame` and `snakegame`. */
-function teamCalledAlike({ home, team }: TeamRef): TeamRef | undefined {
+export function teamCalledAlike({ home, team }: TeamRef): TeamRef | undefined {
   return listDir(join(home.root, "teams"))
     .flatMap((name) =>
       name !== team && isTeamDir(name) && sameTeamName(name, team) ? [teamAt(home, name)] : [],

@@ -519,7 +519,11 @@ test("checkTeams › changes nothing in another program's team unless it is name
   const before = bytesIn(ref.home.root);
   expect(await fix(ref)).toEqual([
     { name: "teams", level: "ok", text: "none created by teams" },
-    { name: "other teams", level: "ok", text: "1 created by other programs, checked only by name: crew" },
+    {
+      name: "other teams",
+      level: "ok",
+      text: "1 created by other programs; teams doctor <name> checks one: crew",
+    },
   ]);
   expect(bytesIn(ref.home.root)).toEqual(before);
   const found = await checkTeams(ref.home, { fix: false, only: "crew" });
