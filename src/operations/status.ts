@@ -154,7 +154,8 @@ export async function teamStatus(
 }
 
 function problemOf({ name, problem }: Ending): string[] {
-  return problem === undefined ? [] : [`The end of ${name} is not fully processed: ${problem}`];
+  const retries = "a running lead and the next teams status try again";
+  return problem === undefined ? [] : [`The end of ${name} is not fully processed (${retries}): ${problem}`];
 }
 
 /** Returns the problems as a field of a status; empty without any. */

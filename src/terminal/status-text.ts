@@ -69,10 +69,7 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "styl
 function problemPart({ problems = [] }: TeamStatus, { styleText }: Pick<Output, "styleText">): string {
   if (problems.length === 0) return "";
   const lines = problems.map((problem) => line`${problem}`);
-  return [
-    line`${styleText("Problems", "bad")} (a running lead and the next teams status try again):`,
-    ...lines,
-  ].join("\n");
+  return [line`${styleText("Problems", "bad")}:`, ...lines].join("\n");
 }
 
 /** A lead without a process has no state: a person or a script leads. */

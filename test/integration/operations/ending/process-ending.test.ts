@@ -227,7 +227,7 @@ it("reconcile › tries until the lead is notified, and the status names the pro
     await makeDue(ref);
   }
   expect((await teamStatus(ctx)).problems).toEqual([
-    expect.stringMatching(/^The end of dev is not fully processed: .*team-lead/),
+    expect.stringMatching(/^The end of dev is not fully processed .*: .*team-lead/),
   ]);
   restore();
   expect(await reconcile(ctx)).toEqual([{ name: "dev", how: "crashed", exit: null }]);
