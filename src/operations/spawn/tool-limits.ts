@@ -1,6 +1,11 @@
 import { parseRule } from "../../agent/permissions/rules.ts";
 import { TeamError } from "../../errors.ts";
+import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { changeMetadata, patchMember } from "../../team/members/members.ts";
+import type { TeamRef } from "../../team/ref.ts";
 
 /** The tools that an agent may use, beyond the rules of the settings. */
 export interface ToolLimits {
@@ -53,4 +58,21 @@ function joined(
   second: readonly string[] | undefined,
 ): readonly string[] | undefined {
   return first === undefined ? second : [...first, ...(second ?? [])];
+}
+
+/** Returns the limits that a member's record has. */
+export function recordedLimits(member: TeamMember): ToolLimits {
+  const { allowedTools, disallowedTools } = member;
+  return defined({ allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
+}
+
+/** Records the limits of a run's lead, so that a resumed run has them too. @throws TeamError TEAM_NOT_FOUND */
+export async function recordLeadLimits(ref: TeamRef, limits: ToolLimits): Promise<void> {
+  const { tools, allowedTools, disallowedTools } = limits;
+  if (allowedTools !== undefined || disallowedTools !== undefined)
+    await patchMember(ref, LEAD_NAME, {
+      allowedTools: allowedTools?.slice(),
+      disallowedTools: disallowedTools?.slice(),
+    });
+  if (tools !== undefined) await changeMetadata(ref, LEAD_NAME, { tools: tools.slice() });
 }

@@ -33,6 +33,33 @@ it("run --disallowedTools --tools › hold for the lead and for the teammates th
   await eventually("her end", async () => (await teams(["kill", "crew", "--force"])).code === 0);
 });
 
+it("run --resume › keeps the limits of the lead's tools, unless it sets others", async () => {
+  const t = privateTmux();
+  const turns = ["first", "second", "third"].map((file) => ({
+    on: { contains: file },
+    tools: [{ name: "Bash", input: { command: `touch ${file}` } }],
+  }));
+  const agents = { [LEAD_NAME]: [...turns, { say: "Done.", repeat: true }] };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  const how = ["--playbook", "book.json", "--team", "crew", "--teammate-mode", "process", "--json"];
+  const teams = teamsIn(t.env, t.home);
+  const bypass = ["--permission-mode", "bypassPermissions", "--keep"];
+  const limited = ["--disallowedTools", "Bash", "--tools", "Bash,Read"];
+  const ended = await teams(["run", "the first", ...how, ...bypass, ...limited]);
+  expect([ended.code, ended.err]).toEqual([0, ""]);
+  const ref = teamRef(teamsHome(t.env), "crew");
+  const lead = () => readTeam(ref).members[0];
+  expect(lead()).toMatchObject({ disallowedTools: ["Bash"], metadata: { _tools: ["Bash", "Read"] } });
+  const resumed = await teams(["run", "the second", "--resume", "--keep", ...how]);
+  expect([resumed.code, existsSync(join(t.home, "second"))]).toEqual([0, false]);
+  const led = await teams(["run", "Again.", "--resume", "--team", "crew", "--cli", "codex", "--json"]);
+  expect(led.error().message).toBe("codex cannot lead with --disallowed-tools; nothing was started.");
+  const other = ["--disallowedTools", "Write"];
+  expect((await teams(["run", "the third", "--resume", ...how, ...other])).code).toBe(0);
+  expect(existsSync(join(t.home, "third"))).toBe(true);
+  await teams(["delete", "crew", "--force"]);
+});
+
 it("run --tools › is refused before anything starts for what is no name, and with a CLI that leads", async () => {
   const t = privateTmux();
   const teams = teamsIn(t.env, t.home);
