@@ -1,40 +1,11 @@
 import { resolve } from "node:path";
 import { TeamError } from "../errors.ts";
-import type { ToolLimits } from "../operations/spawn/tool-limits.ts";
 import { ownSecrets, REDACTED, redactText } from "../os/redact.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
-import { toolList } from "../schema/tool-names.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
 import { dollarAmount, tokenAmount } from "../text/amounts.ts";
-
-/** The options that limit the tools of an agent. */
-export const TOOL_OPTIONS = {
-  allowedTools: {
-    value: "rules",
-    summary: "tools that run without asking: Read,Bash(git:*)",
-    many: true,
-    alias: "allowedTools",
-  },
-  disallowedTools: { value: "rules", summary: "tools that never run", many: true, alias: "disallowedTools" },
-  tools: { value: "names", summary: "the only tools, besides those for the team", many: true },
-} as const;
-
-/** Returns the limits that {@link TOOL_OPTIONS} set; an option that was not given sets none. */
-export function toolLimits({
-  allowedTools,
-  disallowedTools,
-  tools,
-}: Readonly<Record<keyof typeof TOOL_OPTIONS, readonly string[]>>): ToolLimits {
-  const given = (values: readonly string[]): string[] | undefined =>
-    values.length === 0 ? undefined : toolList(values);
-  return defined({
-    allowedTools: given(allowedTools),
-    disallowedTools: given(disallowedTools),
-    tools: given(tools),
-  });
-}
 
 /**
  * Returns a text operand: its words joined by spaces, or the text on stdin for a lone `-`.

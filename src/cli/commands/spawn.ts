@@ -41,11 +41,10 @@ import {
   limitsFromOptions,
   REC_OPTION,
   recOption,
-  TOOL_OPTIONS,
   textOption,
-  toolLimits,
 } from "../option-values.ts";
 import { cliName } from "../run-cli.ts";
+import { TOOL_OPTIONS, toolLimits } from "../tool-options.ts";
 import { noteIgnored } from "../trust-prompt.ts";
 export const command = defineCommand({
   name: "spawn",

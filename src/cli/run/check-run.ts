@@ -21,8 +21,9 @@ import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import type { Io } from "../../terminal/io.ts";
 import { usageError } from "../command.ts";
-import { limitsFromOptions, recOption, toolLimits } from "../option-values.ts";
+import { limitsFromOptions, recOption } from "../option-values.ts";
 import { type CliChoice, checkLeadCli, cliName, refuseOwnOptions } from "../run-cli.ts";
+import { toolLimits } from "../tool-options.ts";
 import { builtInNotes, checkAudit, reportCheck } from "./audit-report.ts";
 import { requireResumable, teamToResume } from "./resumed-team.ts";
 

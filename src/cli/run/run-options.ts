@@ -1,7 +1,8 @@
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import type { Call } from "../../terminal/call.ts";
-import { BUDGET_OPTIONS, BYPASS_SWITCH, REC_OPTION, TOOL_OPTIONS } from "../option-values.ts";
+import { BUDGET_OPTIONS, BYPASS_SWITCH, REC_OPTION } from "../option-values.ts";
+import { TOOL_OPTIONS } from "../tool-options.ts";
 
 export const ARGS = [
   {
