@@ -27,7 +27,7 @@ export async function closePipe({ pane, socket, agent }: Recording, why: string 
   ];
   const isRecorded = allOf(equals("pane_id", id), equals(TAG.cast, "1"));
   try {
-    await serverAt(socket, env).batch([ifElse(id, isRecorded, close, [["display-message", "-p", ""]])]);
+    await serverAt({ socket }, env).batch([ifElse(id, isRecorded, close, [["display-message", "-p", ""]])]);
   } catch (error) {
     if (!isGone(error)) throw error;
   }

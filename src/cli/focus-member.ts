@@ -64,7 +64,7 @@ async function focusTmuxPane(
   options: FocusOptions,
 ): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
-  return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxCaller(ctx.env), options);
+  return focusPane(serverAt(place.server, ctx.env), place, tmuxCaller(ctx.env), options);
 }
 
 /** Returns the members whose pane may be shown for a team, in order of preference: visible teammates, hidden ones, the lead. */

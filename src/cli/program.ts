@@ -4,6 +4,7 @@ import type { Io } from "../terminal/io.ts";
 import { openOutput } from "../terminal/output.ts";
 import { report } from "../terminal/report-error.ts";
 import { longName } from "../text/terminal-text.ts";
+import { seemsToRun, tmuxCaller } from "../tmux/caller.ts";
 import { bind, type Command, type ParsedLine, parseQuickly, type RawCall } from "./command.ts";
 import { programVersion } from "./version.ts";
 
@@ -88,7 +89,7 @@ export const FAMILIES: readonly string[] = [
  */
 export async function runProgram(io: Io): Promise<number> {
   try {
-    return await dispatch(io);
+    return await dispatch(await outsideEndedTmux(io));
   } catch (error) {
     return report(error, io, { json: hasFlag(io.argv, "--json"), verbose: hasFlag(io.argv, "--verbose") });
   }
@@ -123,7 +124,8 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   if (command.raw && !asksForHelp(words)) {
     const out = openOutput(io, { json: false, quiet: false, verbose: false });
     return (
-      (await command.run({ args: {}, options: {}, io: withArgv(io, words), out, runProgram })) ?? EXIT.done
+      (await command.run({ args: {}, options: {}, io: withParts(io, { argv: words }), out, runProgram })) ??
+      EXIT.done
     );
   }
   const parsed = parseQuickly(command, words) ?? (await parseSlowly(command, words));
@@ -169,10 +171,21 @@ async function pickedTeam(
   return (await import("./picking/pick-team.ts")).pickTeam(error, io);
 }
 
-/** Copies `io` with other arguments. Getters stay getters: reading the columns opens the terminal, which most commands never need. */
-function withArgv(io: Io, words: readonly string[]): Io {
-  const parts = Object.getOwnPropertyDescriptors(io);
-  return Object.defineProperties({} as Io, { ...parts, argv: { value: words, enumerable: true } });
+/** Returns `io` without a `$TMUX` whose server has ended. */
+async function outsideEndedTmux(io: Io): Promise<Io> {
+  const caller = tmuxCaller(io.env);
+  if (caller === undefined || seemsToRun(caller)) return io;
+  const { endedTmux } = await import("../runtime/ended-tmux.ts");
+  const ended = await endedTmux(io.env);
+  if (ended === undefined) return io;
+  const { TMUX: _server, TMUX_PANE: _pane, ...env } = io.env;
+  return withParts(io, { env, endedTmux: ended });
+}
+
+/** Copies `io` with other parts. Getters stay getters: reading the columns opens the terminal, which most commands never need. */
+function withParts(io: Io, parts: Partial<Io>): Io {
+  const own = Object.getOwnPropertyDescriptors(io);
+  return Object.defineProperties({} as Io, { ...own, ...Object.getOwnPropertyDescriptors(parts) });
 }
 
 async function parseSlowly(

@@ -8,6 +8,7 @@ import type { BackendType } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { AnyCall } from "../terminal/call.ts";
+import { longName } from "../text/terminal-text.ts";
 import { type Command, usageError } from "./command.ts";
 
 /** How a third-party CLI is asked for. */
@@ -41,14 +42,18 @@ interface OwnOptions {
   readonly playbook: string | undefined;
   readonly record: string | undefined;
   readonly report: string | undefined;
+  readonly allowedTools: readonly string[];
+  readonly disallowedTools: readonly string[];
+  readonly tools: readonly string[];
 }
 
 /** @throws TeamError INVALID_INPUT for an option that only our agents have */
-export function refuseOwnOptions(cli: string, { model, playbook, record, report }: OwnOptions): void {
-  const others = { playbook, record, report };
-  const found = Object.entries(others).find(([, value]) => value !== undefined);
+export function refuseOwnOptions(cli: string, { model, playbook, record, report, ...own }: OwnOptions): void {
+  const { allowedTools, disallowedTools, tools } = own;
+  const others = { playbook, record, report, allowedTools, disallowedTools, tools };
+  const found = Object.entries(others).find(([, value]) => value !== undefined && value.length > 0);
   if (found === undefined && (model === undefined || !isScripted(model))) return;
-  const option = found === undefined ? "--model scripted" : `--${found[0]}`;
+  const option = found === undefined ? "--model scripted" : `--${longName(found[0])}`;
   throw new TeamError("INVALID_INPUT", `${cli} cannot lead with ${option}; nothing was started.`, {
     hint: `Leave ${option} or --cli out.`,
   });

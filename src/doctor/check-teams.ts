@@ -1,12 +1,22 @@
 import { messageOf } from "../errors.ts";
+import { lostSocketErrors } from "../operations/processes/lost-sockets.ts";
 import { entryOf, readText } from "../os/files/fs.ts";
 import { isNewerFormat } from "../schema/migrate.ts";
-import { listTeams } from "../team/config/config.ts";
+import { listTeams, type TeamEntry } from "../team/config/config.ts";
 import { findTeam } from "../team/config/find-team.ts";
-import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
+import { type Home, type TeamRef, teamAt } from "../team/ref.ts";
 import { versionIn } from "../team/repair/repair-config.ts";
 import { operand } from "../text/shell-quote.ts";
-import { type Finding, fail, ok, type Problem, problemFinding, repairProblem, warn } from "./finding.ts";
+import {
+  type Finding,
+  fail,
+  listSome,
+  ok,
+  type Problem,
+  problemFinding,
+  repairProblem,
+  warn,
+} from "./finding.ts";
 import { lostMemberProblems, strayFileProblems } from "./orphaned-records.ts";
 import { FILE_CHECKS } from "./stale-files.ts";
 import { CONTENT_CHECKS, configProblem } from "./team-files.ts";
@@ -24,21 +34,42 @@ interface TeamCheckOptions {
  */
 export async function checkTeams(home: Home, { fix, only }: TeamCheckOptions): Promise<Finding[]> {
   const named = only === undefined ? undefined : findTeam(home, only).team;
-  const teams = listTeams(home).filter(({ team, ours, flaw }) =>
-    named === undefined ? ours || flaw !== undefined : team === named,
-  );
+  const all = listTeams(home);
+  const teams = all.filter((entry) => (named === undefined ? isExamined(entry) : entry.team === named));
+  const others = named === undefined ? all.filter((entry) => !isExamined(entry)) : [];
   const findings: Finding[] = [];
   for (const { team, ours } of teams) {
-    const ref = teamRef(home, team);
+    const ref = teamAt(home, team);
     const isNamed = named !== undefined;
     findings.push(...(await checkTeam(ref, { fix: fix && (ours || isNamed), isOurs: ours, isNamed })));
   }
   const withFindings = new Set(findings.map(({ name }) => name));
   const sound = teams.map(({ team }) => team).filter((team) => !withFindings.has(nameOf(team)));
-  if (teams.length === 0) return [ok("teams", "none created by teams")];
-  return sound.length === 0
-    ? findings
-    : [ok("teams", `all files are in order: ${sound.join(", ")}`), ...findings];
+  const left = others.length === 0 ? [] : [otherTeams(others)];
+  if (teams.length === 0) return [ok("teams", "none created by teams"), ...left];
+  const inOrder = sound.length === 0 ? [] : [ok("teams", `all files are in order: ${sound.join(", ")}`)];
+  return [...inOrder, ...findings, ...left];
+}
+
+function isExamined({ ours, flaw }: TeamEntry): boolean {
+  return ours || flaw !== undefined;
+}
+
+function otherTeams(others: readonly TeamEntry[]): Finding {
+  const names = listSome(others.map(({ team }) => team));
+  return ok(
+    "other teams",
+    `${others.length} created by other programs; teams doctor <name> checks one: ${names}`,
+  );
+}
+
+/** Finds tmux servers that run without a socket; their agents live, and only a person may signal them. */
+function lostSocketProblems(ref: TeamRef): Problem[] {
+  return lostSocketErrors(ref).map(({ message: text, hint: remedy }) => ({
+    level: "fail",
+    text,
+    ...(remedy === undefined ? {} : { remedy }),
+  }));
 }
 
 const nameOf = (team: string): string => `team ${team}`;
@@ -74,7 +105,7 @@ async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: CheckTarget): P
     if (broken !== undefined && !isConfigReadable(ref)) return found;
     // A config that was just repaired may have lost a member, so a file without a member may still belong to one.
     const strays: typeof lostMemberProblems = (of) => strayFileProblems(of, broken === undefined);
-    for (const check of [...CONTENT_CHECKS, ...FILE_CHECKS, lostMemberProblems, strays]) {
+    for (const check of [...CONTENT_CHECKS, ...FILE_CHECKS, lostMemberProblems, strays, lostSocketProblems]) {
       found.push(...(await guardCheck(name, async () => add(check(ref)))));
     }
   } catch (error) {

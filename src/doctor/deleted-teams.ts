@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { oldOutputs, removeOutputs } from "../agent/background/output-cleanup.ts";
 import { entryOf, isDirectory, listDir, removeTree } from "../os/files/fs.ts";
 import { livenessOf } from "../os/process/identity.ts";
-import { isTeamDir } from "../schema/names.ts";
+import { isOwnTeamDir } from "../schema/names.ts";
 import { statusRecord } from "../schema/status.ts";
 import { readRecordFile } from "../store/json-file.ts";
 import { ownerLiveness, ownerOf } from "../store/owner-lock.ts";
@@ -97,7 +97,7 @@ export function checkTaskLists(root: string): Finding {
   const lists = join(root, "tasks");
   const found = listDir(lists).filter(
     (team) =>
-      isTeamDir(team) &&
+      isOwnTeamDir(team) &&
       !SESSION_ID.test(team) &&
       entryOf(join(root, "teams", team, "config.json")) === undefined &&
       listDir(join(lists, team)).some((file) => file.endsWith(".json")),
@@ -121,7 +121,7 @@ export function checkTeamDirectories(root: string): Finding {
   const teams = join(root, "teams");
   const found = listDir(teams).filter(
     (team) =>
-      isTeamDir(team) &&
+      isOwnTeamDir(team) &&
       listDir(join(teams, team)).length > 0 &&
       entryOf(join(teams, team, "config.json")) === undefined,
   );

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
+import { isUnreachable } from "../tmux/server.ts";
 import { checkTeams } from "./check-teams.ts";
 import {
   checkLeftovers,
@@ -11,7 +12,7 @@ import {
   type TeamsDirectories,
 } from "./deleted-teams.ts";
 import { checkRoot, checkRuntime } from "./directories.ts";
-import { attempt, type Finding } from "./finding.ts";
+import { attempt, type Finding, fail } from "./finding.ts";
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkProxies } from "./proxies.ts";
@@ -21,6 +22,8 @@ import { checkTmuxPath } from "./tmux-path.ts";
 
 interface DoctorOptions {
   readonly env: Env;
+  /** The socket of the tmux server that `$TMUX` named, if it has ended. */
+  readonly endedTmux?: string | undefined;
   /** With the variables that the settings add for agents. */
   readonly agentEnv: Env;
   /** The value of `process.versions.node`. */
@@ -51,7 +54,12 @@ const TMUX_REMEDY = "Run `tmux -V` and `tmux ls` to see the problem.";
 /** Adds the findings about tmux's options, if tmux can be used. */
 async function withTmuxOptions(env: Env, tmux: Finding): Promise<readonly Finding[]> {
   if (tmux.level !== "ok") return [tmux];
-  return [tmux, ...(await checkTmuxOptions(env)), ...(await checkTmuxPath(env))];
+  try {
+    return [tmux, ...(await checkTmuxOptions(env)), ...(await checkTmuxPath(env))];
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    return [tmux, fail("tmux server", error.message, error.hint ?? TMUX_REMEDY)];
+  }
 }
 
 /** Checks everything that a team needs. */
@@ -71,7 +79,7 @@ export async function runChecks(options: DoctorOptions): Promise<readonly Findin
   return [
     checkNode(options.nodeVersion),
     tmux,
-    checkInsideTmux(env),
+    checkInsideTmux(env, options.endedTmux),
     iterm2,
     ...checkTerminal(env, options.isTerminal),
     await attempt("shell", () => checkShell(env), "Set SHELL to an installed shell, such as /bin/bash."),

@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import type * as z from "zod/mini";
-import { TeamError } from "../errors.ts";
 import { fileSize, listDir, readFrom, readText, removeFile } from "../os/files/fs.ts";
 import { appendLines } from "../os/files/lines.ts";
 import { agentFileName } from "../protocol/paths.ts";
 import { teamConfig } from "../schema/config.ts";
 import { journalLine } from "../schema/inbox.ts";
-import { teamDir } from "../schema/names.ts";
+import { sameTeamName } from "../schema/names.ts";
 import { exitRecord, placeRecord, statusRecord } from "../schema/status.ts";
 import { jsonLinesBackwards } from "../store/jsonl.ts";
 import { quarantine } from "../store/quarantine.ts";
@@ -85,24 +84,15 @@ export const CONTENT_CHECKS: readonly ((ref: TeamRef) => Problem[])[] = [
 /** Finds a wrong team name in the config. Another program may write the name as the user typed it, but never a name of another directory. */
 function nameProblems(ref: TeamRef): Problem[] {
   const { name } = readTeam(ref);
-  if (isTeamName(ref, name)) return [];
+  if (sameTeamName(name, ref.team)) return [];
   const text = `config.json has the name of another team: ${JSON.stringify(name)}`;
   const repair = async (): Promise<string> => {
     await updateTeam(ref, (config) =>
-      isTeamName(ref, config.name) ? undefined : { ...config, name: ref.team },
+      sameTeamName(config.name, ref.team) ? undefined : { ...config, name: ref.team },
     );
     return `changed the name in config.json from ${JSON.stringify(name)} to that of its directory, ${ref.team}`;
   };
   return [{ level: "fail", text, repair }];
-}
-
-function isTeamName(ref: TeamRef, name: string): boolean {
-  try {
-    return teamDir(name) === ref.team;
-  } catch (error) {
-    if (error instanceof TeamError) return false;
-    throw error;
-  }
 }
 
 /** Finds a cycle of dependencies. Teams cannot know which of the dependencies is wrong, so it repairs none. */

@@ -1,10 +1,19 @@
 import { type It2, isIterm2, it2Driver } from "../backend/iterm2/it2-cli.ts";
 import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
+import { tmuxCaller } from "../tmux/caller.ts";
+import { hasLostSocket } from "../tmux/unreachable.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
-/** Reports where teammates appear. */
-export function checkInsideTmux(env: Env): Finding {
+/** Reports where teammates appear. @param ended the socket of the server that `$TMUX` named, if it has ended */
+export function checkInsideTmux(env: Env, ended?: string): Finding {
+  if (ended !== undefined) {
+    const text = `no: $TMUX names a tmux server that has ended (${ended}); teammates get a detached session`;
+    return warn("inside tmux", text, "Forget it in this shell: unset TMUX TMUX_PANE");
+  }
+  const caller = tmuxCaller(env);
+  if (caller !== undefined && hasLostSocket(caller.socket.path, { pid: caller.serverPid }))
+    return ok("inside tmux", "yes: teammates get panes in this session once its socket is restored");
   if (env.TMUX) return ok("inside tmux", "yes: teammates get panes in this session");
   return ok("inside tmux", "no: teammates get a detached session; to go there: teams attach");
 }

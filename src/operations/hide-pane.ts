@@ -25,7 +25,7 @@ export async function setHidden(
   if (adoptedBy(ctx, name) !== undefined) throw isPersonsPane(name);
   const place = await placeOfMember(ctx, name);
   if (place?.server === undefined) throw (await unprovenPaneError(ctx, name)) ?? hasNoPaneError(ctx, name);
-  const server = serverAt(place.server.socket, ctx.env);
+  const server = serverAt(place.server, ctx.env);
   const outcome = await withPaneLock(ctx, () => movePane(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw hasNoPaneError(ctx, name);
   await recordHidden(ctx, place.paneId ?? "", hidden && outcome !== "own-window");

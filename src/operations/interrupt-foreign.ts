@@ -78,7 +78,7 @@ async function pressIn(
   if (place?.server === undefined)
     throw refusal(ctx.ref, name, "it is no pane of a tmux server that teams knows");
   if (!hasInput(pid, processTable())) throw refusal(ctx.ref, name, "another program in it has the keyboard");
-  const server = serverAt(place.server.socket, ctx.env);
+  const server = serverAt(place.server, ctx.env);
   const screen = await readPaneScreen(server, place);
   // The key could delete what a person has typed.
   if (screen !== undefined && draftOf(screen) !== undefined)

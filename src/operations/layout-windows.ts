@@ -1,8 +1,9 @@
 import { dirname, join } from "node:path";
 import { layOutTeam } from "../backend/tmux/apply-layout.ts";
 import type { LayoutName } from "../backend/tmux/layout-commands.ts";
-import { serverAt } from "../backend/tmux/server-for.ts";
+import { type RecordedServer, serverAt } from "../backend/tmux/server-for.ts";
 import { TeamError } from "../errors.ts";
+import { livenessOf } from "../os/process/identity.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { withLock } from "../store/lock.ts";
@@ -19,8 +20,8 @@ import type { OperationContext } from "./context.ts";
 export async function layOutWindows(ctx: OperationContext, layout: LayoutName): Promise<number> {
   const team = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root) };
   let [shared, apart] = [0, 0];
-  for (const path of socketsOf(ctx)) {
-    const counts = await withPaneLock(ctx, () => layOutTeam(serverAt(path, ctx.env), team, layout));
+  for (const server of serversOf(ctx)) {
+    const counts = await withPaneLock(ctx, () => layOutTeam(serverAt(server, ctx.env), team, layout));
     shared += counts.shared;
     apart += counts.apart;
   }
@@ -35,7 +36,13 @@ export function withPaneLock<T>({ ref }: OperationContext, act: () => Promise<T>
   return withLock(join(dirname(ref.paths.agent(LEAD_NAME).run), "panes"), act);
 }
 
-function socketsOf(ctx: OperationContext): ReadonlySet<string> {
-  const places = readTeam(ctx.ref).members.map(({ name }) => readPlace(ctx.ref, name));
-  return new Set(places.flatMap((place) => place?.server?.socket ?? []));
+/** Returns the servers of the members' panes, one for each socket: the living one, if a socket has had several. */
+function serversOf(ctx: OperationContext): Iterable<RecordedServer> {
+  const found = new Map<string, RecordedServer>();
+  for (const { name } of readTeam(ctx.ref).members) {
+    const server = readPlace(ctx.ref, name)?.server;
+    if (server !== undefined && (!found.has(server.socket) || livenessOf(server) === "alive"))
+      found.set(server.socket, server);
+  }
+  return found.values();
 }

@@ -151,7 +151,7 @@ async function paneOf(ctx: OperationContext, memberName: string): Promise<PaneTo
       })
     );
   }
-  return { name, place, pid, server: serverAt(place.server.socket, ctx.env) };
+  return { name, place, pid, server: serverAt(place.server, ctx.env) };
 }
 
 const REASONS: Readonly<Record<PressRefusal | InputRefusal, string>> = {

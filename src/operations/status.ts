@@ -28,6 +28,7 @@ import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
 import type { OperationContext } from "./context.ts";
 import { withPresence } from "./processes/present-instances.ts";
+import { socketProblems } from "./processes/socket-problems.ts";
 import { problemsOf } from "./status-problems.ts";
 import type { WorktreeStatus } from "./worktrees/worktree-status.ts";
 
@@ -133,6 +134,7 @@ export async function teamStatus(
   }));
   const alive = isLeadAlive(ctx.ref, config);
   const limits = limitsOf(config);
+  const sockets = await socketProblems(ctx.ref, records);
   return {
     team: config.name,
     displayName: config.displayName ?? config.name,
@@ -146,7 +148,7 @@ export async function teamStatus(
     ),
     approvals: listApprovals(ctx.ref, records),
     budget: limits === undefined ? null : { ...limits, spent: spentByTeam(ctx.ref, config) },
-    ...withProblems(problemsOf(ctx.ref, config)),
+    ...withProblems([...problemsOf(ctx.ref, config), ...sockets]),
   };
 }
 

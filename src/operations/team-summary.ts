@@ -4,7 +4,7 @@ import type { AgentState } from "../schema/status.ts";
 import type { TeamEntry } from "../team/config/config.ts";
 import { spentByTeam } from "../team/members/budget.ts";
 import { judgeShown } from "../team/members/judge-shown.ts";
-import { type Home, teamRef } from "../team/ref.ts";
+import { type Home, teamAt } from "../team/ref.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { memberRecords } from "./approvals/crashes.ts";
 
@@ -74,7 +74,7 @@ const NOTHING: Activity = { state: "unknown", waiting: 0, requests: [], tokens: 
 
 function activityOf(home: Home, { team, config, ours }: TeamEntry): Activity {
   if (config === undefined || !ours) return NOTHING;
-  const ref = teamRef(home, team);
+  const ref = teamAt(home, team);
   try {
     const records = memberRecords(ref, config);
     const verdicts = records.map(({ member, ...known }) => judgeShown(ref, member, known));

@@ -9,7 +9,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { listTeams, type TeamEntry } from "../team/config/config.ts";
 import { teamsCalled } from "../team/config/find-team.ts";
 import { readStatus } from "../team/records/read-records.ts";
-import { type Home, teamRef, teamsHome } from "../team/ref.ts";
+import { type Home, teamAt, teamsHome } from "../team/ref.ts";
 import { tmuxCaller } from "../tmux/caller.ts";
 import { listPanes, type TmuxPane } from "../tmux/list-panes.ts";
 
@@ -66,7 +66,7 @@ function existing(teams: readonly TeamEntry[], mark: string | undefined): string
 /** Returns the team whose living lead has this pane. */
 function ledIn(home: Home, teams: readonly TeamEntry[], pane: string, serverPid: number): string | undefined {
   return teams.find(({ team }) => {
-    const status = readStatus(teamRef(home, team), LEAD_NAME);
+    const status = readStatus(teamAt(home, team), LEAD_NAME);
     const isHere = status?.paneId === pane && status.server?.pid === serverPid;
     return isHere && livenessOf(status.process) === "alive";
   })?.team;

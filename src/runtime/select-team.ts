@@ -2,12 +2,12 @@ import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { ancestorEnv, type StartVariable } from "../os/process/ancestors.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
-import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
+import { LEAD_NAME, sameName, splitAddress } from "../schema/names.ts";
 import { listTeams, readTeam, type TeamEntry } from "../team/config/config.ts";
 import { findTeam, isCalled } from "../team/config/find-team.ts";
 import { adoptedAddress } from "../team/members/adopted-processes.ts";
 import { findMember } from "../team/members/members.ts";
-import { type Home, movableRef, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
+import { type Home, movableRef, type TeamRef, teamAt, teamsHome } from "../team/ref.ts";
 import { operand } from "../text/shell-quote.ts";
 import { type Addressed, nearbyTeam, teamsWith } from "./nearby-team.ts";
 
@@ -35,7 +35,7 @@ function resolveTeam(home: Home, env: Env, selection: Selection, words: Addresse
   }
   const given = named ?? addressed ?? agentIdentity(env)?.team;
   const name = given ?? markedTeam(home, selection.marked, words) ?? (env.TEAMS_TEAM || undefined);
-  return name === undefined ? teamRef(home, impliedTeam(home, env, words)) : findTeam(home, name);
+  return name === undefined ? teamAt(home, impliedTeam(home, env, words)) : findTeam(home, name);
 }
 
 /** Returns the team of the caller's pane, or the only team with what the command names if the pane's team lacks it. */
@@ -50,7 +50,7 @@ function markedTeam(home: Home, marked: string | undefined, words: Addressed): s
 }
 
 function isSameTeam(home: Home, a: string, b: string): boolean {
-  return teamDir(a) === teamDir(b) || findTeam(home, a).team === findTeam(home, b).team;
+  return a === b || findTeam(home, a).team === findTeam(home, b).team;
 }
 
 function impliedTeam(home: Home, env: Env, words: Addressed): TeamRef["team"] {
@@ -155,6 +155,40 @@ export function openTeam(env: Env, selection: Selection, addressed?: Addressed):
   const resolve = (): TeamRef => movableRef(resolveTeam(home, env, selection, addressed));
   const { ref, config } = readNow(resolve(), resolve);
   return { home, ref, config, actor: resolveActor(ref, config, env, selection) };
+}
+
+/**
+ * Opens the team of a command that can show several: the selected one, else all between which the rules cannot decide.
+ * @param problem receives the error of each of several teams that cannot be read
+ * @throws TeamError as {@link openTeam}, for another reason
+ */
+export function openTeams(
+  env: Env,
+  selection: Selection,
+  problem: (error: TeamError) => void,
+): readonly [OpenTeam, ...OpenTeam[]] {
+  try {
+    return [openTeam(env, selection)];
+  } catch (error) {
+    const [first, ...rest] = undecidedTeams(error).flatMap((team) => {
+      try {
+        return [openTeam(env, { ...selection, team })];
+      } catch (unreadable) {
+        if (!(unreadable instanceof TeamError)) throw unreadable;
+        problem(unreadable);
+        return [];
+      }
+    });
+    if (first === undefined) throw error;
+    return [first, ...rest];
+  }
+}
+
+/** Returns the teams between which a command could not decide; none for another error. */
+export function undecidedTeams(error: unknown): readonly string[] {
+  const teams =
+    error instanceof TeamError && error.code === "INVALID_INPUT" ? error.details?.teams : undefined;
+  return Array.isArray(teams) ? (teams as readonly string[]) : [];
 }
 
 /** Reads a team; searches once more if the team got another name between its search and this read. */

@@ -49,8 +49,25 @@ export function isGeneratedTeamName(name: string): boolean {
 }
 
 /** Returns whether {@link teamDir} can produce this name. */
-export function isTeamDir(name: string): name is TeamDir {
+export function isOwnTeamDir(name: string): name is TeamDir {
   return /[a-z0-9]/.test(name) && name.length <= MAX_NAME && /^[a-z0-9-]+$/.test(name);
+}
+
+/**
+ * Returns whether a directory of this name can be a team's. Other programs also use capitals, underscores and letters of other
+ * alphabets; other characters could have a meaning in a format of tmux.
+ */
+export function isTeamDir(name: string): name is TeamDir {
+  if (isOwnTeamDir(name)) return true;
+  return [...name].length <= MAX_NAME && new RegExp(TEAM_DIR, "u").test(name);
+}
+
+/** Compares two names of teams: alike are those with one directory form, and those that {@link sameName} equates. */
+export function sameTeamName(a: string, b: string): boolean {
+  if (sameName(a, b)) return true;
+  // Different letters outside of ASCII have one directory form.
+  const dir = PLAIN.test(a) && PLAIN.test(b) ? possibleTeamDir(a) : undefined;
+  return dir !== undefined && dir === possibleTeamDir(b);
 }
 
 /**
@@ -87,6 +104,8 @@ export function newAgentName(name: string): AgentName {
  * costs every cold command up to a millisecond. A string is compiled when its function runs.
  */
 
+/** A name of letters, digits, `-` and `_` that has a letter or digit. */
+const TEAM_DIR = "^(?=.*[\\p{L}\\p{N}])(?!.*\\p{Default_Ignorable_Code_Point})[\\p{L}\\p{M}\\p{N}_-]+$";
 const CONTROL = "[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]";
 const INVISIBLE = "[\\p{Cf}\\p{Default_Ignorable_Code_Point}]";
 const TO_ESCAPE = "[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]";

@@ -6,7 +6,7 @@ import { type Liveness, livenessOf, type RecordedProcess } from "../os/process/i
 import type { LivenessCache } from "../os/process/liveness-cache.ts";
 import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import type { TeamConfig } from "../schema/config.ts";
-import { type TeamDir, teamDir } from "../schema/names.ts";
+import { isTeamDir, possibleTeamDir, type TeamDir, teamDir } from "../schema/names.ts";
 import type { FileCache } from "../store/read-cache.ts";
 
 /** Root and runtime directory of this user's teams. */
@@ -40,10 +40,23 @@ export interface KeptConfig {
   insteadOf(ref: TeamRef, error: unknown): TeamConfig;
 }
 
-/** @throws TeamError INVALID_NAME */
+/** Returns the team that `teams` would create with this name. To find one that exists, use `findTeam`. @throws TeamError INVALID_NAME */
 export function teamRef(home: Home, name: string): TeamRef {
-  const team = teamDir(name);
+  return teamAt(home, teamDir(name));
+}
+
+/** Returns the team with this directory, which another program may have named. */
+export function teamAt(home: Home, team: TeamDir): TeamRef {
   return { home, team, paths: teamPaths(home.root, home.runtime, team) };
+}
+
+/** Returns the team that the flags of a process name, without a list of all teams. @throws TeamError INVALID_NAME */
+export function startedIn(home: Home, name: string): TeamRef {
+  const exact = isTeamDir(name) ? name : undefined;
+  const candidates = [exact, possibleTeamDir(name)].flatMap((team) =>
+    team === undefined ? [] : [teamAt(home, team)],
+  );
+  return candidates.find(({ paths }) => entryOf(paths.config) !== undefined) ?? teamRef(home, name);
 }
 
 /**

@@ -5,6 +5,8 @@ export interface Io {
   /** The arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Env;
+  /** The socket of the tmux server that `$TMUX` named, if it has ended; then {@link env} is that of a caller outside tmux. */
+  readonly endedTmux?: string | undefined;
   readonly cwd: string;
   /** Program and leading arguments that start this program again. */
   readonly program: readonly string[];

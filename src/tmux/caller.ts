@@ -1,4 +1,6 @@
 import type { Env } from "../os/env.ts";
+import { entryOf } from "../os/files/fs.ts";
+import { isPidInUse } from "../os/process/identity.ts";
 import { type SessionId, sessionId } from "./ids.ts";
 
 /** The position of a caller inside tmux, from its environment. */
@@ -24,4 +26,9 @@ export function tmuxCaller(env: Env): TmuxCaller | undefined {
     pane: env.TMUX_PANE,
     session: sessionId(`$${session}`),
   };
+}
+
+/** True if the process and the socket of the caller's server exist: a quick check that asks no server. */
+export function seemsToRun({ serverPid, socket }: TmuxCaller): boolean {
+  return isPidInUse(serverPid) && entryOf(socket.path) !== undefined;
 }

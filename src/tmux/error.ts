@@ -14,7 +14,9 @@ export type TmuxErrorKind =
   /** The server accepted the call and did not answer. */
   | "timed-out"
   /** The server ended during the call. */
-  | "lost-server";
+  | "lost-server"
+  /** The process of the server runs, but no client reaches it. */
+  | "unreachable";
 
 /**
  * How much of a call was done when it failed. After `nothing`, the call can be repeated; after `some` and `unknown`, list the panes
@@ -131,17 +133,6 @@ export function otherServer(command: TmuxCommand): TmuxError {
     hint: "Run the command again; it lists the current panes first.",
     done: "nothing",
     command,
-  });
-}
-
-/** Creates the error for a client that reports the end of a server whose process keeps running. */
-export function otherProtocol(serverPid: number): TmuxError {
-  return new TmuxError({
-    kind: "refused",
-    message: `tmux cannot talk to its server (process ${serverPid}), which keeps running: the tmux on the PATH is probably older.`,
-    hint: "Its panes stay open. Put the tmux that started the server first on the PATH, then run the command again.",
-    done: "nothing",
-    facts: { serverPid },
   });
 }
 

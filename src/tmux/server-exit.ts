@@ -1,14 +1,9 @@
-import { pause, steadyNow } from "../os/clock.ts";
-import { livenessOf } from "../os/process/identity.ts";
 import type { WaitingProgram } from "../os/process/spawn.ts";
-import { isNoServer, type TmuxServer } from "./server.ts";
+import { isNoServer, isUnreachable, type TmuxServer } from "./server.ts";
+import { keepsRunning } from "./unreachable.ts";
 
 /** Number of waits before the watch gives up: another program ends a wait only by mistake. */
 const MAX_WAITS = 5;
-
-/** Milliseconds that a server takes at most to end. */
-const ENDING_MS = 1_000;
-const ENDING_STEP_MS = 20;
 
 /** A tmux client that waits for the end of a server. It has no session and appears in no list of clients. */
 export interface ServerWatch {
@@ -61,7 +56,13 @@ export function watchServer(
     async close() {
       if (closed) return;
       closed = true;
-      await endWatch(server, channel);
+      try {
+        await endWatch(server, channel);
+      } catch (error) {
+        if (!isUnreachable(error)) throw error;
+        // No signal of the channel reaches the server.
+        waiting.end();
+      }
       // Keep this process alive until the client has ended, so that this promise resolves.
       waiting.hold();
       await waiting.ended;
@@ -85,18 +86,4 @@ async function isRunning(server: TmuxServer, serverPid: number): Promise<boolean
     // A server that hangs or refuses still runs.
     return !isNoServer(error) || (await keepsRunning({ pid: serverPid }));
   }
-}
-
-/**
- * True if the process of a server keeps running although a client reports its end, as a client before tmux 3.6 does of a newer
- * server. Waits for a server that is about to end.
- */
-export async function keepsRunning(server: {
-  readonly pid: number;
-  readonly procStart?: string;
-}): Promise<boolean> {
-  for (const start = steadyNow(); livenessOf(server) === "alive"; await pause(ENDING_STEP_MS)) {
-    if (steadyNow() - start > ENDING_MS) return true;
-  }
-  return false;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Env } from "../os/env.ts";
+import type { RecordedProcess } from "../os/process/identity.ts";
 import { type ProgramResult, run as runProgram } from "../os/process/run.ts";
 import { startSentinel, type WaitingProgram } from "../os/process/spawn.ts";
 import { type BatchLine, escapeArguments, script, scriptFor, type TmuxCommand } from "./command.ts";
@@ -25,6 +26,8 @@ const HOOKS_TIMEOUT_MS = 2_000;
 
 interface TmuxServerOptions {
   readonly socket?: TmuxSocket;
+  /** The process of the server, if it is known: a call that finds no server fails with `unreachable` while this process runs. */
+  readonly process?: RecordedProcess | undefined;
   /** The environment of the clients, and of a server that one of them starts, which passes it on to every later pane. */
   readonly env: Env;
   /** Configuration file to use instead of the user's, for a server that this driver starts. */
@@ -122,6 +125,15 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
     return hooksAfter(sent, shown.stdout);
   };
 
+  /** Returns the failure of a call; a server whose process keeps running has not ended, whatever its client says. */
+  const failureOf = async (...refused: Parameters<typeof refusal>): Promise<TmuxError> => {
+    const error = refusal(...refused);
+    if (options.process === undefined || !isNoServer(error) || error.printed.length > 0) return error;
+    const { keepsRunning, unreachable } = await import("./unreachable.ts");
+    if (!(await keepsRunning(options.process))) return error;
+    return unreachable(options.process, socket !== undefined && "path" in socket ? socket.path : undefined);
+  };
+
   return {
     socket,
     socketArgs,
@@ -129,7 +141,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
       const end = endMark();
       const result = await invoke(command, { words: [...escapeArguments(command), ";", ...printing(end)] });
       const printed = textBefore(result.stdout, end);
-      if (printed === undefined && result.code !== 0) throw refusal(command, result.stderr);
+      if (printed === undefined && result.code !== 0) throw await failureOf(command, result.stderr);
       return printed ?? result.stdout;
     },
     async batch(lines, { start = false, serverPid } = {}) {
@@ -148,9 +160,12 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
       if (answer.lines.includes(other)) throw otherServer(verb);
       if (text !== undefined) return answer;
       const unread = syntaxErrorOf(answer);
-      if (unread !== undefined) throw refusal(verb, unread, sent);
+      if (unread !== undefined) throw await failureOf(verb, unread, sent);
       // A batch that ends without its mark and without an error has lost its server.
-      throw refusal(verb, result.stderr.trim() || "lost server", { ...sent, printed: answer.lines });
+      throw await failureOf(verb, result.stderr.trim() || "lost server", {
+        ...sent,
+        printed: answer.lines,
+      });
     },
     wait(channel) {
       return startSentinel("tmux", ["-u", ...socketArgs, "wait-for", channel], env);
@@ -167,6 +182,11 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
  */
 export function isNoServer(error: unknown): boolean {
   return error instanceof TmuxError && isServerMissing(error.kind);
+}
+
+/** True if an error means that the server runs, but no client reaches it: its panes exist. */
+export function isUnreachable(error: unknown): error is TmuxError {
+  return error instanceof TmuxError && error.kind === "unreachable";
 }
 
 /** True if an error means that the target or its whole server is gone. */

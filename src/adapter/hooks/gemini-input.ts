@@ -58,7 +58,7 @@ export class GeminiInput {
     this.#isBusy = isBusy;
     if (place?.server === undefined) return;
     this.#keys = new KeysInput({
-      server: serverAt(place.server.socket, env),
+      server: serverAt(place.server, env),
       place,
       program: {
         hasEnded: () => program.hasEnded(),

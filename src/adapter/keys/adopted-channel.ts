@@ -43,7 +43,7 @@ export class AdoptedChannel implements Channel {
     this.#events = events;
     const { adapter, env, directory, typing } = setup;
     this.#pane = new KeysPane({
-      server: serverAt(adopted.pane.server.socket, env),
+      server: serverAt(adopted.pane.server, env),
       place: adoptedPlace(adopted),
       program: {
         hasEnded: () => this.#hasEnded,
@@ -130,8 +130,7 @@ export class AdoptedChannel implements Channel {
     const { server } = this.#adopted.pane;
     try {
       return (
-        (await readPaneScreen(serverAt(server.socket, this.#setup.env), adoptedPlace(this.#adopted))) !==
-        undefined
+        (await readPaneScreen(serverAt(server, this.#setup.env), adoptedPlace(this.#adopted))) !== undefined
       );
     } catch (error) {
       // tmux does not answer; the next poll asks again.

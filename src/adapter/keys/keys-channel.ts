@@ -48,7 +48,7 @@ class KeysChannel implements Channel {
       );
     }
     const pane = new KeysPane({
-      server: serverAt(place.server.socket, env),
+      server: serverAt(place.server, env),
       place,
       program: {
         hasEnded: () => this.#hasEnded,

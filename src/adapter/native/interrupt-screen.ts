@@ -25,7 +25,7 @@ export async function interruptScreen({
   ownText,
 }: InterruptOptions): Promise<string | undefined> {
   if (place?.server === undefined) return "it is in no tmux pane that teams knows";
-  const server = serverAt(place.server.socket, env);
+  const server = serverAt(place.server, env);
   const screen = await readPaneScreen(server, place);
   if (screen === undefined) return PRESS_REFUSALS.gone;
   const isOwn = endsAtCursor(screen, ownText);

@@ -7,10 +7,9 @@ import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { withLock } from "../../store/lock.ts";
 import { attemptBatch } from "../../tmux/attempt-batch.ts";
-import { otherProtocol, TmuxError } from "../../tmux/error.ts";
+import { TmuxError } from "../../tmux/error.ts";
 import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
-import { keepsRunning } from "../../tmux/server-exit.ts";
 import { requireSupported } from "../../tmux/version.ts";
 import type { NotHereReason, Placement, SpawnRequest } from "../backend.ts";
 import { actualPosition, POSITION_OPTIONS } from "./caller-position.ts";
@@ -81,7 +80,7 @@ export async function createPanes(
       return await makePanes(server, seen, plan, requests, placement);
     } catch (error) {
       await endProcessesOf(requests);
-      throw seen.running ? error : await explainEnd(server, placement, error);
+      throw seen.running ? error : await explainServerEnd(server, error);
     }
   });
   const [prepared, panes] = await Promise.allSettled([preparing, making]);
@@ -90,13 +89,6 @@ export async function createPanes(
   if (panes.status === "fulfilled") return panes.value;
   for (const { paths } of requests) discardLaunch(paths);
   throw panes.reason;
-}
-
-/** Returns the error of a server that cannot be used: the caller's own runs, or another one was started and has ended. */
-async function explainEnd(server: TmuxServer, { callerServer }: Placement, error: unknown): Promise<unknown> {
-  if (callerServer !== undefined && isNoServer(error) && (await keepsRunning({ pid: callerServer })))
-    return otherProtocol(callerServer);
-  return explainServerEnd(server, error);
 }
 
 async function makePanes(

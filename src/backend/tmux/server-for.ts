@@ -1,5 +1,6 @@
 import { withoutAgent } from "../../launch/agent-environment.ts";
 import type { Env } from "../../os/env.ts";
+import type { PlaceRecord } from "../../schema/status.ts";
 import { tmuxCaller } from "../../tmux/caller.ts";
 import { type TmuxServer, type TmuxSocket, tmuxServer } from "../../tmux/server.ts";
 
@@ -12,10 +13,18 @@ export function callersSocket(env: Env): TmuxSocket {
 
 /** Returns the caller's server. If a call starts it, it inherits no variables of the agent that the caller may be. */
 export function callersServer(env: Env): TmuxServer {
-  return tmuxServer({ socket: callersSocket(env), env: withoutAgent(env) });
+  const around = tmuxCaller(env);
+  const process = around && { pid: around.serverPid };
+  return tmuxServer({ socket: callersSocket(env), process, env: withoutAgent(env) });
 }
 
-/** Returns the server of a recorded place. @param path its socket */
-export function serverAt(path: string, env: Env): TmuxServer {
-  return tmuxServer({ socket: { path }, env: withoutAgent(env) });
+type ServerRecord = NonNullable<PlaceRecord["server"]>;
+
+/** A server as a record names it: its socket, and its process if that is known. */
+export type RecordedServer = Pick<ServerRecord, "socket"> & Partial<ServerRecord>;
+
+/** Returns the server of a recorded place. */
+export function serverAt({ socket: path, pid, procStart }: RecordedServer, env: Env): TmuxServer {
+  const process = pid === undefined ? undefined : { pid, procStart };
+  return tmuxServer({ socket: { path }, process, env: withoutAgent(env) });
 }

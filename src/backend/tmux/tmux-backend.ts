@@ -8,12 +8,10 @@ import { launchScriptOf } from "../../team/members/judge-liveness.ts";
 import { type AttemptedBatch, attemptBatch } from "../../tmux/attempt-batch.ts";
 import { capturePanes } from "../../tmux/capture.ts";
 import { onlyIf, type TmuxCommand } from "../../tmux/command.ts";
-import { otherProtocol } from "../../tmux/error.ts";
 import { type WindowId, windowId } from "../../tmux/ids.ts";
 import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { readScreen } from "../../tmux/screen.ts";
-import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
-import { keepsRunning } from "../../tmux/server-exit.ts";
+import { isNoServer, isUnreachable, type TmuxServer } from "../../tmux/server.ts";
 import { awaitStart, withInstanceMarker } from "../await-start.ts";
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { HISTORY_ROWS, visibleRowsOfScreen } from "../visible-rows.ts";
@@ -23,7 +21,7 @@ import type { PaneSize } from "./grid.ts";
 import { leaveEndingSessions } from "./leave-session.ts";
 import type { CreatedPane } from "./pane-commands.ts";
 import { identityCondition, TAG } from "./pane-tags.ts";
-import { serverAt } from "./server-for.ts";
+import { type RecordedServer, serverAt } from "./server-for.ts";
 import { evenOutStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
 import { releaseWindow } from "./team-window.ts";
 import { endZoom, recordZoom, restoreZoom } from "./zoom.ts";
@@ -37,14 +35,14 @@ interface TmuxPaneOptions {
   /** Milliseconds until a teammate must be ready. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
-  /** Returns the driver of another server, by its socket; for tests that count or replace calls. */
-  readonly serverAt?: (socket: string) => TmuxServer;
+  /** Returns the driver of another server; for tests that count or replace calls. */
+  readonly serverAt?: (server: RecordedServer) => TmuxServer;
 }
 
 /** Creates the backend for teammates in tmux panes. A spawn of any size forks tmux three times, another operation mostly once. */
 export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const { server, env, minPane, clock = systemClock } = options;
-  const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
+  const at = options.serverAt ?? ((recorded: RecordedServer) => serverAt(recorded, env));
 
   // A lead spawns several teammates in one turn, one after the other.
   const panes = coalesce(
@@ -93,12 +91,8 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
 
     async present(places) {
       const present = new Set<string>();
-      for (const [socket, group] of bySocket(places)) {
-        const seen = await listPanes(at(socket), [TAG.agent]);
-        // A client that is older than its server cannot list the panes.
-        const trusted = seen.running ? [] : group.filter(livesInLivingServer);
-        for (const place of [...group.filter((one) => isThere(one, seen)), ...trusted])
-          present.add(place.instance);
+      for (const [recorded, group] of byServer(places)) {
+        for (const place of await placesThere(at(recorded), group)) present.add(place.instance);
       }
       return present;
     },
@@ -106,28 +100,28 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async capture(place, lines) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
-      const [rows] = await capturePanes(at(place.server.socket), [identity], lines);
+      const [rows] = await capturePanes(at(place.server), [identity], lines);
       return rows && lastRows(rows, lines);
     },
 
     async visibleRows(place) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
-      const server = at(place.server.socket);
+      const server = at(place.server);
       const screen = await readScreen(server, identity.pane, identity.condition, HISTORY_ROWS);
       return screen && visibleRowsOfScreen(screen);
     },
 
     async leave(places) {
-      for (const [socket, group] of bySocket(places.filter(({ inTeamSession }) => inTeamSession)))
+      for (const [recorded, group] of byServer(places.filter(({ inTeamSession }) => inTeamSession)))
         await leaveEndingSessions(
-          at(socket),
+          at(recorded),
           group.flatMap((place) => identityCondition(place) ?? []),
         );
     },
 
     async close(places) {
-      for (const [socket, group] of bySocket(places)) await closePanes(at(socket), group);
+      for (const [recorded, group] of byServer(places)) await closePanes(at(recorded), group);
     },
   };
 }
@@ -154,10 +148,8 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
     await Promise.all(left.map(({ command }) => attemptBatch(server, [command])));
     if ((await panesLeft(server, left)).length > 0) throw failure;
   } catch (error) {
-    if (!isNoServer(error)) throw error;
-    // Without the server, all its panes are closed already.
-    for (const { server: recorded } of places.filter(livesInLivingServer))
-      if (recorded !== undefined && (await keepsRunning(recorded))) throw otherProtocol(recorded.pid);
+    // Without the server, or their processes, all its panes are closed already.
+    if (!isNoServer(error) && !(isUnreachable(error) && !places.some(livesInLivingServer))) throw error;
   }
 }
 
@@ -228,6 +220,20 @@ function placeOf(
   };
 }
 
+/** Returns the places that exist. A server that no client reaches cannot list its panes: then those with living processes. */
+async function placesThere(
+  server: TmuxServer,
+  places: readonly PlaceRecord[],
+): Promise<readonly PlaceRecord[]> {
+  try {
+    const seen = await listPanes(server, [TAG.agent]);
+    return places.filter((place) => isThere(place, seen));
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    return places.filter(livesInLivingServer);
+  }
+}
+
 function isThere(place: PlaceRecord, seen: PaneList): boolean {
   if (place.server !== undefined && seen.serverPid !== place.server.pid) return false;
   return seen.panes.some(
@@ -249,13 +255,19 @@ function isAlive(process: ReturnType<typeof launchScriptOf>): boolean {
   return process !== undefined && livenessOf(process) === "alive";
 }
 
-function bySocket(places: readonly PlaceRecord[]): ReadonlyMap<string, readonly PlaceRecord[]> {
-  const groups = new Map<string, PlaceRecord[]>();
+function byServer(
+  places: readonly PlaceRecord[],
+): Iterable<readonly [RecordedServer, readonly PlaceRecord[]]> {
+  const groups = new Map<string, [RecordedServer, PlaceRecord[]]>();
   for (const place of places) {
-    const socket = place.server?.socket;
-    if (socket !== undefined) groups.set(socket, [...(groups.get(socket) ?? []), place]);
+    const { server } = place;
+    if (server === undefined) continue;
+    const key = `${server.pid} ${server.socket}`;
+    const group = groups.get(key) ?? [server, []];
+    group[1].push(place);
+    groups.set(key, group);
   }
-  return groups;
+  return groups.values();
 }
 
 /** Returns the last rows, without blank rows at the end. */

@@ -16,7 +16,7 @@ import { loadSettings } from "../../settings/settings.ts";
 import type { SettingsScope } from "../../settings/settings-files.ts";
 import { readTeam, type TeamEntry } from "../../team/config/config.ts";
 import { peerTitle } from "../../team/members/peer-abilities.ts";
-import { teamRef, teamsHome } from "../../team/ref.ts";
+import { teamAt, teamsHome } from "../../team/ref.ts";
 import { type RequestRecord, readRequest, suggestedRules } from "../../team/requests/requests.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/output.ts";
@@ -144,7 +144,7 @@ function afterAnswer(error: unknown): unknown {
 export function openTeamOfRequest(env: Env, selection: Selection, wanted: string | undefined): OpenTeam {
   if (wanted === undefined) return openTeam(env, selection);
   const home = teamsHome(env);
-  const isIn = ({ team }: TeamEntry): boolean => hasRequest(teamRef(home, team), wanted);
+  const isIn = ({ team }: TeamEntry): boolean => hasRequest(teamAt(home, team), wanted);
   const words = isAgentsRequestId(wanted) ? { name: wanted } : splitAddress(wanted);
   return openTeam(env, selection, { ...words, isIn });
 }

@@ -3,6 +3,7 @@ import { approvalDetails, listApprovals } from "../../operations/approvals/appro
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { follow } from "../../operations/follow-team.ts";
 import type { OpenTeam } from "../../runtime/select-team.ts";
+import { teamExists } from "../../team/config/config.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { openFullScreen } from "../../terminal/full-screen.ts";
 import { readKeys } from "../../terminal/input/read-keys.ts";
@@ -17,13 +18,23 @@ const [COLUMNS, ROWS] = [80, 24];
 
 /**
  * Shows the waiting requests in the whole terminal, and answers them by keys, until the user quits. Draws after a key, a resize and
- * a change of the team's files.
+ * a change of the teams' files.
  * @param first the id of the request to begin with; by default the oldest
  * @throws TeamError INVALID_INPUT without a terminal, TEAM_NOT_FOUND if the team is gone
  */
-export async function openApprovalsView(call: AnyCall, open: OpenTeam, first?: string): Promise<number> {
+export async function openApprovalsView(
+  call: AnyCall,
+  opened: readonly [OpenTeam, ...OpenTeam[]],
+  first?: string,
+): Promise<number> {
   const { io } = call;
-  const { ref } = open;
+  /** The team of each request, also after its end. */
+  const owners = new Map<string, OpenTeam>();
+  const ownerOf = (id: string): OpenTeam => owners.get(id) ?? opened[0];
+  const title = (): string => {
+    const id = view.shown?.details.id;
+    return id === undefined ? opened.map(({ ref }) => ref.team).join(", ") : ownerOf(id).ref.team;
+  };
   assertTerminal(call);
   const signal = io.interruption();
   const quitting = new AbortController();
@@ -36,18 +47,27 @@ export async function openApprovalsView(call: AnyCall, open: OpenTeam, first?: s
     const [width, height] = [io.columns ?? COLUMNS, io.rows ?? ROWS];
     const plain = !wantsColors(io.env, true);
     const { ascii } = terminalAbilities(io.env);
-    screen.draw(paint(view, { width, height, plain, ascii, team: ref.team }));
+    screen.draw(paint(view, { width, height, plain, ascii, team: title() }));
   };
   const act: ViewActions = {
     list: async () => {
-      await openForeignRequests(ref, io.env);
-      return listApprovals(ref);
+      const lists = await Promise.all(
+        opened.map(async (open) => {
+          // The others still have requests.
+          if (opened.length > 1 && !teamExists(open.ref)) return [];
+          await openForeignRequests(open.ref, io.env);
+          const found = listApprovals(open.ref);
+          for (const { id } of found) owners.set(id, open);
+          return found;
+        }),
+      );
+      return lists.flat().sort((a, b) => a.at - b.at);
     },
-    details: (id) => unlessClosed(() => approvalDetails(ref, id)),
+    details: (id) => unlessClosed(() => approvalDetails(ownerOf(id).ref, id)),
     answer: async (id, { approve, note, always }) => {
       const answer = note === undefined ? { approve } : { approve, note };
       const rules = always && { rules: [], save: undefined };
-      const given = await unlessClosed(() => giveAnswer(call, open, id, answer, rules));
+      const given = await unlessClosed(() => giveAnswer(call, ownerOf(id), id, answer, rules));
       if (given === undefined) return "It had an answer already; the first one counts.";
       return [doneLine(given.approval, approve, true), ...given.rules].join(" ");
     },
@@ -73,7 +93,8 @@ export async function openApprovalsView(call: AnyCall, open: OpenTeam, first?: s
       await view.reload();
       return false;
     };
-    await follow(ref, reload, { signal: AbortSignal.any([signal, quitting.signal]) });
+    const ending = AbortSignal.any([signal, quitting.signal]);
+    await Promise.all(opened.map(({ ref }) => follow(ref, reload, { signal: ending }).catch(act.problem)));
   } finally {
     process.stdout.off("resize", resized);
     stopKeys();

@@ -8,6 +8,7 @@ import {
 import { chooseRequest } from "../../operations/approvals/choose-request.ts";
 import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
 import { defaultLine, hiddenInput, numbered } from "../../operations/approvals/request-texts.ts";
+import { type OpenTeam, openTeams } from "../../runtime/select-team.ts";
 import { line, wantsColors } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { diffRows } from "../../text/diff/diff-rows.ts";
@@ -39,25 +40,29 @@ export const command = defineCommand({
       width: (out.columns ?? Number.POSITIVE_INFINITY) - INDENT.length,
       plain: !wantsColors(io.env, io.terminal.stdout),
     };
-    const open = openTeamOfRequest(io.env, options, args.request);
-    const { ref } = open;
-    await openForeignRequests(ref, io.env);
+    const { request } = args;
+    const opened =
+      request === undefined
+        ? openTeams(io.env, options, (error) => out.note(error.message))
+        : ([openTeamOfRequest(io.env, options, request)] as const);
+    const [{ ref }] = opened;
+    for (const open of opened) await openForeignRequests(open.ref, io.env);
     if (options.interactive) {
       const { openApprovalsView } = await import("../approvals/open-view.ts");
-      return openApprovalsView(call, open, args.request && chooseRequest(ref, args.request));
+      return openApprovalsView(call, opened, request && chooseRequest(ref, request));
     }
-    if (args.request !== undefined) {
-      const approval = await approvalDetails(ref, chooseRequest(ref, args.request));
+    if (request !== undefined) {
+      const approval = await approvalDetails(ref, chooseRequest(ref, request));
       out.answer({ approval }, () => fullText(approval, sizes));
       return EXIT.done;
     }
-    const approvals = listApprovals(ref);
+    const approvals = opened.flatMap((open) => withTeam(listApprovals(open.ref), open, opened.length > 1));
     out.answer({ approvals }, () => {
       if (approvals.length === 0) return "Nothing waits for you.";
-      const rows = approvals.map(({ id, kind, from, summary }) => [
+      const rows = approvals.map(({ id, kind, from, team, summary }) => [
         id,
         out.styleText(kind, "attention"),
-        from,
+        team === undefined ? from : `${from}@${team}`,
         summary,
       ]);
       const list = table(["ID", "KIND", "FROM", "ABOUT"], rows, { columns: out.columns });
@@ -68,6 +73,15 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/** Adds the team to each request in a list of several teams. */
+function withTeam(
+  approvals: readonly Approval[],
+  { ref: { team } }: OpenTeam,
+  isOneOfSeveral: boolean,
+): readonly (Approval & { readonly team?: string })[] {
+  return isOneOfSeveral ? approvals.map((one) => ({ ...one, team })) : approvals;
+}
 
 const INDENT = "  ";
 

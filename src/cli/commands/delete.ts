@@ -3,7 +3,8 @@ import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import { operationContext, refuseForeignTeam } from "../../runtime/operation-context.ts";
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
-import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
+import { findTeam } from "../../team/config/find-team.ts";
+import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/output.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
 import { operand, shellWord } from "../../text/shell-quote.ts";
@@ -31,7 +32,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const name = args.name ?? options.team;
     const named = name !== undefined;
-    const ref = named ? teamRef(teamsHome(io.env), name) : undefined;
+    const ref = named ? findTeam(teamsHome(io.env), name) : undefined;
     if (ref !== undefined && leftoversOf(ref).length > 0) {
       if (deciderOf(io.env) === "model") throw agentShellError(ref);
       if (!options.force) throw leftoversOnlyError(ref);

@@ -38,6 +38,7 @@ export const command = defineCommand({
     const root = rootDirectory(io.env);
     const examined = await runChecks({
       env: io.env,
+      endedTmux: io.endedTmux,
       agentEnv: { ...io.env, ...settingsEnv(root, io.cwd) },
       nodeVersion: process.versions.node,
       isTerminal: io.terminal.stdout,

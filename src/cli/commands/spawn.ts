@@ -20,7 +20,6 @@ import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES, SANDBOX_MODES } from "../../schema/permission-modes.ts";
-import { toolList } from "../../schema/tool-names.ts";
 import {
   additionalDirectories,
   bypassForbiddenBy,
@@ -45,6 +44,7 @@ import {
   textOption,
 } from "../option-values.ts";
 import { cliName } from "../run-cli.ts";
+import { TOOL_OPTIONS, toolLimits } from "../tool-options.ts";
 import { noteIgnored } from "../trust-prompt.ts";
 export const command = defineCommand({
   name: "spawn",
@@ -66,19 +66,7 @@ export const command = defineCommand({
       choices: PERMISSION_MODES,
       shorthand: BYPASS_SWITCH,
     },
-    allowedTools: {
-      value: "rules",
-      summary: "tools that run without asking: Read,Bash(git:*)",
-      many: true,
-      alias: "allowedTools",
-    },
-    disallowedTools: {
-      value: "rules",
-      summary: "tools that never run",
-      many: true,
-      alias: "disallowedTools",
-    },
-    tools: { value: "names", summary: "the only tools it has", many: true },
+    ...TOOL_OPTIONS,
     cli: { value: "name", summary: "a third-party CLI that works in its place: claude, codex, …" },
     effort: { value: "level", summary: "with --cli: how hard its model thinks: low, medium, high, …" },
     acp: { summary: "with --cli: run it by the Agent Client Protocol, without its own screen" },
@@ -135,9 +123,7 @@ export const command = defineCommand({
       agentType: options.agentType,
       model: options.model,
       permissionMode: options.permissionMode,
-      allowedTools: toolList(options.allowedTools),
-      disallowedTools: toolList(options.disallowedTools),
-      tools: toolList(options.tools),
+      ...toolLimits(options),
       cwd: options.cwd,
       sandbox: options.sandbox,
       cli: cliName(command, options),

@@ -1,7 +1,7 @@
 import { EXIT } from "../../errors.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
-import { openTeam } from "../../runtime/select-team.ts";
+import { openTeam, openTeams } from "../../runtime/select-team.ts";
 import { brokenTasksNote, statusLine } from "../../terminal/status-line.ts";
 import { defineCommand, usageError } from "../command.ts";
 export const command = defineCommand({
@@ -11,7 +11,7 @@ export const command = defineCommand({
   options: {
     watch: { short: "w", summary: "redraw whenever something changes" },
     git: { summary: "show each worktree's branch, commits ahead and behind, and uncommitted changes" },
-    line: { summary: "print one line, for a status bar; reads only files" },
+    line: { summary: "print one line, for a status bar, of all teams if none is selected; reads only files" },
     path: { summary: "with --line: print the path of the file that has this line while a teammate runs" },
   },
   examples: ["teams status", "teams status review --json --git", "teams status --watch"],
@@ -19,17 +19,20 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     if (options.line && options.git) throw usageError(command, "accepts --line or --git, not both.");
     if (options.path && !options.line) throw usageError(command, "accepts --path only with --line.");
-    const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    const selection = { ...options, team: args.name ?? options.team };
+    if (options.line && !options.path) {
+      const opened = openTeams(io.env, selection, (error) => out.note(error.message));
+      const all = await Promise.all(opened.map((open) => teamStatus(filesContext(call, open))));
+      const broken = all.flatMap(({ tasks }) => tasks.broken ?? []);
+      for (const { tasks } of all) if (tasks.broken) out.note(brokenTasksNote(tasks.broken));
+      const text = all.map(statusLine).join(" | ");
+      out.answer({ line: text, ...(broken.length > 0 && { broken }) }, () => text);
+      return EXIT.done;
+    }
+    const open = openTeam(io.env, selection);
     if (options.path) {
       const path = open.ref.paths.statusLine;
       out.answer({ path }, () => path);
-      return EXIT.done;
-    }
-    if (options.line) {
-      const status = await teamStatus(filesContext(call, open));
-      const { broken } = status.tasks;
-      if (broken) out.note(brokenTasksNote(broken));
-      out.answer({ line: statusLine(status), ...(broken && { broken }) }, () => statusLine(status));
       return EXIT.done;
     }
     // Not loaded for --line: status bars call it again and again, and it neither notices deaths nor notifies members.

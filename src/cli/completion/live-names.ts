@@ -2,7 +2,7 @@ import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import type { TeamConfig } from "../../schema/config.ts";
-import { agentName, isTeamDir } from "../../schema/names.ts";
+import { agentName } from "../../schema/names.ts";
 import { listTeams, type TeamEntry } from "../../team/config/config.ts";
 import { type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { LiveKind } from "./table.ts";
@@ -27,9 +27,10 @@ export async function liveNames(kind: LiveKind, env: Env, at: AtCursor): Promise
 }
 
 function teamNames(env: Env): readonly Candidate[] {
-  return listTeams(teamsHome(env)).flatMap(({ team, config }) =>
-    isTeamDir(team) ? [{ word: team, about: config?.description ?? "" }] : [],
-  );
+  return listTeams(teamsHome(env)).map(({ team, config }) => ({
+    word: team,
+    about: config?.description ?? "",
+  }));
 }
 
 /** Returns the members of the selected team; without one, or for a word with `@`, addresses in all teams. */

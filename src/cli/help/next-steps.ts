@@ -6,7 +6,8 @@ import { nearbyTeam } from "../../runtime/nearby-team.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { listTeams } from "../../team/config/config.ts";
-import { type Home, teamRef, teamsHome } from "../../team/ref.ts";
+import { findTeam } from "../../team/config/find-team.ts";
+import { type Home, teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import { line, type Output, openOutput, visible } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
@@ -92,7 +93,7 @@ function answers(living: readonly TeamOverview[], home: Home, env: Env): readonl
     .filter((one, at) => oldest.findIndex(({ team, from }) => team === one.team && from === one.from) === at)
     .slice(0, MAX_LISTED)
     .map(({ kind, from, summary, team }) => ({
-      command: `teams approvals ${memberWord(teamRef(home, team), from, env)}`,
+      command: `teams approvals ${memberWord(findTeam(home, team), from, env)}`,
       why: `${kind} of ${from}: ${summary}`,
     }));
 }

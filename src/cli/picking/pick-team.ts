@@ -1,4 +1,5 @@
 import { TeamError } from "../../errors.ts";
+import { undecidedTeams } from "../../runtime/select-team.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { listTeams, type TeamEntry } from "../../team/config/config.ts";
 import { teamsHome } from "../../team/ref.ts";
@@ -14,7 +15,7 @@ import { pickOnTerminal } from "./pick-on-terminal.ts";
  */
 export async function pickTeam(error: unknown, io: Io): Promise<string | undefined> {
   const teams = undecidedTeams(error);
-  if (teams === undefined) return undefined;
+  if (teams.length === 0) return undefined;
   const entries = listTeams(teamsHome(io.env)).filter(({ team }) => teams.includes(team));
   const choices = entries.map((entry) => ({ word: entry.team, about: aboutTeam(entry, io.env.HOME) }));
   const at = await pickOnTerminal(io, "Which team?", choices);
@@ -24,13 +25,6 @@ export async function pickTeam(error: unknown, io: Io): Promise<string | undefin
   throw new TeamError("INTERRUPTED", "No team was selected; nothing was done.", {
     hint: `Name it: --team ${teams[0] ?? "<name>"}`,
   });
-}
-
-/** Returns the teams between which a command could not decide; undefined for another error. */
-function undecidedTeams(error: unknown): readonly string[] | undefined {
-  const teams =
-    error instanceof TeamError && error.code === "INVALID_INPUT" ? error.details?.teams : undefined;
-  return Array.isArray(teams) ? (teams as readonly string[]) : undefined;
 }
 
 /** `3 teammates, ~/src/app`. */

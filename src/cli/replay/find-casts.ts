@@ -4,7 +4,7 @@ import { type CastSummary, summarizeCast } from "../../casts/read-cast.ts";
 import { messageOf, TeamError } from "../../errors.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import { openTeam, type Selection } from "../../runtime/select-team.ts";
-import { splitAddress, teamDir } from "../../schema/names.ts";
+import { sameTeamName, splitAddress } from "../../schema/names.ts";
 import { castDirectories } from "../../team/records/cast-directories.ts";
 import { readEndedTeams } from "../../team/records/ended-teams.ts";
 import { teamsHome } from "../../team/ref.ts";
@@ -81,7 +81,7 @@ function placesOf(
     const wanted = selection.team ?? address.team;
     const ended = readEndedTeams(home).findLast(
       ({ team, displayName, casts }) =>
-        casts !== undefined && (wanted === undefined || team === teamDir(wanted) || displayName === wanted),
+        casts !== undefined && (wanted === undefined || sameTeamName(team, wanted) || displayName === wanted),
     );
     if (ended?.casts === undefined) throw error;
     return { title: ended.team, directories: ended.casts, since: ended.createdAt };

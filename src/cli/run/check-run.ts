@@ -6,6 +6,7 @@ import { requireCastDirectory } from "../../casts/cast-files.ts";
 import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../operations/budget.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
+import { requireValidTools, type ToolLimits } from "../../operations/spawn/tool-limits.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
 import { checkRecording, RECORDING_VARIABLE } from "../../runtime/agent/recording.ts";
 import { openBackends } from "../../runtime/backends.ts";
@@ -22,6 +23,7 @@ import type { Io } from "../../terminal/io.ts";
 import { usageError } from "../command.ts";
 import { limitsFromOptions, recOption } from "../option-values.ts";
 import { type CliChoice, checkLeadCli, cliName, refuseOwnOptions } from "../run-cli.ts";
+import { toolLimits } from "../tool-options.ts";
 import { builtInNotes, checkAudit, reportCheck } from "./audit-report.ts";
 import { requireResumable, teamToResume } from "./resumed-team.ts";
 
@@ -38,6 +40,8 @@ export interface CheckedRun {
 interface LeadChoice extends Pick<LeadPlan, "team" | "goal" | "resumes"> {
   readonly model: string;
   readonly cli: CliChoice | undefined;
+  /** The limits of the tools of the lead and its teammates. */
+  readonly limits: ToolLimits;
   /** The goal as the user gave it. */
   readonly typed: string;
 }
@@ -48,25 +52,28 @@ async function chooseLead(call: RunCall): Promise<LeadChoice> {
   const typed = await goalOf(args.goal, io);
   const name = cliName(RUN, options);
   const { effort } = options;
+  const given = toolLimits(options);
   if (effort !== undefined && name === undefined && !options.resume)
     throw usageError(RUN, "accepts --effort only with --cli.");
   if (options.resume) {
     const resumed = teamToResume(io.env, options);
     const { team, wasByHand, cli: before } = resumed;
+    const limits = { ...resumed.limits, ...given };
     const cli = cliOf(name ?? before?.name, effort ?? (name === undefined ? before?.effort : undefined));
     // Another make does not know the model.
     const isSameMake = cli?.name === before?.name;
-    const model = cliModel(call, cli, isSameMake ? resumed.model : undefined);
+    const model = cliModel(call, cli, limits, isSameMake ? resumed.model : undefined);
     requireResumable(options, resumed, model);
     const resumes = { teammateMode: options.teammateMode, wasByHand };
-    return { model, cli, typed, team, goal: typed, resumes };
+    return { model, cli, limits, typed, team, goal: typed, resumes };
   }
   const cli = cliOf(name, effort);
-  const model = cliModel(call, cli, undefined);
+  const model = cliModel(call, cli, given);
   requireGoal(call, typed, model);
   // A name of this form may be changed by the lead, see isGeneratedTeamName.
   const team = options.team ?? `run-${randomBytes(2).toString("hex")}`;
-  return { model, cli, typed, team, goal: typed === "" && isScripted(model) ? "Play the playbook." : typed };
+  const goal = typed === "" && isScripted(model) ? "Play the playbook." : typed;
+  return { model, cli, limits: given, typed, team, goal };
 }
 
 function cliOf(name: string | undefined, effort: string | undefined): CliChoice | undefined {
@@ -74,23 +81,23 @@ function cliOf(name: string | undefined, effort: string | undefined): CliChoice 
 }
 
 /** @param before the model of the lead whose team is resumed */
-function cliModel(call: RunCall, cli: CliChoice | undefined, before: string | undefined): string {
+function cliModel(call: RunCall, cli: CliChoice | undefined, limits: ToolLimits, before?: string): string {
   if (cli === undefined) return modelOf(call, before);
-  refuseOwnOptions(cli.name, call.options);
+  refuseOwnOptions(cli.name, { ...call.options, ...limits });
   return call.options.model ?? before ?? cli.name;
 }
 
 /** Finds every mistake in the options before anything is created. */
 export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const { options, io } = call;
-  const { model: given, cli: chosen, typed, ...led } = await chooseLead(call);
+  const { model: given, cli: chosen, limits, typed, ...led } = await chooseLead(call);
   const builtIn = given === SCRIPTED;
   const once = endsAtGoal(call, given);
   requireUsedOptions(call, builtIn);
   const settings = loadSettings(teamsHome(io.env).root, io.cwd);
   if (isScripted(given)) loadPlaybook(playbookFile(given, io.program, io.cwd), [LEAD_NAME]);
   const { model, budget } = chosen === undefined ? ownLead(call, given, settings) : cliLead(call, given);
-  const spawn = spawnOptions(call, settings);
+  const spawn = spawnOptions(call, settings, limits);
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const record = options.record === undefined ? undefined : checkRecording(options.record, io.cwd);
@@ -98,6 +105,7 @@ export async function checkRun(call: RunCall): Promise<CheckedRun> {
   const delegate = options.delegate || options.permissionMode === "delegate";
   const givenMode = options.permissionMode === "delegate" ? undefined : options.permissionMode;
   const mode = givenMode ?? (builtIn ? "bypassPermissions" : undefined);
+  requireValidTools("the lead", limits);
   const promptOverrides = defined({ override: options.systemPrompt, append: options.appendSystemPrompt });
   const cli = chosen && checkLeadCli(call, chosen, { ...options, mode, promptOverrides, budget }, settings);
   // Identifies this run, even if another run's team has the same name.
@@ -208,7 +216,9 @@ async function goalOf(words: readonly string[], io: Io): Promise<string> {
 function spawnOptions(
   { options, io }: RunCall,
   { teammateMode }: Settings,
+  limits: ToolLimits,
 ): SpawnOptions & { readonly mode: TeammateMode } {
   const placement = options.here ? "here" : options.session || !io.env.TMUX ? "session" : "team-window";
-  return { command: "run", placement, mode: options.teammateMode ?? teammateMode };
+  const mode = options.teammateMode ?? teammateMode;
+  return { command: "run", placement, mode, limits };
 }

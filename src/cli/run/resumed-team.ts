@@ -1,6 +1,7 @@
 import { SCRIPTED } from "../../agent/model/model-names.ts";
 import { TeamError } from "../../errors.ts";
 import { isManuallyLed } from "../../operations/run/take-over-lead.ts";
+import { recordedLimits, type ToolLimits } from "../../operations/spawn/tool-limits.ts";
 import type { Env } from "../../os/env.ts";
 import { openOwnTeam } from "../../runtime/operation-context.ts";
 import type { Selection } from "../../runtime/select-team.ts";
@@ -15,6 +16,8 @@ export interface ResumedTeam {
   readonly model: string | undefined;
   readonly cli: CliChoice | undefined;
   readonly wasByHand: boolean;
+  /** The limits of its lead's tools. */
+  readonly limits: ToolLimits;
 }
 
 /** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED if another program created the team */
@@ -27,6 +30,7 @@ export function teamToResume(env: Env, selection: Selection): ResumedTeam {
     model: lead?.model,
     cli: name === undefined ? undefined : { name, effort: lead && readMetadata(lead, "effort") },
     wasByHand: isManuallyLed(config),
+    limits: lead === undefined ? {} : recordedLimits(lead),
   };
 }
 

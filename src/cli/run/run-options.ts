@@ -2,6 +2,7 @@ import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import type { Call } from "../../terminal/call.ts";
 import { BUDGET_OPTIONS, BYPASS_SWITCH, REC_OPTION } from "../option-values.ts";
+import { TOOL_OPTIONS } from "../tool-options.ts";
 
 export const ARGS = [
   {
@@ -32,6 +33,7 @@ export const OPTIONS = {
     choices: PERMISSION_MODES,
     shorthand: BYPASS_SWITCH,
   },
+  ...TOOL_OPTIONS,
   delegate: { summary: "the lead only coordinates; --permission-mode applies to its teammates" },
   systemPrompt: { value: "text", summary: "the lead's system prompt, instead of the default" },
   appendSystemPrompt: { value: "text", summary: "text to add at the end of the lead's system prompt" },

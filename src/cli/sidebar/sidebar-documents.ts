@@ -12,7 +12,7 @@ import { openLineFeed } from "../../store/tail.ts";
 import { memberWord } from "../../team/address-words.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { readExit, readStatus } from "../../team/records/read-records.ts";
-import { teamRef } from "../../team/ref.ts";
+import { teamAt } from "../../team/ref.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
 import { createPaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
@@ -78,7 +78,7 @@ function teamLines({ home, ref }: OperationContext): readonly TeamLine[] {
     team,
     displayName: config?.displayName ?? team,
     members: config?.members.length ?? 0,
-    waiting: config === undefined ? 0 : listApprovals(teamRef(home, team)).length,
+    waiting: config === undefined ? 0 : listApprovals(teamAt(home, team)).length,
     isShown: team === ref.team,
     ...(flaw === undefined ? {} : { flaw }),
   }));

@@ -19,7 +19,7 @@ export async function endDeadLeadWatches({ ref, env }: Pick<OperationContext, "r
       import("../../tmux/server-exit.ts"),
       import("../../backend/tmux/server-for.ts"),
     ]);
-    await endWatch(serverAt(server.socket, env), channel);
+    await endWatch(serverAt(server, env), channel);
   }
 }
 

@@ -168,7 +168,7 @@ async function paneOf(
 ): Promise<ForeignRecord["pane"]> {
   if (!isLocalProcess(process.process)) return undefined;
   try {
-    return await provenPane((socket) => serverAt(socket, ctx.env), process, table, recorded);
+    return await provenPane((socket) => serverAt({ socket }, ctx.env), process, table, recorded);
   } catch (error) {
     // The process is proven without it.
     if (error instanceof TmuxError) return undefined;

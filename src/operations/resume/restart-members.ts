@@ -27,7 +27,7 @@ import type { OperationContext } from "../context.ts";
 import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/process-ending.ts";
 import { endStartProcesses } from "../processes/end-processes.ts";
-import { buildStart, deliverPrompt, paneIdInConfig, restartInput, type Start } from "../spawn/start-steps.ts";
+import { buildStart, deliverPrompt, paneIdInConfig, type Start } from "../spawn/start-steps.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 
 /** The result of one claimed restart. */
@@ -136,7 +136,7 @@ async function clearMembers(
     try {
       const taskIds = await clearForRestart(ctx, member);
       if (claim.first && readStatus(ref, name) === undefined) await deliverPrompt(ctx, member);
-      const start = buildStart(ctx, config, member, restartInput(member), snapshot, claim);
+      const start = buildStart(ctx, config, member, { name: member.name }, snapshot, claim);
       cleared.push({ start, backend, taskIds, lastPlace });
     } catch (error) {
       // One member's failure does not stop the others. Its records are as they were.

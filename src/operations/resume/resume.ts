@@ -29,6 +29,7 @@ import {
 } from "../../team/records/read-records.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
+import { requireSocket } from "../processes/lost-sockets.ts";
 import { presentInstances } from "../processes/present-instances.ts";
 import { isConversation, type LeadOutcome, takeOverLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
@@ -173,7 +174,9 @@ async function chooseBackends(
   for (const member of teammatesOf(ctx).filter(({ name }) => only.includes(name))) {
     const memberMode = modeOf(member, mode, command);
     if (chosen.has(memberMode) || restartableSession(ctx, member) === undefined) continue;
-    chosen.set(memberMode, (await ctx.backends.choose(memberMode, command)).backend);
+    const { backend } = await ctx.backends.choose(memberMode, command);
+    if (backend.type === "tmux") requireSocket(ctx);
+    chosen.set(memberMode, backend);
   }
   return (member) => chosen.get(modeOf(member, mode, command));
 }

@@ -50,13 +50,16 @@ export async function recreateTeam(
       })
     : await create(before);
   ref.moveTo?.(made.team);
-  if (lead?.metadata === undefined) return;
   // For a lead in delegate mode, the metadata contains its mode from before.
+  const kept = defined({
+    metadata: lead?.metadata,
+    allowedTools: lead?.allowedTools,
+    disallowedTools: lead?.disallowedTools,
+  });
+  if (Object.keys(kept).length === 0) return;
   await updateTeam(ref, (current) => ({
     ...current,
-    members: current.members.map((one) =>
-      one.name === LEAD_NAME ? { ...one, metadata: lead.metadata } : one,
-    ),
+    members: current.members.map((one) => (one.name === LEAD_NAME ? { ...one, ...kept } : one)),
   }));
 }
 

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
-import { parseRule } from "../../agent/permissions/rules.ts";
 import {
   type AgentType,
   type AgentTypes,
@@ -27,8 +26,9 @@ import type { WorktreeOptions } from "../worktrees/create-worktree.ts";
 import { requireCliRights, requireProjectPlaybook, requireWorktreeRights } from "./model-requests.ts";
 import { requireOpenType, spawnSandbox } from "./requirements.ts";
 import { spawnMode, startRights } from "./spawn-mode.ts";
+import { requireValidTools, type ToolLimits, withLimitsOf } from "./tool-limits.ts";
 
-export interface SpawnInput {
+export interface SpawnInput extends ToolLimits {
   readonly name: string;
   readonly prompt?: string;
   readonly agentType?: string;
@@ -36,9 +36,6 @@ export interface SpawnInput {
   /** Starts in plan mode: it acts only after the lead approved its plan. */
   readonly plan?: boolean;
   readonly permissionMode?: PermissionMode;
-  readonly allowedTools?: readonly string[];
-  readonly disallowedTools?: readonly string[];
-  readonly tools?: readonly string[];
   /** Patterns of the only files that it may write, relative to its directory. */
   readonly writes?: readonly string[];
   readonly cwd?: string;
@@ -81,14 +78,14 @@ export interface CheckedCli {
   readonly typed: boolean;
 }
 
-interface DraftOptions {
+export interface DraftOptions {
   /** The agent types that apply in its directory; the built-in ones by default. */
   readonly types?: AgentTypes | undefined;
   /** Why bypassPermissions is unavailable: a request for it fails, and the lead's or the type's is replaced. */
   readonly bypassForbidden?: string | undefined;
   /** Short names of models that the user's settings add. */
   readonly modelNames?: Readonly<Record<string, string>> | undefined;
-  /** Whether the user trusts a directory. */
+  /** Whether the user trusts a directory; needed for worktrees that a model requests. */
   readonly isTrusted?: ((directory: string) => boolean) | undefined;
   /** The sandbox mode of the settings. */
   readonly sandbox?: SandboxMode | undefined;
@@ -96,6 +93,8 @@ interface DraftOptions {
   readonly checkCli?: ((cli: string, input: SpawnInput) => CheckedCli) | undefined;
   /** Whether a model may start a third-party CLI for an input; by default it may not. */
   readonly mayStartCli?: ((cli: string, input: SpawnInput) => boolean) | undefined;
+  /** The limits of the run, which its teammates have too. */
+  readonly limits?: ToolLimits | undefined;
 }
 
 /**
@@ -106,37 +105,29 @@ export function draftMember(
   ctx: OperationContext,
   config: TeamConfig,
   given: SpawnInput,
-  { types, bypassForbidden, modelNames, isTrusted, sandbox = "off", ...options }: DraftOptions = {},
+  {
+    types,
+    bypassForbidden,
+    modelNames,
+    isTrusted,
+    sandbox = "off",
+    limits = {},
+    ...options
+  }: DraftOptions = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   // Our agents cannot use the model of a CLI.
   const leadCli = lead && readMetadata(lead, "cli");
   const leadModel = leadCli === undefined ? lead?.model : undefined;
   const type = spawnType(given.agentType, types);
-  const input = withCliOf(type, given);
-  const { plansFirst, ...rights } = startRights(ctx, input, type);
+  const { plansFirst, ...rights } = startRights(ctx, withCliOf(type, given), type);
+  // After the check of what a model may give.
+  const input = withLimitsOf(withCliOf(type, given), limits);
   const mode = spawnMode({ ...rights, bypassForbidden }, inheritedMode(config), rights.typeMode);
   const cwd = workingDirectory(ctx, input);
   requireWorktreeRights(input, cwd, isTrusted);
   if (input.maxMode !== undefined) requireProjectPlaybook(input.model, lead?.model, cwd);
-  const invalidTool = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
-  if (invalidTool !== undefined) {
-    throw new TeamError(
-      "INVALID_INPUT",
-      `${JSON.stringify(invalidTool)} is not a tool's name; ${input.name} was not started.`,
-      {
-        hint: "--tools takes names only. To restrict a tool's arguments, use --allowed-tools and --disallowed-tools.",
-      },
-    );
-  }
-  const invalidRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isInvalidRule);
-  if (invalidRule !== undefined) {
-    throw new TeamError(
-      "INVALID_INPUT",
-      `${JSON.stringify(invalidRule)} is not a rule; ${input.name} was not started.`,
-      { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
-    );
-  }
+  requireValidTools(input.name, input);
   const model =
     input.cli === undefined
       ? spawnModel(input.model, leadModel, ctx.env, { type: type.model, names: modelNames })
@@ -209,10 +200,6 @@ function checkedCli(
 /** Returns undefined for an empty list, which would be written as if it restricted something. */
 function unlessEmpty(list: readonly string[] | undefined): string[] | undefined {
   return list?.length ? [...list] : undefined;
-}
-
-function isInvalidRule(rule: string): boolean {
-  return parseRule(rule) === undefined;
 }
 
 function metadataOf(

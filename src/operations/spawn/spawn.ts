@@ -11,7 +11,6 @@ import { interruptedStart } from "../../launch/await-ready.ts";
 import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
-import type { SandboxMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
 import { currentMode } from "../../team/members/permission-mode.ts";
@@ -21,8 +20,8 @@ import type { IsPriced } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
 import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
-import { type CheckedCli, draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
-import { requirePrices, requireSandboxes, requireScreens } from "./requirements.ts";
+import { type DraftOptions, draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
+import { requirePlace, requirePrices, requireSandboxes } from "./requirements.ts";
 import {
   buildStart,
   deliverPrompt,
@@ -33,23 +32,11 @@ import {
   type Start,
 } from "./start-steps.ts";
 
-export interface SpawnOptions {
+export interface SpawnOptions extends Omit<DraftOptions, "types"> {
   readonly mode?: TeammateMode;
   readonly command?: "run" | "single";
   readonly placement?: Placement["kind"];
   readonly worktrees?: WorktreeSettings;
-  /** Why bypassPermissions is unavailable. */
-  readonly bypassForbidden?: string | undefined;
-  /** Short names of models that the user's settings add. */
-  readonly modelNames?: Readonly<Record<string, string>>;
-  /** Whether the user trusts a directory; needed for worktrees that a model requests. */
-  readonly isTrusted?: (directory: string) => boolean;
-  /** The sandbox mode of the settings. */
-  readonly sandbox?: SandboxMode;
-  /** Checks that a third-party CLI can be started for an input. */
-  readonly checkCli?: (cli: string, input: SpawnInput) => CheckedCli;
-  /** Whether a model may start a third-party CLI for an input; by default it may not. */
-  readonly mayStartCli?: (cli: string, input: SpawnInput) => boolean;
   /** Whether the price of a model is known; needed for cost limits. */
   readonly isPriced?: IsPriced;
   /** Receives work that continues after the spawn (the shell snapshot); a command waits for it before it exits. */
@@ -101,7 +88,7 @@ export async function spawnTeammates(
   requirePrices(config, drafts, options.isPriced);
   await requireSandboxes(drafts, options.sandbox, ctx.env);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
-  requireScreens(drafts, backend.type);
+  requirePlace(ctx, drafts, backend.type);
   // Wait until the previous holder of each name is fully cleaned up.
   for (const { name } of drafts) await awaitEndingDone(ctx, name);
   await removeInterruptedStarts(ctx, drafts);

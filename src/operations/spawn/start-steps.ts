@@ -21,18 +21,13 @@ import { readPlace, readStatus, removeRun, syncPlaces } from "../../team/records
 import type { OperationContext } from "../context.ts";
 import { endPreviousStart } from "../ending/clear-previous-start.ts";
 import type { SpawnInput } from "./draft-member.ts";
+import { recordedLimits } from "./tool-limits.ts";
 
 /** A member in the team's config, with the request that starts its process. */
 export interface Start {
   readonly input: SpawnInput;
   readonly member: TeamMember;
   readonly request: SpawnRequest;
-}
-
-/** Returns the input to restart a member with: the rules and tools that it was spawned with. */
-export function restartInput(member: TeamMember): SpawnInput {
-  const { name, allowedTools, disallowedTools } = member;
-  return defined({ name, allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
 }
 
 /**
@@ -59,9 +54,7 @@ export function buildStart(
     agentType: member.agentType ?? DEFAULT_AGENT_TYPE,
     planModeRequired: member.planModeRequired ?? false,
     permissionMode: mode.success ? mode.data : undefined,
-    allowedTools: input.allowedTools?.slice(),
-    disallowedTools: input.disallowedTools?.slice(),
-    tools: input.tools?.slice(),
+    ...recordedLimits(member),
     model: member.model,
     ownScreen: readMetadata(member, "ownScreen"),
     // A program that only gets typed input does not report its start itself.

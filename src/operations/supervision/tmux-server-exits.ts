@@ -54,7 +54,7 @@ export class TmuxServerExits {
 
   #watch(key: string, server: ServerWatchRecord["server"]): ServerWatch {
     const channel = `teams-${randomUUID()}`;
-    const driver = serverAt(server.socket, this.#ctx.env);
+    const driver = serverAt(server, this.#ctx.env);
     const watch = watchServer(driver, channel, server.pid, (client) =>
       this.#record(key, { channel, server, client }),
     );

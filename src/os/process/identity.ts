@@ -14,6 +14,17 @@ export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
 }
 
+/** True if a process has this pid now; without /proc, it may be a zombie. Forks nothing on any system. */
+export function isPidInUse(pid: number): boolean {
+  if (process.platform === "linux") return startFromProc(pid) !== undefined;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== "ESRCH";
+  }
+}
+
 let space: string | undefined;
 let boot: string | undefined;
 

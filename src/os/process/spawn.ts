@@ -108,6 +108,8 @@ export interface WaitingProgram {
   readonly ended: Promise<void>;
   /** Keeps this process alive until the program has ended. */
   hold(): void;
+  /** Ends the program with SIGTERM. */
+  end(): void;
 }
 
 /**
@@ -126,5 +128,6 @@ export function startSentinel(file: string, args: readonly string[], env: Env): 
     process: child.pid === undefined ? undefined : identityOf(child.pid),
     ended,
     hold: () => child.ref(),
+    end: () => void child.kill(),
   };
 }

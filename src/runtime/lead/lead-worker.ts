@@ -188,13 +188,15 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const { cwd, env } = ctx;
   const { root } = ctx.home;
   const { permissions: rules } = settings;
-  const type = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules };
+  const { allowedTools, disallowedTools, tools } = plan.spawn.limits ?? {};
+  const type = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules, denied: disallowedTools };
   const { typeDenials, ...own } = await openAgentType(type, note);
+  const denials = [...typeDenials, ...(disallowedTools ?? [])];
   const sandbox = await openAgentSandbox(
-    { ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined, denials: typeDenials },
+    { ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined, denials },
     note,
   );
-  const resources = await openAgentResources(ctx, settings, typeDenials, note, sandbox);
+  const resources = await openAgentResources(ctx, settings, denials, note, sandbox);
   lead.ends.push(resources.close);
   // Closed after the servers that run in it.
   if (sandbox !== undefined) lead.ends.push(sandbox.close);
@@ -213,6 +215,9 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     settings: live,
     spawn: spawnOptions(lead),
     isUnattended: !io.terminal.stdin,
+    allowedTools,
+    disallowedTools,
+    tools,
     isConversational: !plan.once,
     snapshot: ownSnapshot(ctx),
     keepsTeam: plan.keep,

@@ -5,6 +5,7 @@ import { callersSocket } from "../../backend/tmux/server-for.ts";
 import { messageOf, TeamError } from "../../errors.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { createTeam } from "../../operations/create-team.ts";
+import { recordLeadLimits } from "../../operations/spawn/tool-limits.ts";
 import { systemClock } from "../../os/clock.ts";
 import { openLogFile } from "../../os/files/capped-log.ts";
 import { ensureDir } from "../../os/files/fs.ts";
@@ -69,7 +70,10 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
   }).catch((error: unknown) => {
     throw withNextSteps(error, plan.team);
   });
-  await removeTeamOnFailure({ plan, ctx: { ref } }, () => recordCli(ref, plan));
+  await removeTeamOnFailure({ plan, ctx: { ref } }, async () => {
+    await recordCli(ref, plan);
+    await recordLeadLimits(ref, plan.spawn.limits ?? {});
+  });
   if (!plan.delegate) return { ref, sessionId, mode: before };
   // Set after creation: the mode before it is what teammates inherit.
   await removeTeamOnFailure({ plan, ctx: { ref } }, () => setMode(ref, LEAD_NAME, "delegate"));

@@ -1,6 +1,7 @@
 import { recordScreens } from "../../operations/record-screens.ts";
 import { resumeTeam } from "../../operations/resume/resume.ts";
 import { becomeLead } from "../../operations/run/take-over-lead.ts";
+import { recordLeadLimits } from "../../operations/spawn/tool-limits.ts";
 import { permissionMode } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, teamDir } from "../../schema/names.ts";
@@ -16,7 +17,7 @@ import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { filesContext } from "../operation-context.ts";
 import type { Lead, LeadPlan, LedTeam } from "./lead.ts";
 
-/** Makes this process the lead of a team without a running lead. Keeps its conversation, mode and budget unless the plan sets others. */
+/** Makes this process the lead of a team without a running lead. Keeps its conversation, mode, budget and tools unless the plan sets others. */
 export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<LedTeam> {
   const home = teamsHome(call.io.env);
   const ref = teamRef(home, teamDir(plan.team));
@@ -29,6 +30,7 @@ export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["s
   if (plan.delegate) await setMode(ref, LEAD_NAME, "delegate");
   if (plan.screens !== undefined) await recordScreens(ref, plan.screens);
   await recordCli(ref, plan);
+  await recordLeadLimits(ref, plan.spawn.limits ?? {});
   const mode = permissionMode.safeParse(findMember(readTeam(ref), LEAD_NAME).mode);
   return { ref, sessionId, mode: mode.success ? mode.data : before };
 }

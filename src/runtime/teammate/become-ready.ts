@@ -7,10 +7,9 @@ import { entryOf } from "../../os/files/fs.ts";
 import { livenessOf, newUuid } from "../../os/process/identity.ts";
 import { recordOfEarlierStart } from "../../protocol/paths.ts";
 import { defined } from "../../schema/defined.ts";
-import { teamDir } from "../../schema/names.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { type OwnEntry, ownEntry } from "../../team/config/own-entry.ts";
-import { type TeamRef, teamRef, teamsHome } from "../../team/ref.ts";
+import { startedIn, type TeamRef, teamsHome } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
@@ -56,7 +55,7 @@ export interface ReadyTeammate {
 export async function prepareTeammate(io: Io, host?: InProcessHost): Promise<ReadyTeammate> {
   if (host === undefined) refuseInAgentsShell(io);
   const flags = parseAgentArgv(io.argv);
-  const ref = teamRef(teamsHome(io.env), teamDir(flags.teamName));
+  const ref = startedIn(teamsHome(io.env), flags.teamName);
   const { name, session } = await entryOfAgent(ref, flags.agentName);
   const last = await lastStatus(ref, name);
   if (host === undefined) await refuseDuplicate(ref, name, last);

@@ -6,7 +6,7 @@ import { configForm } from "../../schema/guards/config.ts";
 import { isTeamDir, type TeamDir } from "../../schema/names.ts";
 import { changeTogether, type TogetherChanges } from "../../store/change-together.ts";
 import { jsonUpdate, readJsonFile } from "../../store/json-file.ts";
-import { type Home, readCached, type TeamRef, teamRef } from "../ref.ts";
+import { type Home, readCached, type TeamRef, teamAt } from "../ref.ts";
 import { keepLastConfig } from "./last-config.ts";
 import { updateTeamFile } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
@@ -98,8 +98,8 @@ export interface TeamEntry {
 /** Lists the teams of this root by name; a team with an unreadable config is listed with the reason. */
 export function listTeams(home: Home): TeamEntry[] {
   return listDir(join(home.root, "teams")).flatMap((name): TeamEntry[] => {
-    if (name.startsWith(".") || !isTeamDir(name)) return [];
-    const ref = teamRef(home, name);
+    if (!isTeamDir(name)) return [];
+    const ref = teamAt(home, name);
     if (entryOf(ref.paths.config) === undefined) return [];
     try {
       const config = readTeam(ref);

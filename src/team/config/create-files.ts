@@ -5,11 +5,11 @@ import { ensureDir, entryOf, listDir, removeTree, rename } from "../../os/files/
 import { ownSecrets, redactText } from "../../os/redact.ts";
 import { type TeamConfig, teamConfig } from "../../schema/config.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
-import { agentId, freeName, LEAD_NAME, teamDir } from "../../schema/names.ts";
+import { agentId, freeName, isTeamDir, LEAD_NAME, sameTeamName, teamDir } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { type Home, type TeamRef, teamRef } from "../ref.ts";
+import { type Home, type TeamRef, teamAt, teamRef } from "../ref.ts";
 import { finishRemovals, leftoversOf } from "./delete-files.ts";
 
 export interface NewTeam {
@@ -63,12 +63,13 @@ export function placeTeam(
   for (const taken: string[] = []; ; ) {
     const ref = teamRef(home, freeName(teamDir(name), taken));
     finishRemovals(ref);
-    if (!taskListExists(ref) && place(ref)) {
+    const alike = teamCalledAlike(ref);
+    if (alike === undefined && !taskListExists(ref) && place(ref)) {
       ensureDir(ref.paths.tasks);
       replaceFile(ref.paths.taskLock, "");
       return ref;
     }
-    if (!unique) throw teamExistsError(ref);
+    if (!unique) throw teamExistsError(alike ?? ref);
     taken.push(ref.team);
   }
 }
@@ -85,6 +86,15 @@ export function moveOntoFree(from: string, to: string): boolean {
     if (systemCode(error) === "ENOTEMPTY" || systemCode(error) === "EEXIST") return false;
     throw error;
   }
+}
+
+/** Returns a team of another program that a name would not tell apart from this one: `SnakeGame` and `snakegame`. */
+export function teamCalledAlike({ home, team }: TeamRef): TeamRef | undefined {
+  return listDir(join(home.root, "teams"))
+    .flatMap((name) =>
+      name !== team && isTeamDir(name) && sameTeamName(name, team) ? [teamAt(home, name)] : [],
+    )
+    .find(({ paths }) => entryOf(paths.config) !== undefined);
 }
 
 /** True if there are tasks under this name: a session of Claude Code keeps a task list without a team, which must not become ours. */

@@ -1,34 +1,45 @@
 import { TeamError } from "../../errors.ts";
 import type { TeamConfig } from "../../schema/config.ts";
-import { FORMER_NAMES_KEY, possibleTeamDir, type TeamDir } from "../../schema/names.ts";
-import { type Home, type TeamRef, teamRef } from "../ref.ts";
+import {
+  FORMER_NAMES_KEY,
+  isOwnTeamDir,
+  possibleTeamDir,
+  sameTeamName,
+  type TeamDir,
+} from "../../schema/names.ts";
+import { type Home, type TeamRef, teamAt, teamRef } from "../ref.ts";
 import { listTeams, type TeamEntry, teamExists } from "./config.ts";
 
 /**
- * Finds the team that a name means: the team with this directory, else the only team with this display name, else the only one with
- * this former name. Returns a team that does not exist too; its first use throws TEAM_NOT_FOUND.
- * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams have this display name
+ * Finds the team that a name means: the team with this directory, else the only team whose directory is called alike, else the only
+ * one with this display name, else the only one with this former name. Returns a team that does not exist too; its first use throws
+ * TEAM_NOT_FOUND.
+ * @throws TeamError INVALID_NAME; INVALID_INPUT if several teams are called so
  */
 export function findTeam(home: Home, name: string): TeamRef {
-  const ref = teamRef(home, name);
-  if (teamExists(ref)) return ref;
+  const ref = isOwnTeamDir(name) ? teamRef(home, name) : undefined;
+  if (ref !== undefined && teamExists(ref)) return ref;
   const [first, ...others] = teamsCalled(listTeams(home), name);
-  if (first === undefined) return ref;
-  if (others.length === 0) return teamRef(home, first);
+  if (first === undefined) return ref ?? teamRef(home, name);
+  if (others.length === 0) return teamAt(home, first);
   const teams = [first, ...others];
   throw new TeamError("INVALID_INPUT", `${teams.length} teams are called ${name}: ${teams.join(", ")}.`, {
     hint: "Use the name of the team's directory instead: teams ls lists it first.",
   });
 }
 
-/** Returns the teams with this directory; otherwise those with this display name; otherwise those that were called so. */
+/**
+ * Returns the teams with this directory; otherwise those with its usual form; otherwise those whose directory is called alike;
+ * otherwise those with this display name; otherwise those that were called so.
+ */
 export function teamsCalled(teams: readonly TeamEntry[], name: string): TeamDir[] {
   const dir = possibleTeamDir(name);
-  if (dir === undefined) return [];
   const found = [
+    teams.filter(({ team }) => team === name),
     teams.filter(({ team }) => team === dir),
-    teams.filter(({ config }) => displayDir(config) === dir),
-    teams.filter(({ config }) => config !== undefined && wasCalled(config, dir)),
+    teams.filter(({ team }) => sameTeamName(team, name)),
+    teams.filter(({ config }) => dir !== undefined && displayDir(config) === dir),
+    teams.filter(({ config }) => dir !== undefined && config !== undefined && wasCalled(config, dir)),
   ].find((some) => some.length > 0);
   return (found ?? []).map(({ team }) => team);
 }
@@ -38,10 +49,9 @@ export function isCalled(
   config: Pick<TeamConfig, "name" | "displayName" | "metadata">,
   name: string,
 ): boolean {
+  if (sameTeamName(name, config.name)) return true;
   const dir = possibleTeamDir(name);
-  if (name === config.name) return true;
-  if (dir === undefined) return false;
-  return dir === possibleTeamDir(config.name) || dir === displayDir(config) || wasCalled(config, dir);
+  return dir !== undefined && (dir === displayDir(config) || wasCalled(config, dir));
 }
 
 function wasCalled({ metadata }: Pick<TeamConfig, "metadata">, dir: TeamDir): boolean {

@@ -50,6 +50,25 @@ function rowsOf(person: Person, t: ReturnType<typeof privateTmux>): string[] {
 }
 
 describe("approvals -i", () => {
+  it("shows the requests of all teams if none is selected, also new ones, and answers each in its team", async () => {
+    const { t, teams, view, ask, answer } = await team();
+    await teams(["create", "second"]);
+    const second = teamRef({ root: t.root, runtime: join(t.runtime, "teams") }, "second");
+    ask("ask-crew", "permission", "from the first");
+    const person = view();
+    await person.sees(/permission of team-lead +crew/);
+    const later = { kind: "permission", from: "team-lead", summary: "from the second", payload: {} } as const;
+    openRequest(second, { ...later, id: "ask-second", at: 1_718_000_000_500 });
+    await person.sees("1/2");
+    await answers(person, "y", () => answer("ask-crew"));
+    await person.sees(/permission of team-lead +second/);
+    await answers(person, "n", () => existsSync(second.paths.request("ask-second").answer));
+    await person.sees("Nothing waits for you.");
+    await person.sees("crew, second");
+    person.type("q");
+    expect(await person.code()).toBe(0);
+  });
+
   it("answers one request after the other by a key, with a note", async () => {
     const { t, teams, view } = await team();
     const turns = [{ tools: [bash("touch first")] }, { tools: [bash("touch second")] }, { say: "Done." }];

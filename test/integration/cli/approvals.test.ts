@@ -25,6 +25,28 @@ async function askedBy(peer: object) {
   return cli;
 }
 
+describe("the requests of several teams", () => {
+  it("are listed together if no team is selected, each with its team, and answered by their ids", async () => {
+    const cli = cliIn();
+    const home = { root: cli.root, runtime: join(cli.directory, "runtime", "teams") };
+    for (const [at, team] of ["one", "two"].entries()) {
+      await cli(["create", team]);
+      await addMembers(teamRef(home, team), [{ name: "ada", cwd: cli.directory }]);
+      const asked = { kind: "question", from: "ada", summary: `Which of ${team}?`, payload: {}, at } as const;
+      openRequest(teamRef(home, team), { ...asked, id: `ask-${team}` });
+    }
+    const { approvals } = (await cli(["approvals", "--json"])).json<{ approvals: object[] }>();
+    expect(approvals).toMatchObject([
+      { id: "ask-one", from: "ada", team: "one" },
+      { id: "ask-two", from: "ada", team: "two" },
+    ]);
+    expect((await cli(["approvals"])).out).toMatch(/ask-one .*ada@one[\s\S]*ask-two .*ada@two/);
+    expect((await cli(["approve", "ask-two", "--note", "both"])).code).toBe(0);
+    const left = (await cli(["approvals", "--team", "one", "--json"])).json<{ approvals: object[] }>();
+    expect(left.approvals).toEqual([expect.not.objectContaining({ team: "one" })]);
+  });
+});
+
 describe("a permission request of another program", () => {
   it("names our rule before the choice, and saves only that", async () => {
     const cli = await askedBy({

@@ -266,6 +266,13 @@ describe("teams status", () => {
     expect(text).toContain("review - led by hand, 0 of 1 tasks done");
     expect(text).toMatch(/dev +unknown/);
     expect((await teams(["status", "--line"])).out).toBe("review 2 unknown · 0/1 tasks\n");
+    await teams(["create", "site"]);
+    // A status bar has one row, and no way to ask.
+    for (const terminal of [false, true]) {
+      const both = await teams(["status", "--line"], { terminal });
+      expect(both).toMatchObject({ err: "", out: "review 2 unknown · 0/1 tasks | site no teammates\n" });
+    }
+    expect((await teams(["status", "--line", "--team", "site"])).out).toBe("site no teammates\n");
   });
 
   it("notifies a person who leads, once, of a task that another program's member completed", async () => {

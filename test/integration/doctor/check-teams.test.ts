@@ -521,7 +521,14 @@ test("checkTeams › changes nothing in another program's team unless it is name
   writeFileSync(ref.paths.task("1"), "{");
   writeFileSync(ref.paths.inbox("dev"), "[{");
   const before = bytesIn(ref.home.root);
-  expect(await fix(ref)).toEqual([{ name: "teams", level: "ok", text: "none created by teams" }]);
+  expect(await fix(ref)).toEqual([
+    { name: "teams", level: "ok", text: "none created by teams" },
+    {
+      name: "other teams",
+      level: "ok",
+      text: "1 created by other programs; teams doctor <name> checks one: crew",
+    },
+  ]);
   expect(bytesIn(ref.home.root)).toEqual(before);
   const found = await checkTeams(ref.home, { fix: false, only: "crew" });
   expect(found.map(({ remedy }) => remedy)).toEqual(

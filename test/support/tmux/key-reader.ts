@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readPaneScreen } from "../../../src/adapter/native/type-message.ts";
 import { TAG } from "../../../src/backend/tmux/pane-tags.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import type { PlaceRecord } from "../../../src/schema/status.ts";
 import type { Screen } from "../../../src/tmux/screen.ts";
 import { AGENTS } from "../backend/spawn-requests.ts";
@@ -54,7 +55,7 @@ export function placeIn(t: PrivateTmux, pane: string): PlaceRecord {
     backend: "tmux",
     paneId: pane,
     panePid,
-    server: { socket, pid, procStart: "" },
+    server: { socket, pid, procStart: startTimeOf(pid) ?? "" },
     spawnedAt: 0,
   };
 }

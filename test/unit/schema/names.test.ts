@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import {
   agentName,
   freeName,
+  isTeamDir,
   newAgentName,
   sameName,
+  sameTeamName,
   splitAddress,
   teamDir,
 } from "../../../src/schema/names.ts";
@@ -19,6 +21,32 @@ test.each([
 
 test.each([[""], ["..."], ["検査"], ["a".repeat(65)], ["../.."]])("teamDir rejects the name %j", (name) => {
   expect(() => teamDir(name)).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
+});
+
+test.each([
+  ["my-team", true],
+  ["SnakeGame", true],
+  ["snake_game", true],
+  ["検査", true],
+  ["---", false],
+  [".hidden", false],
+  ["crew.deleted-0b0d", false],
+  ["a b", false],
+  ["#{pane_id}", false],
+  ["re\u200Bv", false],
+  ["x".repeat(65), false],
+])("isTeamDir: a directory %j can be a team's: %j", (name, expected) => {
+  expect(isTeamDir(name)).toBe(expected);
+});
+
+test.each([
+  ["SnakeGame", "snakegame", true],
+  ["Snake Game", "snake_game", true],
+  ["Größe", "größe", true],
+  ["Größe", "Grüße", false],
+  ["検査 1", "監査 1", false],
+])("sameTeamName: %j and %j are alike: %j", (one, other, expected) => {
+  expect(sameTeamName(one, other)).toBe(expected);
 });
 
 test.each([["a.b"], ["a:b"], ["a b"], ["100%"], ["a=b"], ["-rf"], ['say "hi"'], ["検査"], ["🦊"], ["../x"]])(

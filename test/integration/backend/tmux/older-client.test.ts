@@ -54,11 +54,12 @@ function served() {
   mkdirSync(bin);
   writeFileSync(join(bin, "tmux"), OLDER_CLIENT, { mode: 0o755 });
   const env = { ...t.env, PATH: `${bin}:${t.env.PATH}` };
-  const olderServer = tmuxServer({ socket: t.server.socket, env });
+  const serverPid = Number(t.tmux("display-message", "-p", "#{pid}"));
+  const olderServer = tmuxServer({ socket: t.server.socket, process: { pid: serverPid }, env });
   return {
     t,
     pane,
-    serverPid: Number(t.tmux("display-message", "-p", "#{pid}")),
+    serverPid,
     backend: tmuxPaneBackend({ server: t.server, env: t.env }),
     older: tmuxPaneBackend({ server: olderServer, env }),
     olderServer,

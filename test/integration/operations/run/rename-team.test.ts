@@ -96,6 +96,14 @@ describe("renaming a team", () => {
         writeFileSync(join(home.root, "tasks", "taken", "1.json"), "{}");
       },
     ],
+    [
+      "another program's team has the name in capitals",
+      "snake",
+      ({ home }) => {
+        mkdirSync(join(home.root, "teams", "Snake"), { recursive: true });
+        writeFileSync(join(home.root, "teams", "Snake", "config.json"), "{}");
+      },
+    ],
     ["no directory can have the name", "???", () => undefined],
     ["it has a teammate", "free", (ref) => addMembers(ref, [{ name: "ada", cwd: "/" }])],
   ])("changes nothing when %s", async (_when, name, given) => {

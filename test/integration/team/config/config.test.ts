@@ -17,7 +17,7 @@ import { removeTeamFiles } from "../../../../src/team/config/delete-files.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { teamRef } from "../../../../src/team/ref.ts";
+import { startedIn, teamRef } from "../../../../src/team/ref.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
 import { statusOf } from "../../../support/team/status-records.ts";
@@ -214,3 +214,18 @@ test.skipIf(process.getuid?.() === 0)(
     chmodSync(path, 0o700);
   },
 );
+
+test("startedIn › is the team of exactly this name, even beside one that is called alike", () => {
+  const home = testHome();
+  const places = (name: string): void => {
+    mkdirSync(join(home.root, "teams", name), { recursive: true });
+    writeFileSync(join(home.root, "teams", name, "config.json"), "{}");
+  };
+  places("snakegame");
+  expect(startedIn(home, "SnakeGame").team).toBe("snakegame");
+  places("SnakeGame");
+  expect(["SnakeGame", "snakegame"].map((name) => startedIn(home, name).team)).toEqual([
+    "SnakeGame",
+    "snakegame",
+  ]);
+});

@@ -1,0 +1,61 @@
+import { dirname } from "node:path";
+import { pause, steadyNow } from "../os/clock.ts";
+import { entryOf } from "../os/files/fs.ts";
+import { livenessOf, type RecordedProcess } from "../os/process/identity.ts";
+import { isTmuxServer, processTable } from "../os/process/process-table.ts";
+import { shellWord } from "../text/shell-quote.ts";
+import { TmuxError } from "./error.ts";
+
+/** Milliseconds that a server takes at most to end. */
+const ENDING_MS = 1_000;
+const ENDING_STEP_MS = 20;
+
+/**
+ * True if the process of a server keeps running although a client reports its end: its socket was deleted, or the client is older
+ * than tmux 3.6 and the server is not. Waits for a server that is about to end.
+ */
+export async function keepsRunning(server: RecordedProcess): Promise<boolean> {
+  for (const start = steadyNow(); livenessOf(server) === "alive"; await pause(ENDING_STEP_MS)) {
+    if (steadyNow() - start > ENDING_MS) return isServer(server);
+  }
+  return false;
+}
+
+/** A pid without a start time may belong to another program by now, which a signal would end. */
+function isServer({ pid, procStart }: RecordedProcess): boolean {
+  return procStart !== undefined || processTable().some((row) => row.pid === pid && isTmuxServer(row));
+}
+
+/** True if a server runs whose socket was deleted. @param path of its socket */
+export function hasLostSocket(path: string, server: RecordedProcess): boolean {
+  return entryOf(path) === undefined && livenessOf(server) === "alive" && isServer(server);
+}
+
+/** Creates the error for a running server that no client reaches. @param path of its socket; undefined if unknown */
+export function unreachable(server: RecordedProcess, path: string | undefined): TmuxError {
+  return path !== undefined && entryOf(path) === undefined ? lostSocket(server, path) : otherProtocol(server);
+}
+
+/** Creates the error for a running server whose socket was deleted: it makes the socket again on SIGUSR1. */
+export function lostSocket({ pid }: RecordedProcess, path: string): TmuxError {
+  const directory = dirname(path);
+  const make = entryOf(directory) === undefined ? `mkdir -m 700 ${shellWord(directory)} && ` : "";
+  return new TmuxError({
+    kind: "unreachable",
+    message: `The tmux server (process ${pid}) runs, but its socket ${path} was deleted: no client reaches its panes.`,
+    hint: `Its panes and agents keep running. To restore the socket: ${make}kill -USR1 ${pid}`,
+    done: "nothing",
+    facts: { serverPid: pid, socket: path },
+  });
+}
+
+/** Creates the error for a client that reports the end of a server whose process keeps running. */
+function otherProtocol({ pid }: RecordedProcess): TmuxError {
+  return new TmuxError({
+    kind: "unreachable",
+    message: `tmux cannot talk to its server (process ${pid}), which keeps running: the tmux on the PATH is probably older.`,
+    hint: "Its panes stay open. Put the tmux that started the server first on the PATH, then run the command again.",
+    done: "nothing",
+    facts: { serverPid: pid },
+  });
+}

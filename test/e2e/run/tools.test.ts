@@ -1,0 +1,73 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+
+it("run --disallowedTools --tools › hold for the lead and for the teammates that it starts", async () => {
+  const t = privateTmux();
+  const bash = (command: string) => ({ name: "Bash", input: { command } });
+  const agents = {
+    [LEAD_NAME]: [
+      { tools: [bash("touch by-lead"), { name: "Write", input: { file_path: "written", content: "x" } }] },
+      { tools: [{ name: "Agent", input: { name: "ann", prompt: "Go.", description: "works" } }] },
+      { on: { contains: "ann is idle" }, tools: [bash("touch by-lead")] },
+      { say: "Done." },
+    ],
+    ann: [{ tools: [bash("touch by-ann")] }, { say: "I tried." }],
+  };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  const teams = teamsIn(t.env, t.home);
+  const words = ["run", "Go.", "--playbook", "book.json", "--team", "crew", "--keep"];
+  const how = ["--permission-mode", "bypassPermissions", "--teammate-mode", "process", "--json"];
+  const ended = await teams([...words, ...how, "--disallowedTools", "Bash", "--tools", "Bash,Read"]);
+  expect([ended.code, ended.err]).toEqual([0, ""]);
+  for (const file of ["by-lead", "written", "by-ann"])
+    expect(existsSync(join(t.home, file)), file).toBe(false);
+  const { members, former = [] } = readTeam(teamRef(teamsHome(t.env), "crew"));
+  expect([...members, ...former].map(({ name }) => name)).toContain("ann");
+  await eventually("her end", async () => (await teams(["kill", "crew", "--force"])).code === 0);
+});
+
+it("run --resume › keeps the limits of the lead's tools, unless it sets others", async () => {
+  const t = privateTmux();
+  const turns = ["first", "second", "third"].map((file) => ({
+    on: { contains: file },
+    tools: [{ name: "Bash", input: { command: `touch ${file}` } }],
+  }));
+  const agents = { [LEAD_NAME]: [...turns, { say: "Done.", repeat: true }] };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  const how = ["--playbook", "book.json", "--team", "crew", "--teammate-mode", "process", "--json"];
+  const teams = teamsIn(t.env, t.home);
+  const bypass = ["--permission-mode", "bypassPermissions", "--keep"];
+  const limited = ["--disallowedTools", "Bash", "--tools", "Bash,Read"];
+  const ended = await teams(["run", "the first", ...how, ...bypass, ...limited]);
+  expect([ended.code, ended.err]).toEqual([0, ""]);
+  const ref = teamRef(teamsHome(t.env), "crew");
+  const lead = () => readTeam(ref).members[0];
+  expect(lead()).toMatchObject({ disallowedTools: ["Bash"], metadata: { _tools: ["Bash", "Read"] } });
+  const resumed = await teams(["run", "the second", "--resume", "--keep", ...how]);
+  expect([resumed.code, existsSync(join(t.home, "second"))]).toEqual([0, false]);
+  const led = await teams(["run", "Again.", "--resume", "--team", "crew", "--cli", "codex", "--json"]);
+  expect(led.error().message).toBe("codex cannot lead with --disallowed-tools; nothing was started.");
+  const other = ["--disallowedTools", "Write"];
+  expect((await teams(["run", "the third", "--resume", ...how, ...other])).code).toBe(0);
+  expect(existsSync(join(t.home, "third"))).toBe(true);
+  await teams(["delete", "crew", "--force"]);
+});
+
+it("run --tools › is refused before anything starts for what is no name, and with a CLI that leads", async () => {
+  const t = privateTmux();
+  const teams = teamsIn(t.env, t.home);
+  const wrong = await teams(["run", "Go.", "--model", "claude-x", "--tools", "Bash(ls)", "--json"]);
+  expect([wrong.code, wrong.error().message]).toEqual([2, expect.stringContaining("not a tool's name")]);
+  const led = await teams(["run", "Go.", "--cli", "codex", "--allowed-tools", "Read", "--json"]);
+  expect([led.code, led.error().message]).toEqual([
+    2,
+    "codex cannot lead with --allowed-tools; nothing was started.",
+  ]);
+});

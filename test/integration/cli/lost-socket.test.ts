@@ -1,0 +1,109 @@
+import { existsSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { watchedPane } from "../../support/tmux/watched-pane.ts";
+
+const SPAWN = ["spawn", "bob", "--team", "crew", "--model", "scripted", "--teammate-mode", "tmux"];
+
+describe("a tmux server whose socket was deleted", () => {
+  it.each(["inside", "outside"])(
+    "is described in the same words by every command %s tmux, and found again after SIGUSR1",
+    async (where) => {
+      const { t, teams, pane, server, sentence } = await withoutSocket(where);
+      const told = `To restore the socket: kill -USR1 ${server.pid}`;
+      const peek = await teams(["peek", "ada", "--json"]);
+      expect(peek).toMatchObject({ code: 1, out: "" });
+      expect(peek.error()).toMatchObject({ message: sentence, hint: expect.stringContaining(told) });
+      const status = (await teams(["status", "crew", "--json"])).json<{ problems: string[] }>();
+      expect(status.problems).toEqual([
+        expect.stringContaining(`${sentence} Its panes and agents keep running. ${told}`),
+      ]);
+      const doctor = (await teams(["doctor", "--json"])).json<{ checks: unknown[] }>();
+      expect(doctor.checks).toContainEqual({
+        name: where === "inside" ? "tmux server" : "team crew",
+        level: "fail",
+        text: sentence,
+        remedy: expect.stringContaining(told),
+      });
+      for (const words of [
+        ["hide", "ada"],
+        ["type", "ada", "hello"],
+        ["layout", "tiled", "--team", "crew"],
+        SPAWN,
+      ]) {
+        const ended = await teams([...words, "--json"]);
+        expect([words[0], ended.code, ended.error().message]).toEqual([words[0], 1, sentence]);
+      }
+      // No second server has taken its place.
+      expect(existsSync(server.socket)).toBe(false);
+      process.kill(server.pid, "SIGUSR1");
+      await eventually("the socket", () => existsSync(server.socket));
+      expect(t.tmux("display-message", "-p", "-t", pane, "#{pid}")).toBe(String(server.pid));
+      expect((await teams(["peek", "ada"])).out).toContain("ready");
+      expect((await teams(["status", "crew", "--json"])).json()).not.toHaveProperty("problems");
+    },
+  );
+
+  it("is restored with its directory if that is gone too", async () => {
+    const { teams, server } = await withoutSocket("outside");
+    rmSync(dirname(server.socket), { recursive: true });
+    const { hint } = (await teams(["peek", "ada", "--json"])).error();
+    expect(hint).toContain(`mkdir -m 700 ${dirname(server.socket)} && kill -USR1 ${server.pid}`);
+  });
+});
+
+describe("a $TMUX whose server has ended", () => {
+  it.each(["is gone", "is left"])("counts as outside tmux when its socket %s", async (socket) => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const inside = t.inside(pane);
+    const path = t.tmux("display-message", "-p", "#{socket_path}");
+    const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
+    if (socket === "is gone") {
+      await t.killServer();
+      rmSync(path, { force: true });
+    } else {
+      process.kill(pid, "SIGKILL");
+      await eventually("its end", () =>
+        t.server.call(["list-sessions"]).then(
+          () => false,
+          () => true,
+        ),
+      );
+      expect(existsSync(path)).toBe(true);
+    }
+    const teams = cliOf(t, inside);
+    const doctor = (await teams(["doctor", "--json"])).json<{ checks: unknown[] }>();
+    expect(doctor.checks).toContainEqual({
+      name: "inside tmux",
+      level: "warn",
+      text: `no: $TMUX names a tmux server that has ended (${path}); teammates get a detached session`,
+      remedy: "Forget it in this shell: unset TMUX TMUX_PANE",
+    });
+    // The doctor starts no server, at that socket or any other.
+    expect(existsSync(path)).toBe(socket === "is left");
+  });
+});
+
+/** A crew with a member in a pane, whose server runs without its socket. */
+async function withoutSocket(where: string) {
+  const t = privateTmux();
+  const { place, pane } = await watchedPane(t);
+  const { server } = place;
+  if (server === undefined) throw new Error("The place has no server.");
+  const teams = cliOf(t, where === "inside" ? t.inside(pane) : t.env);
+  rmSync(server.socket);
+  const sentence = `The tmux server (process ${server.pid}) runs, but its socket ${server.socket} was deleted: no client reaches its panes.`;
+  return { t, pane, server, teams, sentence };
+}
+
+function cliOf(t: PrivateTmux, caller: Readonly<Record<string, string | undefined>>) {
+  const cli = cliIn(t.home);
+  const env = Object.fromEntries(
+    Object.entries(caller).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return (words: readonly string[]) => cli(words, { env });
+}
