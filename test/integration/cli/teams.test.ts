@@ -73,9 +73,7 @@ describe("teams create, ls and delete", () => {
     failingRenames((_from, to) => to === ref.paths.inbox(LEAD_NAME));
     const ended = await teams(["status"]);
     expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/dev +crashed/) });
-    expect(ended.out).toMatch(
-      /Problems:\nThe end of dev is not fully processed: .*team-lead.* try again\./,
-    );
+    expect(ended.out).toMatch(/Problems:\nThe end of dev is not fully processed: .*team-lead.* try again\./);
     const { problems } = (await teams(["status", "--json"])).json<{ problems: string[] }>();
     expect(problems).toEqual([expect.stringContaining("The end of dev")]);
   });
