@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 import type { Env } from "../os/env.ts";
 import type { Sandbox } from "../os/sandbox/sandbox.ts";
 import type { BackgroundTasks } from "./background/background-tasks.ts";
+import type { Assignment } from "./hooks/assignments.ts";
 
 /** The effect of a call that permission rules check. Paths are absolute. */
 export type ToolAccess =
@@ -53,6 +54,8 @@ export interface ToolContext {
   readonly mayConnect?: (address: string) => boolean;
   /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** Returns the variables that Bash sets after the snapshot. @param isOutside for a command that leaves the agent's sandbox */
+  readonly variables?: ((isOutside: boolean) => Promise<readonly Assignment[]>) | undefined;
   /** The sandbox of the agent's commands; undefined if they run as their user. */
   readonly sandbox?: CommandSandbox | undefined;
 }

@@ -198,6 +198,11 @@ export function transcriptPath(root: string, sessionId: string): string {
   return join(sessionsDirectory(root), `${sessionId}.jsonl`);
 }
 
+/** Returns the directory of the variables that a session's hooks set. */
+export function sessionEnvPath(root: string, sessionId: string): string {
+  return join(root, "session-env", sessionId);
+}
+
 /** Returns the path of a session's debug log. */
 export function debugPath(root: string, sessionId: string): string {
   return join(root, "debug", `${sessionId}.txt`);

@@ -2,23 +2,10 @@ import { dirname, join } from "node:path";
 import type { TypeFiles } from "../agent/prompts/agent-type-files.ts";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { inMainWorktree } from "../git/repository.ts";
-import { platform } from "../os/env.ts";
 import { ownUid } from "../os/files/app-directories.ts";
 import { entryOf, listDir, ownerOf, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { pathStat } from "../os/files/user-files.ts";
-
-/** The user's own settings file. */
-export function userFile(root: string): string {
-  return join(root, "settings.json");
-}
-
-/** The administrator's settings file, which wins over all others. */
-export function managedFile(): string {
-  return platform === "darwin"
-    ? "/Library/Application Support/ClaudeCode/managed-settings.json"
-    : "/etc/claude-code/managed-settings.json";
-}
 
 /** The settings files that a project may have in this directory, later ones win; none in the home directory, whose files are the user's own. */
 export function ownProjectFiles(root: string, cwd: string): string[] {

@@ -10,6 +10,7 @@ import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import { joinedLines } from "../../text/line-ends.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
 import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
+import { commandVariables } from "../hooks/session-variables.ts";
 import { sandboxHint } from "../sandbox/hint.ts";
 import type { CommandSandbox, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { CommandOutput } from "./bash-output.ts";
@@ -63,7 +64,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
   }),
   summary: ({ command }) => oneLine(command),
   async execute({ command, timeout, run_in_background = false, dangerouslyDisableSandbox }, given) {
-    const context = dangerouslyDisableSandbox ? { ...given, sandbox: undefined } : given;
+    const context = dangerouslyDisableSandbox ? outside(given) : given;
     if (pathStat(context.cwd).kind !== "directory") {
       return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
@@ -79,6 +80,12 @@ export const bashTool: Tool<z.infer<typeof input>> = {
     return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT, context.sandbox !== undefined);
   },
 };
+
+/** Returns the context of a command that leaves the sandbox, if the agent has one. */
+function outside(given: ToolContext): ToolContext {
+  const { sandbox, variables } = given;
+  return { ...given, sandbox: undefined, variables: variables && (() => variables(sandbox !== undefined)) };
+}
 
 /**
  * Shows a command on one line. Line ends and hidden characters stay visible: a line end after a `#` separates a comment
@@ -112,9 +119,10 @@ async function runInShell(
   how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
   const { cwd, signal, sandbox } = context;
-  const env = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
+  const own = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
+  const { env, afterSnapshot } = commandVariables(own, (await context.variables?.(false)) ?? []);
   const options = { ...how, cwd, signal, env };
-  const shell = shellOf(await context.snapshot?.(signal));
+  const shell = shellOf(await context.snapshot?.(signal), afterSnapshot);
   if (sandbox !== undefined) return runInSandbox(command, shell, sandbox, options);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.
@@ -170,13 +178,13 @@ interface Shell {
  * apply. Options make zsh split words and expand globs like other shells. A snapshot of fish has only its PATH, in a
  * syntax for any shell.
  */
-function shellOf(snapshot: string | undefined): Shell {
+function shellOf(snapshot: string | undefined, afterSnapshot: string): Shell {
   const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];
   if (snapshot === undefined || known === undefined) {
     return { file: "bash", args: (command) => ["-c", command] };
   }
   const kind = known === "zsh" ? "zsh" : "bash";
-  const script = `. "$1" >/dev/null 2>&1; ${READS_ALIKE[kind]}; eval "$2"`;
+  const script = `. "$1" >/dev/null 2>&1; ${afterSnapshot}${READS_ALIKE[kind]}; eval "$2"`;
   return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
 }
 

@@ -79,7 +79,10 @@ export function resourceSections(
 }
 
 /** The options that a subagent inherits from its agent. */
-type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "sandbox" | "hooks" | "permissions">;
+type Inherited = Pick<
+  AgentOptions,
+  "env" | "passSecrets" | "snapshot" | "variables" | "sandbox" | "hooks" | "permissions"
+>;
 
 /**
  * Returns a function that runs subagents, with the agent's permissions and hooks, and their own model and conversation.

@@ -26,6 +26,7 @@ import { type Notifier, withNotifications } from "../notify/notifying-view.ts";
 import { paneKeys } from "../pane/pane-keys.ts";
 import type { InProcessHost, ReadyTeammate } from "./become-ready.ts";
 import { type RunningTeammate, settingsOf, signalStatus } from "./running-teammate.ts";
+import { mayRunSessionHooks } from "./session-hooks.ts";
 
 /** Runs a teammate until its end. @returns its exit status */
 export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
@@ -82,7 +83,9 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
       const { assembleTeammate } = await import("./assemble-teammate.ts");
       return assembleTeammate(call, self, own);
     },
-    ...(readMetadata(member, "cli") === undefined ? {} : { startsAtOnce: true, agreesUnanswered: true }),
+    ...(readMetadata(member, "cli") === undefined
+      ? { createsAgentAtOnce: mayRunSessionHooks(ref.home.root, io.cwd) }
+      : { startsAtOnce: true, agreesUnanswered: true }),
     agreeToShutdown: async (requestId) => {
       const { agreeInPlace } = await import("./assemble-teammate.ts");
       await agreeInPlace(call, self, worker, requestId);
