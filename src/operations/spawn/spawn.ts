@@ -13,15 +13,15 @@ import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import type { SandboxMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { addMembers, type NewMember } from "../../team/members/members.ts";
+import type { NewMember } from "../../team/members/members.ts";
 import { currentMode } from "../../team/members/permission-mode.ts";
-import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import type { IsPriced } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
 import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
 import { type CheckedCli, draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
+import { joinTeam } from "./join-team.ts";
 import { requirePrices, requireSandboxes, requireScreens } from "./requirements.ts";
 import {
   buildStart,
@@ -131,11 +131,7 @@ async function startDrafts(
   { config, drafts, inputs, backend, why, arrived }: SpawnBatch,
   options: SpawnOptions,
 ): Promise<readonly SpawnedTeammate[]> {
-  const members = await addMembers(
-    ctx.ref,
-    withStartClaim(drafts.map((draft) => ({ ...draft, backendType: backend.type }))),
-    { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
-  );
+  const members = await joinTeam(ctx, { config, drafts, inputs, backendType: backend.type });
   const snapshot = shellSnapshot(ctx);
   const preparing = members.map((member, i) =>
     prepareWorktree(ctx, member, inputs[i] ?? { name: member.name }, options),

@@ -12,11 +12,12 @@ import type { AnyTool } from "../../agent/tool.ts";
 import { builtinTools } from "../../agent/tools/builtin-tools.ts";
 import { chooseTools, withNoteTools } from "../../agent/tools/select-tools.ts";
 import type { AgentPermissions } from "../../agent/turn/permission.ts";
+import { newAgentFacts } from "../../operations/agent-facts.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { exceedsMode } from "../../operations/permission-mode.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
-import type { EventSubject } from "../../schema/event.ts";
+import type { EventFacts, EventSubject } from "../../schema/event.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { SubagentCall, TeamToolContext } from "../../team-tools/context.ts";
 import type { Worker } from "../../worker/worker.ts";
@@ -134,7 +135,8 @@ export function subagentRunner(
       },
       signal,
     );
-    return recorded(run, parts, { agentId: id, agentType, parentSessionId: parts.sessionId });
+    const facts = newAgentFacts(ctx.home.root, type, { model: call.model });
+    return recorded(run, parts, { agentId: id, agentType, parentSessionId: parts.sessionId }, facts);
   };
 }
 
@@ -143,7 +145,9 @@ async function recorded(
   run: Promise<SubagentResult>,
   { worker }: SharedParts,
   subject: EventSubject,
+  created: EventFacts,
 ): Promise<SubagentResult> {
+  worker.recordSubagent(subject, created);
   worker.recordSubagent(subject, { type: "agent", what: "started" });
   let how: string = "failed";
   try {

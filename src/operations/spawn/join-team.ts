@@ -1,0 +1,39 @@
+import { findAgentType, ONLY_BUILTIN_TYPES } from "../../agent/prompts/agent-types.ts";
+import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import { addMembers, type NewMember } from "../../team/members/members.ts";
+import { withStartClaim } from "../../team/members/start-claims.ts";
+import { recordEvent } from "../../telemetry/event-log.ts";
+import { newAgentFacts } from "../agent-facts.ts";
+import type { OperationContext } from "../context.ts";
+import { type SpawnInput, workingDirectory } from "./draft-member.ts";
+
+interface Joining {
+  readonly config: TeamConfig;
+  readonly drafts: readonly NewMember[];
+  readonly inputs: readonly SpawnInput[];
+  readonly backendType: NewMember["backendType"];
+}
+
+/** Adds drafted members to the team, and records each as a new agent. @returns the members, in the order of their inputs */
+export async function joinTeam(
+  ctx: OperationContext,
+  { config, drafts, inputs, backendType }: Joining,
+): Promise<readonly TeamMember[]> {
+  const members = await addMembers(
+    ctx.ref,
+    withStartClaim(drafts.map((draft) => ({ ...draft, backendType }))),
+    { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
+  );
+  for (const [i, { agentId, agentType = "" }] of members.entries()) {
+    const input = inputs[i];
+    if (input === undefined) continue;
+    const { types } = (await ctx.agentTypes?.(workingDirectory(ctx, input))) ?? ONLY_BUILTIN_TYPES;
+    const type = findAgentType(agentType, types);
+    if (type === undefined) continue;
+    const { model, tools, promptOverrides } = input;
+    const hasOwnPrompt = promptOverrides?.override !== undefined;
+    const facts = newAgentFacts(ctx.home.root, type, { model, tools, hasOwnPrompt });
+    recordEvent(ctx.ref, { ...facts, agentId, agentType, parentSessionId: config.leadSessionId });
+  }
+  return members;
+}
