@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { doneIn } from "../../support/processes/built-program.ts";
+import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const TYPE = `---
@@ -31,7 +31,11 @@ it("a new agent › has its source, tools, model, colour and memory in its event
     join(t.home, "book.json"),
     JSON.stringify({ version: 1, agents: { "*": [{ say: "Done.", repeat: true }] } }),
   );
-  await done("run", "Go.", "-p", "--playbook", "book.json", "--team", "crew", "--keep");
+  const run = await teamsIn(
+    t.env,
+    t.home,
+  )(["run", "Go.", "-p", "--playbook", "book.json", "--team", "crew", "--keep"]);
+  expect(run.code, run.err).toBe(0);
   const how = ["--teammate-mode", "process", "--team", "crew"];
   await done("spawn", "ada", "--agent-type", "scout", ...how);
   await done("spawn", "bob", "--system-prompt", "You are bob.", "--model", "scripted:book.json", ...how);
