@@ -154,7 +154,8 @@ as_json() {
 }
 
 # Prints whether the alternate screen is on (always 0 for iTerm2), then the last lines of the screen. Also replaces the agent's
-# last state in the border of the pane; an end by hangup, Ctrl-C or SIGTERM is not a crash.
+# last state in the border of the pane, and removes its tasks, which are unassigned now; an end by hangup, Ctrl-C or SIGTERM is not
+# a crash.
 ask_terminal() {
   case $code in
     129 | 130 | 143) state=exited ;;
@@ -163,7 +164,7 @@ ask_terminal() {
   if [ -n "$TMUX_PANE" ]; then
     tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
       "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE ;
-       set-option -p -t $TMUX_PANE @teams_state $state"
+       set-option -p -t $TMUX_PANE @teams_state $state ; set-option -p -u -t $TMUX_PANE @teams_task"
   else
     echo 0 && it2 session read -s "${"$"}{ITERM_SESSION_ID##*:}"
   fi

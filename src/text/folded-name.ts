@@ -1,3 +1,7 @@
+export function isAscii(text: string): boolean {
+  return /^\p{ASCII}*$/u.test(text);
+}
+
 /**
  * Normalizes a name as a file system does that ignores case and the composition of letters: there `.ſsh` is `.ssh`.
  */

@@ -4,6 +4,7 @@ import type { Env } from "../../os/env.ts";
 import { type CommandEnd, runCommandGroup } from "../../os/process/command-group.ts";
 import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import type { SessionVariables } from "./session-variables.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
@@ -153,7 +154,7 @@ export class Hooks {
     } else if (result.kind === "stopped continuation") {
       // A hook cannot stop a start.
       onNotice(event, /^(Subagent|Session)Start$/.test(event) ? result.text : `stopped it: ${result.text}`);
-    } else onNotice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
+    } else onNotice(event, `${result.kind} (${commandName(command)}): ${result.text}`);
   }
 }
 
@@ -213,7 +214,6 @@ function outcomeOf(results: readonly HookResult[]): HookOutcome {
   };
 }
 
-function shortened(command: string): string {
-  const line = command.replace(/\s+/g, " ").trim();
-  return line.length <= 60 ? line : `${line.slice(0, 59)}…`;
+function commandName(command: string): string {
+  return shortened(command.replace(/\s+/g, " ").trim(), 60);
 }

@@ -1,15 +1,9 @@
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
 import { namedProgram } from "./denied-names.ts";
 import { isPrivateHost } from "./host-rules.ts";
-import {
-  directoriesOf,
-  excessRefusal,
-  lineRefusal,
-  MAX_REDIRECTIONS,
-  namedByLine,
-  realOf,
-} from "./line-guards.ts";
+import { directoriesOf, excessRefusal, lineRefusal, namedByLine, realOf } from "./line-guards.ts";
 import { asksOutside, outsideDecision, outsideQuestion } from "./outside-sandbox.ts";
 import { optionExpansion } from "./patterns.ts";
 import { protectedByName, reservedReason, unknownTarget, writesElsewhere } from "./protected-calls.ts";
@@ -53,16 +47,12 @@ function denyInDontAskMode(decision: PermissionDecision, mode: PermissionMode): 
     : decision;
 }
 
-/** Maximum number of words of a line whose links are compared after an answer. */
-const MAX_COMPARED = 4_000;
-
 /** Resolves the paths that a call touches now: its files, and the files that its command redirects from and to, or names. */
 export function leadsTo(question: PermissionQuestion): readonly string[] {
-  const named = namedByLine(question).slice(0, MAX_COMPARED);
   const resolve = question.resolve ?? realPathOf;
   return [
     ...[question, ...redirections(question, false)].flatMap((part) => resolvePlaces(part).paths),
-    ...named.map((path) => realOf(path, resolve)),
+    ...namedByLine(question).map((path) => realOf(path, resolve)),
   ];
 }
 
@@ -102,7 +92,7 @@ interface PartDecision {
 function decidePart(question: PermissionQuestion): PartDecision {
   const { mode, tool, served, access, line, rules } = question;
   const resolved = resolvePlaces(question);
-  const directoriesOfLine = (): string[] =>
+  const directoriesOfLine = (): readonly string[] | undefined =>
     line === undefined ? [] : directoriesOf(line, question.workingDirs[0] ?? "/", question.home ?? "~");
   const subject: RuleSubject = {
     tool,
@@ -124,6 +114,8 @@ function decidePart(question: PermissionQuestion): PartDecision {
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode allows it."));
   if (resolved.failure !== undefined) return part(ask(`The path ${resolved.failure} cannot be resolved.`));
   if (touchesOwnNotes(question, resolved)) return part(allow("It reads or writes the agent's own notes."));
+  const excess = line?.anywhere.excess;
+  if (excess !== undefined) return part(askGuarded(`The command cannot be checked: ${excess}.`));
   const guarded = protectedByName(question, resolved);
   if (guarded !== undefined) return part(askGuarded(guarded));
   const reserved = reservedReason(question, resolved);

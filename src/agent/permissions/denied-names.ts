@@ -1,10 +1,12 @@
+import { textStart } from "../../text/characters/cut-text.ts";
+import { expandBraces } from "./commands/brace-expansion.ts";
 import { harmlessAt, ignoresVariables, mayRunUnknown, takesOnlyData } from "./commands/data-words.ts";
 import { contentsRead } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
-import { baseName, expandBraces, STAR, simpleCommand, wildcard } from "./simple-command.ts";
+import { baseName, STAR, simpleCommand, wildcard } from "./simple-command.ts";
 
 /**
  * Returns why a line may run the program of a deny or ask rule in a way that no table of wrappers and options knows. Only
@@ -21,7 +23,7 @@ export function namedProgram({ line, rules }: PermissionQuestion, subject: RuleS
   for (const [at, words] of parts.mentioned.entries()) {
     const why = hiddenCode(words);
     if (why !== undefined && !data.includes(at)) return `The rule ${all[0]} may apply: ${why}.`;
-    const program = baseName(words[0] ?? "").slice(0, MAX_SHOWN);
+    const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
     // All words of a program count if another program may get them.
     const found = refused.find(program, [...words.slice(1), parts.inputs.get(at) ?? ""]);
     if (found === undefined || (data.includes(at) && !data.reachesProgram(at))) continue;
@@ -115,7 +117,7 @@ const PRINTS = /^(?:echo|printf|print)$/;
 
 /** Returns why the words of a program that no table knows may be code, or a command that only the shell knows. */
 function hiddenCode(words: readonly string[]): string | undefined {
-  const program = baseName(words[0] ?? "").slice(0, MAX_SHOWN);
+  const program = textStart(baseName(words[0] ?? ""), MAX_SHOWN);
   if (mayRunUnknown(words, UNKNOWN)) return `${program} gets a command that only the shell knows`;
   if (runsScripts(words) || !words.some((word) => CODE.test(word))) return undefined;
   const harmless = harmlessAt(words);
@@ -154,12 +156,7 @@ class RefusedNames {
   find(program: string, texts: readonly string[]): string | undefined {
     const text = texts.join("\n");
     const plain = text.replace(/["'\\]/g, "");
-    const forms = [
-      text,
-      plain,
-      plain.includes("{") ? expandBraces(plain) : plain,
-      text.replace(ESCAPED_BLANK, " "),
-    ];
+    const forms = [text, plain, expandBraces(plain).text, text.replace(ESCAPED_BLANK, " ")];
     const all = [...new Set(forms)].join("\n");
     const seen = new Set<string>();
     const lasts = new Map<string, number>();

@@ -1,4 +1,3 @@
-import { normalize } from "node:path";
 import {
   type Command,
   forEachChild,
@@ -9,12 +8,31 @@ import {
   type Word,
   type WordPart,
 } from "unbash";
+import { shortened } from "../../text/characters/cut-text.ts";
+import { expandBraces } from "./commands/brace-expansion.ts";
 import { isHarmlessCode, type Language } from "./commands/harmless-code.ts";
-import { excessOf } from "./commands/line-limits.ts";
-import { createdBy, hiddenProgram, runFile, runsInput } from "./commands/runners.ts";
+import {
+  excessOf,
+  MAX_COMMANDS,
+  MAX_NESTED_CHARS,
+  MAX_REDIRECTIONS,
+  MAX_SCRIPT_CHARS,
+  MAX_SCRIPTS,
+  MAX_VALUE_CHARS,
+} from "./commands/line-limits.ts";
+import { createdBy, hiddenProgram, runsInput, runsOwnFile } from "./commands/runners.ts";
 import { embeddedScripts, tokensOf } from "./commands/scripts.ts";
 import { type Flow, Flows } from "./line-flows.ts";
-import { inputText, isExpandedName, isPattern, NAMES_PROGRAM, showsHidden } from "./line-words.ts";
+import {
+  DEFINES,
+  expandsBraces,
+  inputText,
+  isExpandedName,
+  isPattern,
+  NAMES_PROGRAM,
+  redefines,
+  showsHidden,
+} from "./line-words.ts";
 
 /** A file that a line redirects from or to. */
 export interface RedirectedFile {
@@ -60,15 +78,6 @@ export const NO_PARTS: LineParts = {
   ...{ isLinked: false, isRedefining: false, matchesHidden: false },
 };
 
-/** Maximum number of quoted scripts (`sh -c "…"`) to search, and of their characters: more than real commands need, but fast to parse. */
-const MAX_SCRIPTS = 30;
-const MAX_SCRIPT_CHARS = 131_072;
-/** Maximum number of commands, and of characters of all substitutions, each counted with those inside it. */
-const MAX_COMMANDS = 2_000;
-const MAX_NESTED_CHARS = 1_000_000;
-/** Maximum number of words of a line, counted at blanks: a wrapped command may begin at each. */
-const MAX_WORDS = 8_000;
-
 /** Collects the parts of a line. Throws a RangeError for syntax that is nested too deeply. */
 export function partsOf(root: ParsedScript, line: string): LineParts {
   const collector = new PartsCollector();
@@ -76,17 +85,16 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
   const numeric = /<\d{0,9}-\d{0,9}>/.exec(line)?.[0];
   // A pattern of numbers in zsh, two redirections in bash.
   if (numeric !== undefined) collector.hidden ??= `${JSON.stringify(numeric)} can be read in two ways`;
-  collector.hidden ??= runsOwnFile(collector);
+  const written = collector.files.flatMap(({ kind, path }) => (kind === "write" ? [path] : []));
+  collector.hidden ??= runsOwnFile(collector.mentioned, written);
   const error = root.errors?.[0];
   if (error !== undefined) collector.hidden ??= `it is not valid shell syntax (${error.message})`;
   // Another shell may read it otherwise: zsh's `>! file` and `for f (a) …`.
   if (root.errors !== undefined || />>?[&|]?!/.test(line)) collector.unread(line);
-  const words = line.match(/\S+/g)?.length ?? 0;
+  const excess = collector.excess ?? excessOfWords(collector, line);
   const { mentioned, flows, inputs, isRedefining } = collector;
   const isLinked =
-    collector.isLinked ||
-    collector.files.some(({ kind }) => kind === "write") ||
-    mentioned.some((command) => createdBy(command).length > 0);
+    collector.isLinked || written.length > 0 || mentioned.some((command) => createdBy(command).length > 0);
   return {
     ...{ mentioned, flows, inputs, isLinked },
     isRedefining: isRedefining || mentioned.some((command) => redefines(command)),
@@ -95,21 +103,15 @@ export function partsOf(root: ParsedScript, line: string): LineParts {
     loose: [...new Set(collector.loose)],
     globs: collector.globs,
     ...(collector.hidden === undefined ? {} : { hidden: collector.hidden }),
-    ...(collector.isBeyondLimit || words > MAX_WORDS
-      ? { excess: "it has too many words or quoted scripts" }
-      : {}),
+    ...(excess === undefined ? {} : { excess }),
   };
 }
 
-/** Returns why a line runs a file that it creates, whose text is not searched. */
-function runsOwnFile({ mentioned, files }: Pick<LineParts, "mentioned" | "files">): string | undefined {
-  const created = [
-    ...files.filter(({ kind }) => kind === "write").map(({ path }) => path),
-    ...mentioned.flatMap(createdBy),
-  ];
-  const plain = new Set(created.map((path) => normalize(path)));
-  const run = mentioned.map(runFile).find((path) => path !== undefined && plain.has(normalize(path)));
-  return run === undefined ? undefined : `it creates ${run} and runs it`;
+/** Returns why the words of a line are too many to check, as a clause. */
+function excessOfWords({ files, expandsBraces }: PartsCollector, line: string): string | undefined {
+  if (new Set(files.map(({ kind, path }) => `${kind} ${path}`)).size > MAX_REDIRECTIONS)
+    return "it redirects too many files";
+  return expandsBraces && !expandBraces(line).isWhole ? "its braces make too many words" : undefined;
 }
 
 class PartsCollector {
@@ -123,19 +125,23 @@ class PartsCollector {
   readonly loose: string[] = [];
   readonly globs = new Set<string>();
   hidden: string | undefined;
-  isBeyondLimit = false;
+  /** A shell makes several words of one. */
+  expandsBraces = false;
+  excess: string | undefined;
   readonly #values = new Map<string, string>();
   readonly #open: SyntaxNode[] = [];
   readonly #flows = new Flows();
   #scripts = MAX_SCRIPTS;
   #chars = MAX_SCRIPT_CHARS;
   #nested = MAX_NESTED_CHARS;
+  #valueChars = MAX_VALUE_CHARS;
 
   collect(root: SyntaxNode): void {
     this.#open.push(root);
     for (let node = this.#open.pop(); node !== undefined; node = this.#open.pop()) {
       this.#visit(node);
-      if (this.#isTooMuch(node)) break;
+      this.#count(node);
+      if (this.excess !== undefined) break;
       // Pushed in reverse, so that a variable is known before its use.
       const children: SyntaxNode[] = [];
       forEachChild(node, (child) => children.push(child));
@@ -145,12 +151,11 @@ class PartsCollector {
   }
 
   /** Each substitution is parsed again inside the one around it. */
-  #isTooMuch(node: SyntaxNode): boolean {
+  #count(node: SyntaxNode): void {
     if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution")
       this.#nested -= node.text.length;
-    const isBeyond = this.#nested < 0 || this.mentioned.length > MAX_COMMANDS;
-    this.isBeyondLimit ||= isBeyond;
-    return isBeyond;
+    if (this.#nested < 0) this.excess ??= "it is nested too deeply";
+    if (this.mentioned.length > MAX_COMMANDS) this.excess ??= "it has too many commands";
   }
 
   /** Adds the words of a line that another shell may read otherwise: `cat .(env|x)`. */
@@ -204,10 +209,9 @@ class PartsCollector {
     this.flows.push(flow);
     const [name = ""] = words;
     this.matchesHidden ||= showsHidden(words);
-    const isExpanded = name.includes(UNKNOWN) || isExpandedName(command.name);
-    if (isExpanded || isPattern(command.name)) {
-      const shown = command.name.text.replaceAll(UNKNOWN, "$…").slice(0, 40);
-      this.#hide(`the program ${JSON.stringify(shown)} is known only to the shell`);
+    if (name.includes(UNKNOWN) || isExpandedName(command.name) || isPattern(command.name)) {
+      const shown = JSON.stringify(shortened(command.name.text.replaceAll(UNKNOWN, "$…"), 40));
+      this.#hide(`the program ${shown} is known only to the shell`);
     }
     const expanded = command.args.map((arg) => arg.text.replace(/'[^']*'/g, "").match(/[$`]|<\(/) !== null);
     this.#hide(hiddenProgram(words, [false, ...expanded]));
@@ -230,8 +234,8 @@ class PartsCollector {
   #script(text: string, flow?: Flow): void {
     this.#scripts -= 1;
     this.#chars -= text.length;
-    if (this.#scripts < 0 || this.#chars < 0 || excessOf(text) !== undefined) this.isBeyondLimit = true;
-    else if (text.trim() !== "") {
+    this.excess ??= this.#scripts < 0 || this.#chars < 0 ? "it has too many quoted scripts" : excessOf(text);
+    if (this.excess === undefined && text.trim() !== "") {
       const script = parse(text);
       this.#flows.set(script, flow);
       this.#open.push(script);
@@ -247,6 +251,7 @@ class PartsCollector {
   #value(word: Word): string {
     const value = word.parts === undefined ? word.value : word.parts.map((part) => this.#part(part)).join("");
     if (isPattern(word)) this.globs.add(value);
+    this.expandsBraces ||= expandsBraces(word);
     return value;
   }
 
@@ -276,7 +281,12 @@ class PartsCollector {
   #variable(name: string): string {
     if (name === "HOME") return "~";
     if (name === "PWD") return ".";
-    return this.#values.get(name) ?? UNKNOWN;
+    const value = this.#values.get(name) ?? UNKNOWN;
+    this.#valueChars -= value.length;
+    if (this.#valueChars >= 0) return value;
+    // The values of variables may double with each of them.
+    this.excess ??= "the values of its variables are too long";
+    return UNKNOWN;
   }
 
   #redirect(redirect: Redirection): void {
@@ -286,15 +296,4 @@ class PartsCollector {
     const path = this.#value(target);
     if (path !== "/dev/null") this.files.push({ kind: operator === "<" ? "read" : "write", path });
   }
-}
-
-/** Arrays of zsh that hold the text of its aliases and functions. */
-const DEFINES = /^(?:functions|[gs]?aliases)$/;
-
-/** Returns whether a command gives names of commands another meaning: an alias, a hashed path, a PATH. */
-function redefines(words: readonly string[]): boolean {
-  return (
-    /^(?:alias|hash|enable|abbr|functions?|autoload)$/.test(words[0] ?? "") ||
-    words.some((word) => word.startsWith("PATH="))
-  );
 }

@@ -49,6 +49,11 @@ export function isPattern({ parts }: Word): boolean {
   );
 }
 
+/** Returns whether a shell makes several words of one. */
+export function expandsBraces({ parts }: Word): boolean {
+  return parts?.some(({ type }) => type === "BraceExpansion") ?? false;
+}
+
 /** Variables whose value a program or shell runs. */
 export const NAMES_PROGRAM =
   /(?:PAGER|EDITOR|VISUAL|BROWSER|COMMAND|SHELL|_SSH|_RSH|ASKPASS|BASH_ENV|^ENV|^PS[0-4]|LESSOPEN|LESSCLOSE|EXTERNAL_DIFF|MAKEFLAGS)$/;
@@ -56,4 +61,15 @@ export const NAMES_PROGRAM =
 /** Returns whether a command sets an option of a shell with which `*` matches `.env`. */
 export function showsHidden(words: readonly string[]): boolean {
   return words.some((word) => /^(?:dotglob|glob_?dots|GLOBIGNORE=.*)$/i.test(word));
+}
+
+/** Arrays of zsh that hold the text of its aliases and functions. */
+export const DEFINES = /^(?:functions|[gs]?aliases)$/;
+
+/** Returns whether a command gives names of commands another meaning: an alias, a hashed path, a PATH. */
+export function redefines(words: readonly string[]): boolean {
+  return (
+    /^(?:alias|hash|enable|abbr|functions?|autoload)$/.test(words[0] ?? "") ||
+    words.some((word) => word.startsWith("PATH="))
+  );
 }

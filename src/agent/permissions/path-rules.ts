@@ -1,7 +1,7 @@
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { timeLimit } from "../../os/time-limit.ts";
-import { foldedName } from "../../text/folded-name.ts";
+import { foldedName, isAscii } from "../../text/folded-name.ts";
 import { pathPatternsMeet } from "./patterns.ts";
 import { isInside } from "./protected-paths.ts";
 
@@ -179,8 +179,4 @@ function withTimeLimit(glob: string, matches: () => boolean): boolean | undefine
   }
   slowPatterns.add(glob);
   return undefined;
-}
-
-function isAscii(text: string): boolean {
-  return /^\p{ASCII}*$/u.test(text);
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { listDir } from "../../os/files/fs.ts";
-import { foldedName } from "../../text/folded-name.ts";
+import { foldedName, isAscii } from "../../text/folded-name.ts";
 
 /** Returns the names in a directory; none if it cannot be listed. */
 export type ListNames = (directory: string) => readonly string[];
@@ -45,17 +45,18 @@ export function expandPattern(
 /**
  * Returns whether a shell may expand a pattern to a word that begins with `-`, which a program then takes for an option. The
  * directories are listed once.
+ * @param directories undefined if they are too many
  */
 export function optionExpansion(
-  directories: () => readonly string[],
+  directories: () => readonly string[] | undefined,
   list: ListNames = listEntries,
 ): (pattern: string) => boolean {
   let options: readonly string[] | undefined;
   return (pattern) => {
     const matches = matcherOf(/^[^/]*/.exec(pattern)?.[0] ?? "");
     if (matches === undefined) return false;
-    options ??= directories().flatMap((directory) => list(directory).filter((name) => name.startsWith("-")));
-    return options.some(matches);
+    options ??= directories()?.flatMap((directory) => list(directory).filter((name) => name.startsWith("-")));
+    return options?.some(matches) ?? true;
   };
 }
 
@@ -65,8 +66,22 @@ function matcherOf(part: string): ((name: string) => boolean) | undefined {
   // Quotes and brackets are read differently by shells.
   if (/[^\w.,@%+=:*?~-]/.test(part))
     return (name) => part.startsWith(".") || part.startsWith("[") || !name.startsWith(".");
-  const matches = nameMatcher(foldedName(part));
-  return (name) => (part.startsWith(".") || !name.startsWith(".")) && matches(foldedName(name));
+  const folded = foldedName(part);
+  const [matches, matchesLoosely] = [nameMatcher(folded), nameMatcher(loosened(folded))];
+  return (name) => {
+    if (name.startsWith(".") && !part.startsWith(".")) return false;
+    return isAscii(name) ? matches(foldedName(name)) : matchesLoosely(decomposed(name));
+  };
+}
+
+/** Folds a name, and separates its letters from their accents: one file system or shell composes them, another does not. */
+function decomposed(name: string): string {
+  return foldedName(name).normalize("NFD");
+}
+
+/** For names beyond ASCII, `?` stands for any text: some shells count bytes, and folding changes the number of characters. */
+function loosened(pattern: string): string {
+  return pattern.replaceAll("?", "*");
 }
 
 /**
@@ -141,7 +156,8 @@ export function pathPatternsMeet(written: readonly string[], rule: readonly stri
 function namesMeet(written: string, rule: string): boolean {
   if (/^[*?[]/.test(written) && !written.includes("(") && rule.startsWith(".")) return false;
   if (written.length > MAX_GLOB || rule.length > MAX_GLOB) return true;
-  const [a, b] = [tokensOf(written), tokensOf(rule)];
+  const spelled = isAscii(written + rule) ? foldedName : (text: string) => loosened(decomposed(text));
+  const [a, b] = [tokensOf(spelled(written)), tokensOf(spelled(rule))];
   // From the end: whether the rest of one meets the rest of the other.
   let below = new Array<boolean>(b.length + 1).fill(false);
   for (let i = a.length; i >= 0; i -= 1) {
@@ -163,7 +179,7 @@ function areAlike(one: string | undefined, other: string | undefined): boolean {
 
 /** The characters of a pattern: `*` is any text, `?` any character, `=a` this one. */
 function tokensOf(pattern: string): readonly string[] {
-  const found = foldedName(pattern).match(/\\.|\[[^\]]+\]+|[@!+?*]?[{(][^})]*[})]|./gsu) ?? [];
+  const found = pattern.match(/\\.|\[[^\]]+\]+|[@!+?*]?[{(][^})]*[})]|./gsu) ?? [];
   return found.map((token) => {
     if (token === "*" || token === "?") return token;
     if (token.length > 1 && token.startsWith("[")) return "?";

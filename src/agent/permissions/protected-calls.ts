@@ -2,16 +2,10 @@ import { join, resolve as resolvePath } from "node:path";
 import { entryOf } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import { gitDirectories } from "./commands/git-config.ts";
+import { MAX_REDIRECTIONS } from "./commands/line-limits.ts";
+import type { NamedPath } from "./commands/path-list.ts";
 import { isWriter, writtenBy } from "./commands/writers.ts";
-import {
-  changedByLine,
-  directoriesOf,
-  isForFiles,
-  MAX_REDIRECTIONS,
-  type NamedPath,
-  namesTooManyFiles,
-  realOf,
-} from "./line-guards.ts";
+import { changedByLine, directoriesOf, isForFiles, realOf } from "./line-guards.ts";
 import { UNKNOWN } from "./line-parts.ts";
 import { pathsMatch } from "./path-rules.ts";
 import { completesRepository, isInside, protectedReason } from "./protected-paths.ts";
@@ -21,13 +15,14 @@ import { commandStarts } from "./simple-command.ts";
 
 /** Returns why a call may change a protected file; undefined if it names none. */
 export function protectedByName(question: PermissionQuestion, resolved: Places): string | undefined {
+  const { excess } = changedByLine(question);
+  if (excess !== undefined) return `The command cannot be checked for protected files: ${excess}.`;
   const changed = changedPaths(question, resolved);
   if (changed.length === 0) return undefined;
   const { home, gitDirs = (directory: string) => gitDirectories(directory, home) } = question;
   const repository = resolved.dirs.flatMap(gitDirs);
   const created = new Set(changed.map(({ path }) => path));
   const exists = question.exists ?? ((path: string) => entryOf(path) !== undefined);
-  if (namesTooManyFiles(question)) return "The command names too many files to check for protected ones.";
   for (const { path, isHiddenPattern } of changed) {
     if (isHiddenPattern) return `${path} may match a protected file.`;
     const why =
@@ -50,17 +45,11 @@ function changedPaths(question: PermissionQuestion, resolved: Places): readonly 
   if (access.kind === "write" && !writesPlan(question, resolved))
     return [...access.paths, ...resolved.paths].map((path) => ({ path, ...PLAIN }));
   if (access.kind !== "command") return [];
-  const named = changedByLine(question);
-  return [
-    ...named,
-    ...named.slice(0, MAX_RESOLVED).map((one) => ({ ...one, path: realOf(one.path, resolve) })),
-  ];
+  const { paths } = changedByLine(question);
+  return [...paths, ...paths.map((one) => ({ ...one, path: realOf(one.path, resolve) }))];
 }
 
 const PLAIN = { isPattern: false, isHiddenPattern: false };
-
-/** Maximum number of words of a line whose links are resolved. */
-const MAX_RESOLVED = 4_000;
 
 /**
  * Returns why a call may write a file that the agent's `writes` do not cover; undefined if it writes none, or if nothing limits
@@ -97,11 +86,13 @@ function lineElsewhere(question: PermissionQuestion, resolved: Places, line: She
   const targets = targetsOf(line);
   if (targets.size > MAX_REDIRECTIONS) return "this command writes too many files to check";
   const dirs = directoriesOf(line, workingDirs[0] ?? "/", home);
+  if (dirs === undefined && targets.size > 0)
+    return "this command may write in too many directories to check";
   for (const target of targets) {
     if (target.includes(UNKNOWN) || EXPANDED.test(target))
       return "only the shell knows where this command writes: name the file";
     const outside = dirs
-      .map((dir) => (target.startsWith("~") ? join(home, target.slice(1)) : resolvePath(dir, target)))
+      ?.map((dir) => (target.startsWith("~") ? join(home, target.slice(1)) : resolvePath(dir, target)))
       .find((path) => !isCovered(question, resolved, path, realOf(path, resolve)));
     if (outside !== undefined) return `not ${outside}`;
   }
@@ -127,7 +118,8 @@ function targetsOf({ anywhere, commands, files }: ShellLine): ReadonlySet<string
   const programs = [...commands, ...anywhere.mentioned].flatMap((words) => {
     const more = APPENDS_NAMES.test(words[0] ?? "") ? [UNKNOWN] : [];
     const writers = [...commandStarts(words)].filter((at) => isWriter(words[at] ?? ""));
-    if (writers.length > MAX_WRITERS) return [UNKNOWN];
+    // Each word after the first of them may be a file of one.
+    if (writers.length > MAX_WRITERS) return [UNKNOWN, ...words.slice((writers[0] ?? 0) + 1)];
     return writers.flatMap((at) => writtenBy([...words.slice(at), ...more]));
   });
   return new Set([...redirected, ...programs]);
@@ -163,9 +155,10 @@ export function reservedReason(question: PermissionQuestion, resolved: Places): 
   const paths = access.kind === "write" ? [...access.paths, ...resolved.paths] : [];
   if (access.kind === "command" && line !== undefined) {
     const targets = [...targetsOf(line)].filter((target) => !target.includes(UNKNOWN));
-    const dirs = targets.length === 0 ? [] : directoriesOf(line, workingDirs[0] ?? "/", home);
-    const absolute = targets.flatMap((target) => dirs.map((dir) => resolvePath(dir, target)));
-    paths.push(...absolute.slice(0, MAX_REDIRECTIONS));
+    const dirs = directoriesOf(line, workingDirs[0] ?? "/", home);
+    if (dirs === undefined && targets.length > 0)
+      return "The command may write reserved files: it may be in too many directories to check.";
+    for (const target of targets) for (const dir of dirs ?? []) paths.push(resolvePath(dir, target));
   }
   for (const path of new Set(paths)) {
     const reason = reservedBy(path);

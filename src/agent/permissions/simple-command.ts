@@ -1,3 +1,5 @@
+import { expandBraces } from "./commands/brace-expansion.ts";
+
 /**
  * One piece of a word, or the space between two words; nothing that the shell expands, redirects, groups or comments out. `{}` is
  * literal, and so is `#` inside a word.
@@ -64,7 +66,7 @@ const RUNS_REST = /^(?:bisect|for-each-repo)$/;
 export function* possibleCommands(command: string): Generator<Command> {
   // `$IFS` is another way to write a blank.
   const spaced = command.replace(/\$(IFS\b|\{IFS\})/g, " ");
-  for (const text of new Set([spaced, expandBraces(spaced)])) {
+  for (const text of new Set([spaced, expandBraces(spaced).text])) {
     for (const part of text.split(/[;&|\n\r(){}`<>]/)) {
       for (const form of new Set([part, part.replace(/["'\\]/g, "")])) {
         yield* commandForms(form.split(/\s+/).filter((word) => word !== ""));
@@ -76,28 +78,6 @@ export function* possibleCommands(command: string): Generator<Command> {
   for (const quoted of command.matchAll(/(?:\s-\w*c|\beval)\s+(["'])([\s\S]*?)\1/g)) {
     yield* possibleCommands(quoted[2] ?? "");
   }
-}
-
-/** Maximum number of brace groups to expand: more than real commands need. */
-const MAX_BRACES = 20;
-/** Maximum characters of an expanded line: each group may double the text around it. */
-const MAX_EXPANDED = 65_536;
-/** Maximum characters before and after a group that belong to its word. */
-const MAX_WORD = 200;
-
-/** Expands braces as bash does: `{rm,-rf,x}`, `r{m,} x`. */
-export function expandBraces(command: string): string {
-  let text = command;
-  for (let i = 0; i < MAX_BRACES && text.length < MAX_EXPANDED; i += 1) {
-    const group = /\{([^\s{},]*,[^\s{}]*)\}/.exec(text);
-    if (group === null) break;
-    const end = group.index + group[0].length;
-    const before = /\S*$/.exec(text.slice(Math.max(0, group.index - MAX_WORD), group.index))?.[0] ?? "";
-    const after = /^\S*/.exec(text.slice(end, end + MAX_WORD))?.[0] ?? "";
-    const words = (group[1] ?? "").split(",").map((word) => `${before}${word}${after}`);
-    text = `${text.slice(0, group.index - before.length)}${words.join(" ")}${text.slice(end + after.length)}`;
-  }
-  return text;
 }
 
 /**
@@ -161,27 +141,65 @@ export function baseName(word: string): string {
 /** An unescaped star, which matches any text; `\\*` is the character itself. */
 export const STAR = /(?<!\\)\*/;
 
+/** The texts between the stars of a pattern. */
+interface Pieces {
+  readonly first: string;
+  readonly middle: readonly string[];
+  readonly last: string;
+}
+
+function piecesOf(pattern: string): Pieces {
+  const [first = "", ...middle] = pattern.split(STAR).map((piece) => piece.replaceAll("\\*", "*"));
+  const last = middle.pop() ?? "";
+  return { first, middle, last };
+}
+
 /** Words, and where each of them begins in the text of all. */
 class WordLine {
   readonly words: readonly string[];
-  #text: string | undefined;
   readonly #starts: number[] = [];
+  readonly #latest = new Map<Pieces, readonly number[]>();
+  #text: string | undefined;
 
   constructor(words: readonly string[]) {
     this.words = words;
   }
 
-  /** Returns a blank and the text of the words from an index on; nothing after the last word. */
-  textFrom(at: number): string {
-    if (this.#text === undefined) {
-      this.#text = this.words.map((word) => ` ${word}`).join("");
-      let start = 0;
-      for (const { length } of this.words) {
-        this.#starts.push(start);
-        start += length + 1;
-      }
+  /** The words, each after a blank. */
+  get text(): string {
+    if (this.#text !== undefined) return this.#text;
+    let start = 0;
+    for (const { length } of this.words) {
+      this.#starts.push(start);
+      start += length + 1;
     }
-    return this.#text.slice(this.#starts[at] ?? this.#text.length);
+    this.#text = this.words.map((word) => ` ${word}`).join("");
+    return this.#text;
+  }
+
+  /** Returns where a word and its blank begin; the end of the text after the last word. */
+  startOf(at: number): number {
+    const { length } = this.text;
+    return this.#starts[at] ?? length;
+  }
+
+  /**
+   * Returns for each piece in the middle of a pattern where it begins at the latest, followed by the others and the last piece; -1 if
+   * nowhere. The same for every command that ends with this text.
+   */
+  latest(pieces: Pieces): readonly number[] {
+    const known = this.#latest.get(pieces);
+    if (known !== undefined) return known;
+    const { middle, last } = pieces;
+    const found: number[] = [];
+    let end = this.text.length - last.length;
+    for (const piece of middle.toReversed()) {
+      end = end < piece.length ? -1 : this.text.lastIndexOf(piece, end - piece.length);
+      found.push(end);
+    }
+    found.reverse();
+    this.#latest.set(pieces, found);
+    return found;
   }
 }
 
@@ -208,7 +226,7 @@ export class Command {
     return new Command(name, this.#line, this.#at);
   }
 
-  get length(): number {
+  get wordCount(): number {
     return 1 + Math.max(0, this.#line.words.length - this.#at);
   }
 
@@ -216,9 +234,28 @@ export class Command {
     return index === 0 ? this.name : this.#line.words[this.#at + index - 1];
   }
 
-  /** The text of its arguments, each after a blank. */
-  get args(): string {
-    return this.#line.textFrom(this.#at);
+  /** Compares its words with a pattern. It reads the text of its arguments only as far as no other command has. */
+  matches(pieces: Pieces): boolean {
+    const { first, middle, last } = pieces;
+    const { name } = this;
+    const { text } = this.#line;
+    const start = this.#line.startOf(this.#at);
+    // The last piece begins in the name: the arguments are short.
+    if (text.length - start < last.length) return matchesText(pieces, `${name}${text.slice(start)}`);
+    const beginsWith = `${name}${text.slice(start, start + first.length)}`.startsWith(first);
+    const end = name.length + text.length - start - last.length;
+    if (!beginsWith || first.length > end || !text.endsWith(last)) return false;
+    let at = first.length;
+    for (const [i, piece] of middle.entries()) {
+      const head = at < name.length ? `${name}${text.slice(start, start + piece.length)}` : "";
+      const found = head === "" ? -1 : head.indexOf(piece, at);
+      // It begins in the arguments, and so do the others.
+      if (found < 0 || found >= name.length)
+        return start + Math.max(0, at - name.length) <= (this.#line.latest(pieces)[i] ?? -1);
+      at = found + piece.length;
+      if (at > end) return false;
+    }
+    return true;
   }
 }
 
@@ -229,35 +266,33 @@ export function commandMatcher(pattern: string): CommandMatcher {
   const prefix = pattern.endsWith(":*");
   const wanted = prefix ? pattern.slice(0, -2) : pattern;
   if (!prefix && STAR.test(wanted)) {
-    const matches = wildcard(wanted.split(/\s+/).join(" "));
-    return ({ name, args }) => matches(name, args);
+    const pieces = piecesOf(wanted.split(/\s+/).join(" "));
+    return (command) => command.matches(pieces);
   }
   const expected = simpleCommand(wanted) ?? wanted.trim().split(/\s+/);
   return (command) =>
-    expected.every((word, i) => command.word(i) === word) && (prefix || command.length === expected.length);
+    expected.every((word, i) => command.word(i) === word) &&
+    (prefix || command.wordCount === expected.length);
+}
+
+/** Returns a matcher of texts for a pattern with stars. */
+export function wildcard(pattern: string): (text: string) => boolean {
+  const pieces = piecesOf(pattern);
+  return (text) => matchesText(pieces, text);
 }
 
 /**
- * Returns a matcher of texts, which may come in two parts. It matches piece by piece from the left, not with a regular expression: a
- * rule of an untrusted repository cannot make it slow. Joins the parts only if their start and end match: joining copies them.
+ * Compares a text piece by piece from the left, not with a regular expression: a rule of an untrusted repository cannot make it
+ * slow.
  */
-export function wildcard(pattern: string): (head: string, tail?: string) => boolean {
-  const [first = "", ...middle] = pattern.split(STAR).map((piece) => piece.replaceAll("\\*", "*"));
-  const last = middle.pop() ?? "";
-  return (head, tail = "") => {
-    const end = head.length + tail.length - last.length;
-    const start = `${head.slice(0, first.length)}${tail.slice(0, Math.max(0, first.length - head.length))}`;
-    if (first.length > end || start !== first) return false;
-    if (last.length <= tail.length && !tail.endsWith(last)) return false;
-    if (middle.length === 0 && last.length <= tail.length) return true;
-    const text = `${head}${tail}`;
-    if (!text.endsWith(last)) return false;
-    let at = first.length;
-    for (const piece of middle) {
-      const found = text.indexOf(piece, at);
-      if (found < 0 || found + piece.length > end) return false;
-      at = found + piece.length;
-    }
-    return true;
-  };
+function matchesText({ first, middle, last }: Pieces, text: string): boolean {
+  const end = text.length - last.length;
+  if (first.length > end || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const piece of middle) {
+    const found = text.indexOf(piece, at);
+    if (found < 0 || found + piece.length > end) return false;
+    at = found + piece.length;
+  }
+  return true;
 }

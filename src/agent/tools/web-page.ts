@@ -100,7 +100,14 @@ async function readPage(url: URL, answer: Response): Promise<WebPage> {
     return problem(`${about}, a binary file; only text can be read.`);
   }
   const charset = parameters.map((one) => /^\s*charset="?([^"]+)/.exec(one)?.[1]).find(Boolean);
-  return { kind: "page", url, status: answer.status, type: named, text: decode(bytes, charset), isCut };
+  return {
+    kind: "page",
+    url,
+    status: answer.status,
+    type: named,
+    text: decode(bytes, charset, isCut),
+    isCut,
+  };
 }
 
 async function readBytes(answer: Response): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
@@ -115,15 +122,18 @@ async function readBytes(answer: Response): Promise<{ readonly bytes: Buffer; re
   return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut: length > MAX_BYTES };
 }
 
-/** Decodes with the server's character set, else with the page's own; UTF-8 if neither is known. */
-function decode(bytes: Buffer, named: string | undefined): string {
+/**
+ * Decodes with the server's character set, else with the page's own; UTF-8 if neither is known.
+ * @param isCut leaves out a last character whose end is missing
+ */
+function decode(bytes: Buffer, named: string | undefined, isCut: boolean): string {
   const start = bytes.subarray(0, SNIFFED).toString("latin1");
   const label = named ?? /<meta[^>]{1,200}charset=["']?([\w-]+)/i.exec(start)?.[1] ?? "utf-8";
   try {
-    return new TextDecoder(label.trim()).decode(bytes);
+    return new TextDecoder(label.trim()).decode(bytes, { stream: isCut });
   } catch {
     // An unknown character set.
-    return new TextDecoder().decode(bytes);
+    return new TextDecoder().decode(bytes, { stream: isCut });
   }
 }
 

@@ -125,7 +125,7 @@ export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promis
     facts: () => teamSummary(ctx.ref, worker.name),
     onTaskEnd: (notice) => worker.notifyTaskEnd(notice),
     onBackgroundChange: (tasks) => worker.recordBackground(tasks),
-    onInputRecorded: () => worker.onInputRecorded(),
+    onInputRecorded: (keys) => worker.onInputRecorded(keys),
     betweenTools: () => worker.betweenTools(),
     beforeCall: (signal) => worker.beforeCall(signal),
     clock: ctx.clock,

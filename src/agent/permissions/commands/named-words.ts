@@ -1,3 +1,4 @@
+import { MAX_NAMES, MAX_PATH } from "./line-limits.ts";
 import { readingOf } from "./readers.ts";
 import { baseName, type Code, codesIn, harmfulCode } from "./runners.ts";
 import { isTextOption, scriptWords, tokensOf } from "./scripts.ts";
@@ -23,16 +24,14 @@ function isPrintingSed(words: readonly string[]): boolean {
   return words[0] === "sed" && !words.some((word) => writes.test(word)) && harmfulCode(words).length === 0;
 }
 
-/** Returns the texts in a command's words that may be paths. */
-export function namesIn(words: readonly string[]): string[] {
+/** Returns the texts in a command's words that may be paths; undefined if they are too many or too long. */
+export function namesIn(words: readonly string[]): readonly string[] | undefined {
   const named = words.slice(1).filter((_, i) => {
     const before = isTextOption(words, i);
     return isTextOption(words, i + 1) === undefined && before !== "with-next";
   });
-  const suffixed = suffixesOf(words).flatMap((suffix) =>
-    // sed and perl replace each star by the name.
-    named.map((word) => (suffix.includes("*") ? suffix.replaceAll("*", word) : `${word}${suffix}`)),
-  );
+  const suffixed = suffixedNames(named, suffixesOf(words));
+  if (suffixed === undefined) return undefined;
   return [
     ...named.flatMap(namesInWord),
     ...suffixed,
@@ -40,6 +39,23 @@ export function namesIn(words: readonly string[]): string[] {
     ...scriptWords(words).flatMap(tokensOf),
     ...codesIn(words).flatMap(gluedNames),
   ];
+}
+
+/** Returns all names with each suffix; undefined if they would be too many, or too long. */
+function suffixedNames(
+  named: readonly string[],
+  suffixes: ReadonlySet<string>,
+): readonly string[] | undefined {
+  if (named.length * suffixes.size > MAX_NAMES) return undefined;
+  const longest = Math.max(0, ...named.map(({ length }) => length));
+  const found: string[] = [];
+  for (const suffix of suffixes) {
+    const stars = suffix.split("*").length - 1;
+    if (stars > 0 && suffix.length + stars * longest > MAX_PATH) return undefined;
+    // sed and perl replace each star by the name.
+    for (const name of named) found.push(stars > 0 ? suffix.replaceAll("*", () => name) : `${name}${suffix}`);
+  }
+  return found;
 }
 
 /** Returns a word, and the parts of it that a program may take for a path, also as a URL spells them. */
@@ -59,7 +75,7 @@ function partsOfWord(word: string): string[] {
   // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`.
   const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/, MAX_PARTS).map(withoutQuotes) : [];
   // `-t.git`, `-Dt.claude`: the text after some letters is a value.
-  const cluster = /^-\w/.test(word) ? word.slice(0, MAX_CLUSTER).length : 0;
+  const cluster = /^-\w/.test(word) ? Math.min(word.length, MAX_CLUSTER) : 0;
   const values = Array.from({ length: Math.max(0, cluster - 2) }, (_, i) => word.slice(i + 2));
   return [word, ...afterEquals, ...parts, ...values];
 }
@@ -94,10 +110,11 @@ function gluedNames({ language, program, code }: Code): string[] {
 }
 
 /** `cp --suffix=rc` keeps a copy of `.bash` as `.bashrc`. */
-function suffixesOf(words: readonly string[]): string[] {
-  return words.flatMap((word, at) => {
+function suffixesOf(words: readonly string[]): ReadonlySet<string> {
+  const found = words.flatMap((word, at) => {
     const glued = /^(?:--suffix=|-[bfvrn]*S|-i|--in-place=)(.+)$/.exec(word)?.[1];
     const next = word === "-S" || word === "--suffix" ? words[at + 1] : undefined;
     return [glued, next].filter((text) => text !== undefined);
   });
+  return new Set(found);
 }

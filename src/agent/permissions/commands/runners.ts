@@ -1,3 +1,4 @@
+import { normalize } from "node:path";
 import { isHarmlessCode, type Language } from "./harmless-code.ts";
 
 interface Runner {
@@ -237,8 +238,21 @@ export function createdBy(words: readonly string[]): readonly string[] {
     : [];
 }
 
+/**
+ * Returns why commands run a file that they create, whose text is not searched.
+ * @param written files of redirections
+ */
+export function runsOwnFile(
+  commands: readonly (readonly string[])[],
+  written: readonly string[],
+): string | undefined {
+  const created = new Set([...written, ...commands.flatMap(createdBy)].map((path) => normalize(path)));
+  const run = commands.map(runFile).find((path) => path !== undefined && created.has(normalize(path)));
+  return run === undefined ? undefined : `it creates ${run} and runs it`;
+}
+
 /** Returns the file that a command runs: a program by its path, or the script of a shell or an interpreter. */
-export function runFile(words: readonly string[]): string | undefined {
+function runFile(words: readonly string[]): string | undefined {
   const [name = "", ...rest] = words;
   if (name === "." || name === "source") return rest[0];
   if (runnerOf(name)?.runsInput) return rest.find((word) => !word.startsWith("-"));

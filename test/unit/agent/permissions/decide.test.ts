@@ -562,7 +562,7 @@ describe("redirections are checked against the rules for files", () => {
   });
 
   test("xargs with a line of maximum length is decided within the memory limit", () => {
-    const text = `xargs ${"a ".repeat(32_000)}`;
+    const text = `xargs ${"aaaaaaa ".repeat(7_990)}`;
     expect(ask("default", "Bash", command(text), { rules: rules({ allow: ["Bash"] }) })).toBe("allow");
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expandPattern, optionExpansion } from "../../../../src/agent/permissions/patterns.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
-import { commandForms, commandMatcher } from "../../../../src/agent/permissions/simple-command.ts";
+import { Command, commandForms, commandMatcher } from "../../../../src/agent/permissions/simple-command.ts";
 import { decideLine } from "../../../support/attack/corpus.ts";
 import { growth, MAX_GROWTH } from "../../../support/timing/growth.ts";
 
@@ -18,6 +18,10 @@ const LINES: readonly (readonly [string, (size: number) => string])[] = [
   ["commands of find", (size) => "find . -exec a ".repeat(size / 15)],
   ["keywords in a value", (size) => `A='${"do ".repeat(size / 3)}' b`],
   ["programs that write files", (size) => `env ${"tee ".repeat(size / 4)}`],
+  ["suffixes", (size) => `cp ${Array.from({ length: size / 8 }, (_, i) => `-S${i}`).join(" ")}`],
+  ["groups of braces", (size) => `foo ${"{a,b} ".repeat(size / 6)}`],
+  ["alternatives in braces", (size) => `foo x{${"a,".repeat(size / 8)}}`],
+  ["nested braces", (size) => `foo ${"{a,".repeat(size / 4)}${"}".repeat(size / 4)}`],
 ];
 
 test.each(LINES)("decidePermission › takes time in proportion to a line of many %s", (_, lineOf) => {
@@ -28,11 +32,69 @@ test.each(LINES)("decidePermission › takes time in proportion to a line of man
 });
 
 test("commandForms › takes time in proportion to the words of a command of many wrappers", () => {
-  const matches = ["a:*", "a*z y", "*a"].map(commandMatcher);
+  const matches = ["a:*", "a*z y", "*a", "env*--force*", "e*-a*--b*n"].map(commandMatcher);
   const compare = (words: readonly string[]): void => {
     for (const command of commandForms(words)) for (const isMatch of matches) isMatch(command);
   };
-  expect(growth(4_000, (size) => Array<string>(size).fill("env"), compare)).toBeLessThan(MAX_GROWTH);
+  for (const word of ["env", "env---"])
+    expect(growth(2_000, (size) => ["env", ...Array<string>(size).fill(word)], compare)).toBeLessThan(
+      MAX_GROWTH,
+    );
+});
+
+describe("commandMatcher", () => {
+  test.each([
+    ["a*b", "a b", true],
+    ["a*b", "a c", false],
+    ["a*--f*z", "a --f z", true],
+    ["a*--f*z", "a --fz", true],
+    ["a*--f*z", "a z --f", false],
+    ["a*b*c*d", "a b c d", true],
+    ["a*b*c*d", "a c b d", false],
+    ["a*b b*c", "a b b c", true],
+    ["a*b b*c", "a b c", false],
+    ["a*x y*", "ax y", true],
+    ["a*x y*", "ax z y", false],
+    ["a*aa*aa", "aaa", false],
+    ["a*aa*aa", "aaaaa", true],
+    ["a*a b*b", "aa b", false],
+    ["a*a b*b", "aa bb", true],
+    ["*b*", "a b", true],
+    ["a**b", "a b", true],
+    ["ab c*d*e f", "ab cde f", true],
+    ["a b c*", "a b", false],
+    ["a*verylongend", "a x", false],
+    ["a*b c d", "ab c d", true],
+    ["a*\\**b", "a * b", true],
+    ["a*\\**b", "a c b", false],
+  ])("› compares %j with %j", (pattern, text, expected) => {
+    const [name = "", ...words] = text.split(" ");
+    expect(commandMatcher(pattern)(Command.of([name, ...words]))).toBe(expected);
+    // The same for the end of a longer line.
+    const last = [...commandForms(["env", "a", "b", "--f", name, ...words])].find(
+      (one) => one.name === name && one.wordCount === words.length + 1,
+    );
+    expect(last === undefined ? expected : commandMatcher(pattern)(last)).toBe(expected);
+  });
+
+  test("› agrees with a regular expression", () => {
+    const pick = (from: string, at: number) => from.charAt(at % from.length);
+    for (let seed = 0; seed < 5_000; seed += 1) {
+      let state = seed * 2_654_435_761;
+      const next = () => (state = (state * 48_271 + 11) % 2_147_483_647);
+      const text = Array.from({ length: 1 + (next() % 7) }, () => pick("ab ab", next())).join("");
+      const pattern = Array.from({ length: 1 + (next() % 6) }, () => pick("ab *", next())).join("");
+      const words = `x${text}`.trim().split(/\s+/);
+      const wanted = `x*${pattern.trim()}`.split(/\s+/).join(" ");
+      if (wanted.endsWith(":*")) continue;
+      const source = wanted
+        .split("*")
+        .map((part) => part.replaceAll(" ", "\\s"))
+        .join(".*");
+      const expected = new RegExp(`^${source}$`).test(words.join(" "));
+      expect(commandMatcher(wanted)(Command.of(words)), `${wanted} | ${words.join(" ")}`).toBe(expected);
+    }
+  });
 });
 
 describe("decidePermission", () => {

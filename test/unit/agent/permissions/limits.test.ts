@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { decidePermission, leadsTo } from "../../../../src/agent/permissions/decide.ts";
+import type { PermissionQuestion } from "../../../../src/agent/permissions/question.ts";
+import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
+import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
+
+const WORK = "/srv/ada/project";
+
+/** Decides a line, by default if a rule allows all of Bash and none denies anything. */
+function decide(
+  command: string,
+  rules: Partial<PermissionRules> = {},
+  more: Partial<PermissionQuestion> = {},
+) {
+  return decidePermission({
+    mode: "default",
+    tool: "Bash",
+    access: { kind: "command", command },
+    line: readShellLine(command),
+    rules: { ...NO_RULES, allow: ["Bash"], ...rules },
+    workingDirs: [WORK],
+    home: "/srv/ada",
+    resolve: (path) => path,
+    exists: () => false,
+    isPlain: () => true,
+    gitDirs: () => [],
+    list: () => [],
+    ...more,
+  });
+}
+
+const guarded = { behavior: "ask", guarded: true };
+const denied = { behavior: "deny" };
+
+const times = (count: number, text: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => text(i)).join(" ");
+
+/** Lines that no limit lets the parser read whole, each with a command after the limit. */
+const NOT_READ: readonly (readonly [what: string, lineOf: (last: string) => string])[] = [
+  ["shell escapes", (last) => `echo '${"=!".repeat(101)}'; ${last}`],
+  ["here-documents in a quoted script", (last) => `sh -c '${"<<a ".repeat(1_001)}'; ${last}`],
+  ["shifts in arithmetic", (last) => `echo ${"$((1<<1))".repeat(1_001)}; ${last}`],
+  ["characters", (last) => `echo ${"x".repeat(65_536)}; ${last}`],
+  ["parentheses", (last) => `echo '${"(".repeat(301)}'; ${last}`],
+  ["words", (last) => `echo ${"x ".repeat(8_001)}; ${last}`],
+  ["commands", (last) => `${"true;".repeat(2_001)} ${last}`],
+  ["redirections", (last) => `cat ${times(501, (i) => `<f${i}`)}; ${last}`],
+  ["braces", (last) => `echo ${"{a,b}".repeat(21)}; ${last}`],
+  ["values of variables", (last) => `A0=xxxxxxxx; ${times(20, (i) => `A${i + 1}=$A${i}$A${i};`)} ${last}`],
+  ["quoted scripts", (last) => `${"sh -c 'echo a';".repeat(31)} ${last}`],
+];
+
+describe.each(NOT_READ)("decidePermission › a line of too many %s", (_, lineOf) => {
+  test("› asks before a change of a protected file, whatever rule allows it", () => {
+    for (const last of ["echo x > .git/hooks/pre-commit", "cp x .git/hooks/pre-commit"]) {
+      expect(decide(lineOf(last))).toMatchObject(guarded);
+      expect(decide(lineOf(last), { allow: ["Bash(*)"] })).toMatchObject(guarded);
+    }
+  });
+
+  test("› asks before a change of a reserved file, and before a command that only reads", () => {
+    const reservedBy = (path: string) => (path === `${WORK}/r.ts` ? "r.ts is reserved." : undefined);
+    expect(decide(lineOf("tee r.ts"), {}, { reservedBy })).toMatchObject(guarded);
+    expect(decide(lineOf("cat a"), { allow: [] })).toMatchObject(guarded);
+  });
+
+  test("› is denied if a deny rule or `writes` exist, in every mode", () => {
+    for (const mode of ["default", "bypassPermissions"] as const) {
+      expect(decide(lineOf("rm x"), { deny: ["Bash(rm:*)"] }, { mode })).toMatchObject(denied);
+      expect(decide(lineOf("cat .env"), { deny: ["Read(.env)"] }, { mode })).toMatchObject(denied);
+      expect(decide(lineOf("tee x"), {}, { mode, writes: ["**"] })).toMatchObject(denied);
+    }
+    expect(decide(lineOf("true"), {}, { mode: "bypassPermissions" })).toMatchObject({ behavior: "allow" });
+  });
+});
+
+test("decidePermission › checks the files of every program that may write, however many wrap them", () => {
+  const reservedBy = (path: string) => (path === `${WORK}/src/r.ts` ? "r.ts is reserved." : undefined);
+  for (const count of [3, 41, 1_000])
+    expect(decide(`env ${"tee ".repeat(count)}src/r.ts`, {}, { reservedBy })).toMatchObject(guarded);
+});
+
+describe("decidePermission", () => {
+  const READ = { deny: ["Read(.env)"] };
+  const MAX_PATH = 4_096;
+
+  test.each([
+    [`cat {${"x".repeat(MAX_PATH)},.env}`],
+    [`cat .[${"e".repeat(MAX_PATH)}]nv`],
+    [`cat <{${"x".repeat(MAX_PATH)},.env}`],
+    [`for i in {${"x".repeat(MAX_PATH)},.env}; do cat $i; done`],
+    [`cat {${times(21, (i) => `${"abcdefghijklmnopqrstuvwxyz"[i]}{1,2}`).replaceAll(" ", ",")},.env}`],
+    [`echo ${"{a,b} ".repeat(20)}; cat {.env,x}`],
+    [`cat ${times(2_001, (i) => `f${i}`)} .env`],
+    ["cd a; cd b; cd c; cd d; cd e; cd f; cat ../../../../../../.env"],
+  ])("› denies a line whose words may stand for more names than it checks: %j", (line) => {
+    for (const mode of ["default", "bypassPermissions"] as const)
+      expect(decide(line, READ, { mode })).toMatchObject(denied);
+  });
+
+  test("› denies a command that only braces spell, among any number of others", () => {
+    for (const before of ["", `echo ${"{a,b}".repeat(5)}; `, `echo ${"{a,b} ".repeat(20)}; `]) {
+      const push = { deny: ["Bash(git push:*)"] };
+      expect(decide(`${before}git {push,origin}`, push)).toMatchObject(denied);
+      expect(decide(`${before}git {pull,origin}`, push)).toMatchObject({ behavior: "allow" });
+    }
+  });
+
+  test("› reads long data with braces, and quoted lists of many groups, as before", () => {
+    const json = JSON.stringify(Array.from({ length: 100 }, (_, i) => ({ a: i, b: [1, 2] })));
+    for (const line of [`curl -d '${json}' http://localhost/x`, `cat > a.json <<'EOF'\n${json}\nEOF`]) {
+      const rules = { deny: ["Bash(rm:*)", "Read(.env)", "Edit(.env)"] };
+      expect(decide(line, rules)).toMatchObject({ behavior: "allow" });
+    }
+  });
+
+  test("› asks before a change if a word that is too long for a path may stand for protected files", () => {
+    for (const word of [`.[g${"x".repeat(MAX_PATH)}]it/config`, `{${"x".repeat(MAX_PATH)},.git}/config`])
+      expect(decide(`cp a ${word}`)).toMatchObject(guarded);
+    expect(decide(`echo a ${"x".repeat(MAX_PATH)}`)).toMatchObject({ behavior: "allow" });
+  });
+
+  test("› asks before redirections that are too many to check, although a rule allows the command", () => {
+    for (const count of [499, 500, 600]) {
+      const line = `cat ${times(count, (i) => `<f${i}`)} </srv/.ssh/id`;
+      expect(decide(line, { allow: ["Bash(cat:*)"] }).behavior).toBe("ask");
+    }
+    expect(decide(`cat ${"<f ".repeat(600)}`, { allow: ["Bash(cat:*)"] }).behavior).toBe("allow");
+  });
+
+  test("› denies to write where `writes` cannot be checked in every directory of the line", () => {
+    const more = { mode: "bypassPermissions", writes: ["**"] } as const;
+    for (const count of [2, 6]) {
+      const enter = times(count, (i) => `cd d${i};`);
+      expect(decide(`${enter} cd /etc; tee passwd`, {}, more)).toMatchObject(denied);
+    }
+    expect(decide("cd a; cd b; tee c", {}, more)).toMatchObject({ behavior: "allow" });
+    expect(decide(`${times(6, (i) => `cd d${i};`)} ls`, {}, more)).toMatchObject({ behavior: "allow" });
+  });
+
+  test("› asks before a change of a reserved file after many others, or in one of many directories", () => {
+    const reservedBy = (path: string) => (path.endsWith("/r.ts") ? "r.ts is reserved." : undefined);
+    const lines = [`tee ${times(500, (i) => `f${i}`)} r.ts`, `${times(6, (i) => `cd d${i};`)} tee r.ts`];
+    for (const line of lines) expect(decide(line, {}, { reservedBy })).toMatchObject(guarded);
+  });
+
+  test("› takes a pattern for an option if the line may be in more directories than are listed", () => {
+    const list = (directory: string) => (/\/d5\/d6\/?$/.test(directory) ? ["-e"] : []);
+    const rules = { allow: ["Bash(cd:*)", "Bash(wc:*)"] };
+    for (const from of [5, 0]) {
+      const enter = times(7 - from, (i) => `cd d${i + from};`);
+      expect(decide(`${enter} wc ?e`, rules, { list }).behavior).toBe("ask");
+    }
+  });
+
+  test("› asks before suffixes make more names of files than it checks, or longer ones", () => {
+    for (const line of [
+      `cp ${times(60, (i) => `-S${i}`)} a b`,
+      `cp --suffix=${"*".repeat(1_000)} ${"a".repeat(1_000)} b`,
+    ])
+      expect(decide(line)).toMatchObject(guarded);
+    expect(decide("cp -S .bak a b")).toMatchObject({ behavior: "allow" });
+  });
+});
+
+test("leadsTo › resolves all files that a line names, those that it reads and those that it changes", () => {
+  const command = `touch ${times(1_900, (i) => `t${i}`)}; cat ${times(1_900, (i) => `c${i}`)}; cd a`;
+  const line = readShellLine(command);
+  const found = leadsTo({
+    ...{ tool: "Bash", access: { kind: "command", command }, line },
+    ...{ mode: "default", rules: NO_RULES, workingDirs: [WORK], resolve: (path) => path },
+  });
+  for (const name of ["t0", "t1899", "c0", "a/c1899"]) expect(found).toContain(`${WORK}/${name}`);
+});
