@@ -23,6 +23,8 @@ export type ToolAccess =
 /** A sandbox whose protection of files is renewed after each command. */
 export interface CommandSandbox extends Sandbox {
   refresh(): void;
+  /** Whether it sets or hides this variable, whatever value the environment of a command has. */
+  decides(variable: string): boolean;
 }
 
 /** A tool of an MCP server, with the names that the server knows. */

@@ -23,10 +23,17 @@ export function newAgentFacts(
     type: "agent",
     what: "created",
     source: hasOwnPrompt ? "flag" : file === undefined ? "built-in" : isUsers ? "user" : "project",
-    toolCount: (tools ?? type.tools)?.length ?? "all",
+    toolCount: toolCount(type.tools, tools),
     hasCustomModel: model !== undefined || (type.model !== undefined && type.model !== "inherit"),
     hasCustomColor: type.color !== undefined,
     hasMemory: memory !== undefined,
     memoryScope: memory,
   };
+}
+
+/** Returns the number of tools in all lists that are given; a pattern of names counts as one. */
+function toolCount(...lists: readonly (readonly string[] | undefined)[]): number | "all" {
+  const limits = lists.filter((list) => list !== undefined).filter((list) => !list.includes("*"));
+  const [first, ...rest] = limits.map((list) => new Set(list.map((name) => name.toLowerCase())));
+  return first === undefined ? "all" : [...first].filter((name) => rest.every((one) => one.has(name))).length;
 }

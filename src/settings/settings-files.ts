@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { TypeFiles } from "../agent/prompts/agent-type-files.ts";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { inMainWorktree } from "../git/repository.ts";
@@ -13,14 +13,6 @@ export function ownProjectFiles(root: string, cwd: string): string[] {
   return directory === undefined
     ? []
     : ["settings.json", "settings.local.json"].map((name) => join(directory, name));
-}
-
-/** Whether a directory may be in a linked worktree (the `.git` above it is a file), whose main worktree has settings too. */
-export function mayBeLinkedWorktree(cwd: string): boolean {
-  for (let at = cwd; ; at = dirname(at)) {
-    const git = entryOf(join(at, ".git"));
-    if (git !== undefined || at === dirname(at)) return git?.isFile() === true;
-  }
 }
 
 /** The directory of a project's files for agents; undefined in the home directory, where the files are the user's own. */

@@ -13,7 +13,7 @@ import type { SandboxPlace, SandboxView } from "../../os/sandbox/view.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import type { CommandSandbox } from "../tool.ts";
 import { CurrentPlaces, type CurrentPlacesOptions } from "./current-places.ts";
-import { sandboxEnvironment, splitEnvironment } from "./environment.ts";
+import { isDecidedInside, sandboxEnvironment, splitEnvironment } from "./environment.ts";
 import type { PrivateDirectory } from "./private-directory.ts";
 import type { SandboxSetting } from "./settings.ts";
 
@@ -141,6 +141,10 @@ export class AgentSandbox implements CommandSandbox {
       startPrewarmed: (whole: Env) =>
         this.#prewarmer?.take({ maker, view }, { cwd, env: { ...whole, ...loading }, words }),
     };
+  }
+
+  decides(variable: string): boolean {
+    return isDecidedInside(variable, this.#parts.setting.network === "allow");
   }
 
   refresh(): void {

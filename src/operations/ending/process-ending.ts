@@ -156,10 +156,11 @@ async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void
   // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has ended them.
   if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);
+  const former = readTeam(ctx.ref).former?.findLast((one) => sameName(one.name, name));
+  removeSessionEnv(ctx.home, former?.sessionId);
   if (!areRecordsOfStart(ctx.ref, ending)) return;
-  const session = readStatus(ctx.ref, name)?.sessionId;
+  removeSessionEnv(ctx.home, readStatus(ctx.ref, name)?.sessionId);
   removeRun(ctx.ref, name);
-  removeSessionEnv(ctx.home, session);
 }
 
 /** Whether the records of this name belong to the start that ended, complete or partly removed. */

@@ -1,4 +1,8 @@
-import { findAgentType, ONLY_BUILTIN_TYPES } from "../../agent/prompts/agent-types.ts";
+import {
+  agentTypeOrGeneral,
+  DEFAULT_AGENT_TYPE,
+  ONLY_BUILTIN_TYPES,
+} from "../../agent/prompts/agent-types.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
 import { withStartClaim } from "../../team/members/start-claims.ts";
@@ -19,21 +23,27 @@ export async function joinTeam(
   ctx: OperationContext,
   { config, drafts, inputs, backendType }: Joining,
 ): Promise<readonly TeamMember[]> {
+  const facts = await Promise.all(drafts.map((draft, i) => factsOf(ctx, draft, inputs[i])));
   const members = await addMembers(
     ctx.ref,
     withStartClaim(drafts.map((draft) => ({ ...draft, backendType }))),
     { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
   );
-  for (const [i, { agentId, agentType = "" }] of members.entries()) {
-    const input = inputs[i];
-    if (input === undefined) continue;
-    const { types } = (await ctx.agentTypes?.(workingDirectory(ctx, input))) ?? ONLY_BUILTIN_TYPES;
-    const type = findAgentType(agentType, types);
-    if (type === undefined) continue;
-    const { model, tools, promptOverrides } = input;
-    const hasOwnPrompt = promptOverrides?.override !== undefined;
-    const facts = newAgentFacts(ctx.home.root, type, { model, tools, hasOwnPrompt });
-    recordEvent(ctx.ref, { ...facts, agentId, agentType, parentSessionId: config.leadSessionId });
+  for (const [i, { agentId, agentType }] of members.entries()) {
+    const created = facts[i];
+    if (created === undefined) continue;
+    recordEvent(ctx.ref, { ...created, agentId, agentType, parentSessionId: config.leadSessionId });
   }
   return members;
+}
+
+async function factsOf(
+  ctx: OperationContext,
+  { agentType = DEFAULT_AGENT_TYPE }: NewMember,
+  input: SpawnInput = { name: "" },
+): Promise<ReturnType<typeof newAgentFacts>> {
+  const { types } = (await ctx.agentTypes?.(workingDirectory(ctx, input))) ?? ONLY_BUILTIN_TYPES;
+  const { model, tools, promptOverrides } = input;
+  const hasOwnPrompt = promptOverrides?.override !== undefined;
+  return newAgentFacts(ctx.home.root, agentTypeOrGeneral(agentType, types), { model, tools, hasOwnPrompt });
 }

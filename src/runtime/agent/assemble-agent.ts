@@ -61,7 +61,7 @@ export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promis
   const env = agentEnv(parts);
   const session = sessionVariables(parts, env);
   const hooks = agentHooks({ ...parts, variables: session }, env);
-  const start = new SessionStart({ ...parts, hooks });
+  const start = new SessionStart({ ...parts, hooks, variables: session });
   const variables: AgentOptions["variables"] = (isOutside) => session.assignments(isOutside);
   const permissions: AgentPermissions = {
     ...agentPermissions(parts, denials),

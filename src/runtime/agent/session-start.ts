@@ -29,6 +29,7 @@ export function sessionVariables(
 interface SessionParts extends Pick<SharedParts, "ctx" | "worker" | "sessionId"> {
   readonly agentType: string;
   readonly hooks: Hooks;
+  readonly variables: SessionVariables;
 }
 
 /** Runs the SessionStart hooks of an agent, and keeps their output for its prompt. */
@@ -49,8 +50,11 @@ export class SessionStart {
   }
 
   /** Runs the hooks for the start of the agent's process. Never rejects. */
-  begin(signal: AbortSignal): Promise<void> {
-    return this.run(this.#hadConversation ? "resume" : "startup", signal);
+  async begin(signal: AbortSignal): Promise<void> {
+    const { worker, variables } = this.#parts;
+    for (const text of await variables.keepAll())
+      worker.onEvent({ type: "hook", event: "SessionStart", text });
+    await this.run(this.#hadConversation ? "resume" : "startup", signal);
   }
 
   /** Runs the hooks for this source. Without one, the output of the earlier ones stays. Never rejects. */

@@ -1,11 +1,8 @@
 import { join } from "node:path";
-import { defaultModelName } from "../../agent/model/model-names.ts";
-import { agentTypeOrGeneral, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import { requireSandbox } from "../../agent/sandbox/require-sandbox.ts";
 import { type InProcessBackend, inProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { callersSocket } from "../../backend/tmux/server-for.ts";
 import { messageOf, TeamError } from "../../errors.ts";
-import { newAgentFacts } from "../../operations/agent-facts.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { createTeam } from "../../operations/create-team.ts";
 import { systemClock } from "../../os/clock.ts";
@@ -19,12 +16,9 @@ import { ignoredLines, permittedMode } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { removeTeamFiles } from "../../team/config/delete-files.ts";
 import { keptConfig } from "../../team/config/kept-config.ts";
-import { currentEventSubject } from "../../team/members/members.ts";
 import { setMode } from "../../team/members/permission-mode.ts";
 import { movableRef, type TeamRef, teamsHome } from "../../team/ref.ts";
-import { recordEvent } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import type { Io } from "../../terminal/io.ts";
 import { liveRegion } from "../../terminal/live-region.ts";
 import { createPaneView, type PaneView } from "../../terminal/pane/pane-view.ts";
 import { terminalAbilities } from "../../terminal/terminal-abilities.ts";
@@ -33,13 +27,13 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { socketArguments } from "../../tmux/server.ts";
 import { ManualBell } from "../../wakeup/bell.ts";
-import { agentTypesIn } from "../agent/load-agent-types.ts";
 import { withDebugLog } from "../debug-view.ts";
 import { createNotifier } from "../notify/notifier.ts";
 import { withNotifications } from "../notify/notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
 import { inProcessRunner } from "../teammate/run-in-process.ts";
 import { hidesLeadOutput, isInteractive, type Lead, type LeadPlan, type LedTeam } from "./lead.ts";
+import { recordNewLead } from "./record-new-lead.ts";
 import { recordCli, resumeRun } from "./resume-run.ts";
 import { recordRun } from "./run-summary.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
@@ -74,24 +68,14 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
   }).catch((error: unknown) => {
     throw withNextSteps(error, plan.team);
   });
-  await removeTeamOnFailure({ plan, ctx: { ref } }, () => recordCli(ref, plan));
-  await recordNewLead(ref, plan, io);
+  await removeTeamOnFailure({ plan, ctx: { ref } }, async () => {
+    await recordCli(ref, plan);
+    await recordNewLead(ref, plan, io);
+  });
   if (!plan.delegate) return { ref, sessionId, mode: before };
   // Set after creation: the mode before it is what teammates inherit.
   await removeTeamOnFailure({ plan, ctx: { ref } }, () => setMode(ref, LEAD_NAME, "delegate"));
   return { ref, sessionId, mode: "delegate" };
-}
-
-/** Records the lead as a new agent. A CLI has its own model. */
-async function recordNewLead(ref: TeamRef, plan: LeadPlan, { cwd, env }: Io): Promise<void> {
-  const { types } = await agentTypesIn(ref.home.root, cwd);
-  const model = plan.model === defaultModelName(env) ? undefined : plan.model;
-  const hasOwnPrompt = plan.promptOverrides.override !== undefined;
-  const facts = newAgentFacts(ref.home.root, agentTypeOrGeneral(DEFAULT_AGENT_TYPE, types), {
-    model,
-    hasOwnPrompt,
-  });
-  recordEvent(ref, { ...facts, ...currentEventSubject(ref, LEAD_NAME) });
 }
 
 /** Replaces the hint of TEAM_EXISTS: `teams run` has no --unique. */

@@ -87,7 +87,7 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
       return assembleTeammate(call, self, own);
     },
     ...(readMetadata(member, "cli") === undefined
-      ? { createsAgentAtOnce: mayRunSessionHooks(ref.home.root, io.cwd) }
+      ? { createsAgentAtOnce: await mayRunSessionHooks(ref.home.root, io.cwd) }
       : { startsAtOnce: true, agreesUnanswered: true }),
     agreeToShutdown: async (requestId) => {
       const { agreeInPlace } = await import("./assemble-teammate.ts");

@@ -1,6 +1,7 @@
-import { ensureDir, removeTree } from "../../os/files/fs.ts";
+import { join } from "node:path";
+import { ensureDir, listDir, removeFile, removeIfEmpty, temporaryWriter } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
-import { sessionEnvPath } from "../../protocol/paths.ts";
+import { SESSION_ENV_FILE, sessionEnvPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { readMetadata } from "../../schema/member-metadata.ts";
 import { isSessionId, LEAD_NAME } from "../../schema/names.ts";
@@ -12,9 +13,18 @@ export function createSessionEnv({ root }: Home, sessionId: string | undefined):
   if (isSessionId(sessionId)) ensureDir(sessionEnvPath(root, sessionId));
 }
 
-/** Removes it. Does nothing for an id that could name another path. */
+/**
+ * Removes our files in it, and then the empty directory: Claude Code keeps the variables of its own sessions there, too. Does
+ * nothing for an id that could name another path.
+ */
 export function removeSessionEnv({ root }: Home, sessionId: string | undefined): void {
-  if (isSessionId(sessionId)) removeTree(sessionEnvPath(root, sessionId));
+  if (!isSessionId(sessionId)) return;
+  const directory = sessionEnvPath(root, sessionId);
+  for (const name of listDir(directory)) {
+    const isUnfinished = name.startsWith(".hook-") && temporaryWriter(name) !== undefined;
+    if (SESSION_ENV_FILE.test(name) || isUnfinished) removeFile(join(directory, name));
+  }
+  removeIfEmpty(directory);
 }
 
 /**

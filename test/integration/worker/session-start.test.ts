@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
+import { liveSettings } from "../../../src/settings/live-settings.ts";
+import { settingsSchema } from "../../../src/settings/settings-schema.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { recordTrust } from "../../support/files/trust-record.ts";
 import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
 import { testTeam } from "../../support/team/test-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
@@ -74,6 +77,45 @@ describe("SessionStart hook", () => {
     expect([statSync(file).mode & 0o777, statSync(join(file, "..")).mode & 0o777]).toEqual([0o600, 0o700]);
   });
 
+  test.each([
+    ["bash and BASH_ENV", "bash", (home: string) => ({ BASH_ENV: join(home, "startup") })],
+    [
+      "bash without a snapshot and BASH_ENV",
+      undefined,
+      (home: string) => ({ BASH_ENV: join(home, "startup") }),
+    ],
+    ["zsh and .zshenv", "zsh", (home: string) => ({ ZDOTDIR: home })],
+    ["bash and a snapshot of fish", "fish", () => ({})],
+    ["bash alone", undefined, () => ({})],
+  ])("sets variables after the start-up files of %s", async (_, kind, startup) => {
+    const ref = await testTeam(["dev"]);
+    const { root } = ref.home;
+    for (const name of ["startup", ".zshenv"])
+      writeFileSync(
+        join(root, name),
+        `export STAGE=startup\nset -u\n[ -n "\${ZSH_VERSION-}" ] && setopt rc_quotes\n`,
+      );
+    const snapshot = kind && join(root, `snapshot-${kind}-1-t000000.sh`);
+    if (snapshot)
+      writeFileSync(snapshot, "export PATH='/of/snapshot:/usr/bin:/bin'\nalias ll='echo alias'\n");
+    const dev = await workerOfTest(ref, {
+      settings: starting(
+        sets(`export STAGE='it'"'"'s'"$NONE" MORE="$STAGE/x" PATH="$PATH:/of/hook" EDITOR=vim`),
+      ),
+      env: { PATH: process.env.PATH, ...startup(root) },
+      turns: [
+        bash(`printf "%s\\n" "$STAGE" "$MORE" "\${PATH##*:}" "\${EDITOR%% *}" "\${TEAMS_LINES-none}"`),
+        { say: "done", repeat: true },
+      ],
+      snapshot: async () => snapshot,
+    });
+    await send(ref, "begin");
+    await rested(ref, dev, 1);
+    // An editor would wait for ever.
+    expect(results(dev)).toEqual(["it's\nit's/x\n/of/hook\nfalse\nnone"]);
+    expect(notices(dev)).toEqual([]);
+  });
+
   test("sets variables for background commands and subagents too", async () => {
     const { results: read } = await resultsOf(starting(sets("export A=1")), [], {
       turns: [
@@ -106,9 +148,8 @@ describe("SessionStart hook", () => {
     );
     expect(read).toEqual([expect.stringMatching(/^1\ndev@/)]);
     expect(notices(dev)).toEqual([
-      "hook SessionStart: only assignments count in CLAUDE_ENV_FILE; left out: touch ran",
-      "hook SessionStart: only assignments count in CLAUDE_ENV_FILE; left out: export A=$(touch ran)",
-      "hook SessionStart: IFS must not be set for an agent's commands",
+      "hook SessionStart: only assignments count in CLAUDE_ENV_FILE; left out: touch ran (and 1 more)",
+      "hook SessionStart: must not be set for an agent's commands, and is left out: IFS, TEAMS_AGENT",
     ]);
   });
 
@@ -129,7 +170,7 @@ describe("SessionStart hook", () => {
     const text = files.map((file) => readFileSync(file, "utf8")).join("");
     expect(text).not.toMatch(/hunter2|sesame/);
     expect(notices(dev)).toEqual([
-      "hook SessionStart: NEW_TOKEN holds a secret, and no file of teams may hold one; it is not set",
+      "hook SessionStart: no file of teams may hold a secret, so this is not set: NEW_TOKEN",
     ]);
   });
 
@@ -181,7 +222,7 @@ describe("SessionStart hook", () => {
     expect(systems().at(-1)).toContain("the build is 4\nit goes on");
     // A hook that adds its line again has it once.
     const texts = filesOf(ref, "session-dev").map((file) => readFileSync(file, "utf8"));
-    expect(texts.filter((text) => text !== "")).toEqual(["export A=1\n"]);
+    expect(texts.filter((text) => text !== "")).toEqual(["export A='1'\n"]);
   });
 
   test("runs at the start of an agent that has no message yet, if the setup asks for it", async () => {
@@ -205,6 +246,52 @@ describe("SessionStart hook", () => {
     await send(ref, "begin");
     await rested(ref, dev, 1);
     expect(JSON.stringify(api.requests[0]?.body.system)).toContain("mind the gap");
+  });
+
+  test("of a project runs, and sets variables, only if the user trusts it", async () => {
+    const ref = await testTeam(["dev"]);
+    const { root } = ref.home;
+    const project = join(root, "..", "project");
+    mkdirSync(join(project, ".claude"), { recursive: true });
+    const text = JSON.stringify(starting(`touch ran; ${sets("export A=1")}`));
+    writeFileSync(join(project, ".claude", "settings.json"), text);
+    const resultIn = async (session: string) => {
+      const dev = await workerOfTest(ref, {
+        sessionId: session,
+        cwd: project,
+        liveSettings: liveSettings(root, project, () => undefined),
+        turns: [bash('echo "[$A]"'), { say: "done", repeat: true }],
+      });
+      await send(ref, "begin");
+      await rested(ref, dev, 1);
+      await dev.stop();
+      return results(dev);
+    };
+    expect(await resultIn("session-1")).toEqual(["[]"]);
+    expect(readdirSync(project)).toEqual([".claude"]);
+    recordTrust(root, project);
+    expect(await resultIn("session-2")).toEqual(["[1]"]);
+  });
+
+  test("uses no variables of a project's hook that is not trusted any more", async () => {
+    const ref = await testTeam(["dev"]);
+    const hook = starting(sets("export A=1"));
+    const parsed = (given: object) => ({
+      ...settingsSchema.parse(given),
+      ignored: [],
+      ignoredReason: "",
+    });
+    let current = parsed(hook);
+    const dev = await workerOfTest(ref, {
+      liveSettings: () => current,
+      turns: [bash('echo "[$A]"'), { say: "done" }, bash('echo "[$A]"'), { say: "done", repeat: true }],
+    });
+    await send(ref, "begin");
+    await rested(ref, dev, 1);
+    current = parsed({});
+    await send(ref, "again");
+    await rested(ref, dev, 2);
+    expect(results(dev)).toEqual(["[1]", "[]"]);
   });
 
   test("does not use variables of another session or of a hook that is gone", async () => {

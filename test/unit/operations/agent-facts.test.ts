@@ -21,6 +21,9 @@ test("newAgentFacts › counts the tools of the type, or those that the spawner 
   });
   expect(facts(explore, {}).toolCount).toBe(4);
   expect(facts(explore, { tools: ["Read"] }).toolCount).toBe(1);
+  expect(facts(explore, { tools: ["read", "Bash"] }).toolCount).toBe(1);
+  expect(facts(engineer, { tools: ["Read", "Read", "Bash"] }).toolCount).toBe(2);
+  expect(facts(engineer, { tools: ["*"] }).toolCount).toBe("all");
 });
 
 test("newAgentFacts › names the source of the type and what is its own", () => {

@@ -83,7 +83,7 @@ describeInSandbox("programs of a project", () => {
     expect((await run(show)).content).toBe("PROJECT USER");
     expect((await run(show, { dangerouslyDisableSandbox: true })).content).toBe(" USER");
     const read = await run(`cat ${directory(home)}/hook-*; echo export X=1 >> ${directory(home)}/hook-*.sh`);
-    expect(read.content).toContain("export PROJECT=PROJECT");
+    expect(read.content).toContain("export PROJECT='PROJECT'");
     expect(read.isError).toBe(true);
     expect((await run('echo "[$X]"')).content).toBe("[]");
   });
