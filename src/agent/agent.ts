@@ -50,7 +50,6 @@ export interface AgentOptions {
   readonly env: Env;
   /** Returns the path of the shell snapshot that Bash sources; undefined without one. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** Returns variables for its commands; see {@link ToolContext.variables}. */
   readonly variables?: ToolContext["variables"];
   /** The sandbox of its commands. */
   readonly sandbox?: CommandSandbox | undefined;
@@ -164,10 +163,8 @@ class ConversationAgent implements Agent {
 
   private openWindow(model: Model): ContextWindow {
     const { conversation, emit } = this;
-    const { facts = () => "", onSessionStart } = this.options;
-    const onStart = async (source: SessionSource, signal: AbortSignal) => onSessionStart?.(source, signal);
-    const request = (): ModelRequest => this.request();
-    return new ContextWindow({ model, conversation, facts, emit, onStart, request });
+    const { facts = () => "", onSessionStart: onStart } = this.options;
+    return new ContextWindow({ model, conversation, facts, emit, onStart, request: () => this.request() });
   }
 
   async changeModel(name: string): Promise<void> {
@@ -267,8 +264,7 @@ class ConversationAgent implements Agent {
     stopReason: StopReason,
     signal: AbortSignal,
   ): Promise<ToolCallResults> {
-    const { tools, isOffered, cwd, env, snapshot, variables, permissions, hooks, betweenTools } =
-      this.options;
+    const { tools, isOffered, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
       isOffered: isOffered ?? (() => true),
@@ -289,7 +285,7 @@ class ConversationAgent implements Agent {
         planFile: permissions.planFile,
         background: this.background,
         snapshot,
-        variables,
+        variables: this.options.variables,
         sandbox: this.options.sandbox,
       }),
     });

@@ -3,7 +3,7 @@ import { isInside } from "../agent/permissions/protected-paths.ts";
 import type { AgentType } from "../agent/prompts/agent-types.ts";
 import type { EventFacts } from "../schema/event.ts";
 
-/** What the spawner of an agent has chosen; what is missing comes from its type or from the lead. */
+/** What the spawner of an agent has chosen; what is missing or empty comes from its type or from the lead. */
 interface OwnChoices {
   readonly model?: string | undefined;
   readonly tools?: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export function newAgentFacts(
     type: "agent",
     what: "created",
     source: hasOwnPrompt ? "flag" : file === undefined ? "built-in" : isUsers ? "user" : "project",
-    toolCount: toolCount(type.tools, tools),
+    toolCount: toolCount(type.tools, tools?.length === 0 ? undefined : tools),
     hasCustomModel: model !== undefined || (type.model !== undefined && type.model !== "inherit"),
     hasCustomColor: type.color !== undefined,
     hasMemory: memory !== undefined,

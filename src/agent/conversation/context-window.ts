@@ -16,7 +16,7 @@ interface ContextWindowOptions {
   readonly facts: () => string;
   readonly emit: (event: AgentEvent) => void;
   /** Called after a compaction or a clearing. */
-  readonly onStart: (source: SessionSource, signal: AbortSignal) => Promise<void>;
+  readonly onStart: ((source: SessionSource, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** The result of an unsuccessful compaction. */
@@ -101,7 +101,7 @@ export class ContextWindow {
     const { noSummary } = result;
     const note = noSummary === undefined ? {} : { noSummary };
     emit({ type: "compacted", before, after: this.#estimate(), ...note });
-    await onStart("compact", signal);
+    await onStart?.("compact", signal);
     return undefined;
   }
 
@@ -114,7 +114,7 @@ export class ContextWindow {
       now === "" ? [] : [{ role: "user" as const, content: [{ type: "text" as const, text }] }];
     conversation.replace(messages, this.#learned, "cleared");
     emit({ type: "cleared" });
-    await onStart("clear", signal);
+    await onStart?.("clear", signal);
   }
 
   /** Tokens of the next request: the server's count, with an estimate for newer messages. */
