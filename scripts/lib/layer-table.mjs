@@ -77,6 +77,7 @@ export const PACKAGE_HOMES = [
       "agent/permissions/line-flows.ts",
       "agent/permissions/line-words.ts",
       "agent/playbook/quoted-values.ts",
+      "agent/hooks/assignments.ts",
     ],
     instead: "parse a command line with readShellLine of agent/permissions/shell-line.ts",
   },

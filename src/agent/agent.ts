@@ -9,6 +9,7 @@ import { Conversation } from "./conversation/conversation.ts";
 import type { Transcript } from "./conversation/transcript.ts";
 import { type AgentEvent, maskEvents } from "./events.ts";
 import type { Hooks } from "./hooks/hooks.ts";
+import type { SessionSource } from "./hooks/settings.ts";
 import { newestTurn, sendable } from "./model/messages.ts";
 import type {
   ConversationMessage,
@@ -19,7 +20,7 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from "./model/model.ts";
-import type { AnyTool, CommandSandbox } from "./tool.ts";
+import type { AnyTool, CommandSandbox, ToolContext } from "./tool.ts";
 import { toolSpecs } from "./tools/tool-specs.ts";
 import type { AgentPermissions } from "./turn/permission.ts";
 import { runTools, type ToolCallResults } from "./turn/tool-calls.ts";
@@ -49,6 +50,7 @@ export interface AgentOptions {
   readonly env: Env;
   /** Returns the path of the shell snapshot that Bash sources; undefined without one. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  readonly variables?: ToolContext["variables"];
   /** The sandbox of its commands. */
   readonly sandbox?: CommandSandbox | undefined;
   readonly permissions: AgentPermissions;
@@ -63,6 +65,8 @@ export interface AgentOptions {
   readonly onInputRecorded?: (keys: readonly string[]) => Promise<void>;
   /** Returns current facts that the agent reads after its conversation was compacted; "" for none. */
   readonly facts?: () => string;
+  /** Called when its conversation was compacted or cleared, before the model is called again. */
+  readonly onSessionStart?: (source: SessionSource, signal: AbortSignal) => Promise<void>;
   /** Called at each end of background work that the agent has not noticed yet. */
   readonly onTaskEnd?: (notice: TaskNotice) => void;
   /** Called with all known background tasks when one starts or ends. */
@@ -106,7 +110,7 @@ export interface Agent {
    */
   compact?(focus: string, signal: AbortSignal): Promise<CompactionFailure | undefined>;
   /** Begins an empty conversation, between two turns. The file keeps the messages before it. Undefined as for `compact`. */
-  clear?(): void;
+  clear?(signal: AbortSignal): Promise<void>;
   /** Number of commands and subagents that it runs in the background. */
   readonly runningInBackground: number;
   /** Begins to end a background task for a person; `onTaskEnd` reports its end. Does nothing if it does not run. */
@@ -159,8 +163,8 @@ class ConversationAgent implements Agent {
 
   private openWindow(model: Model): ContextWindow {
     const { conversation, emit } = this;
-    const { facts = () => "" } = this.options;
-    return new ContextWindow({ model, conversation, facts, emit, request: () => this.request() });
+    const { facts = () => "", onSessionStart: onStart } = this.options;
+    return new ContextWindow({ model, conversation, facts, emit, onStart, request: () => this.request() });
   }
 
   async changeModel(name: string): Promise<void> {
@@ -182,9 +186,9 @@ class ConversationAgent implements Agent {
     return this.window.compact(signal, onSpent, { focus });
   }
 
-  clear(): void {
+  async clear(signal: AbortSignal): Promise<void> {
     this.seenFiles.clear();
-    this.window.clear();
+    await this.window.clear(signal);
   }
 
   get messages(): readonly ConversationMessage[] {
@@ -260,7 +264,6 @@ class ConversationAgent implements Agent {
     stopReason: StopReason,
     signal: AbortSignal,
   ): Promise<ToolCallResults> {
-    const { model } = this;
     const { tools, isOffered, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
@@ -282,10 +285,11 @@ class ConversationAgent implements Agent {
         planFile: permissions.planFile,
         background: this.background,
         snapshot,
+        variables: this.options.variables,
         sandbox: this.options.sandbox,
       }),
     });
-    this.conversation.addUserContent(model.readsData ? ran.results : ran.results.map(withoutData));
+    this.conversation.addUserContent(this.model.readsData ? ran.results : ran.results.map(withoutData));
     return ran;
   }
 }

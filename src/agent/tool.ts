@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 import type { Env } from "../os/env.ts";
 import type { Sandbox } from "../os/sandbox/sandbox.ts";
 import type { BackgroundTasks } from "./background/background-tasks.ts";
+import type { Assignment } from "./hooks/assignments.ts";
 
 /** The effect of a call that permission rules check. Paths are absolute. */
 export type ToolAccess =
@@ -22,6 +23,8 @@ export type ToolAccess =
 /** A sandbox whose protection of files is renewed after each command. */
 export interface CommandSandbox extends Sandbox {
   refresh(): void;
+  /** Whether it sets or hides this variable, whatever value the environment of a command has. */
+  decides(variable: string): boolean;
 }
 
 /** A tool of an MCP server, with the names that the server knows. */
@@ -53,6 +56,8 @@ export interface ToolContext {
   readonly mayConnect?: (address: string) => boolean;
   /** Returns the path of the shell snapshot that Bash sources first; undefined without one. May wait for it. Never rejects. */
   readonly snapshot?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** Returns the variables that Bash sets after the snapshot. @param isOutside for a command that leaves the agent's sandbox */
+  readonly variables?: ((isOutside: boolean) => Promise<readonly Assignment[]>) | undefined;
   /** The sandbox of the agent's commands; undefined if they run as their user. */
   readonly sandbox?: CommandSandbox | undefined;
 }

@@ -199,6 +199,14 @@ export function transcriptPath(root: string, sessionId: string): string {
   return join(sessionsDirectory(root), `${sessionId}.jsonl`);
 }
 
+/** Returns the directory of the variables that a session's hooks set. */
+export function sessionEnvPath(root: string, sessionId: string): string {
+  return join(root, "session-env", sessionId);
+}
+
+/** Matches the names of our files in that directory, one for each hook. Other programs may have files there, too. */
+export const SESSION_ENV_FILE = /^hook-[0-9a-f]{12}\.sh$/;
+
 /** Returns the path of a session's debug log. */
 export function debugPath(root: string, sessionId: string): string {
   return join(root, "debug", `${sessionId}.txt`);

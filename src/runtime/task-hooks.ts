@@ -1,12 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { readMetadata } from "../schema/member-metadata.ts";
-import {
-  managedFile,
-  mayBeLinkedWorktree,
-  ownProjectFiles,
-  readSettingsText,
-  userFile,
-} from "../settings/settings-files.ts";
+import { managedFile, mayBeLinkedWorktree, userFile } from "../settings/setting-paths.ts";
+import { ownProjectFiles, readSettingsText } from "../settings/settings-files.ts";
 import { eventSubject } from "../team/members/members.ts";
 import { readStatus } from "../team/records/read-records.ts";
 import type { TaskHooks } from "../team/tasks/update-task.ts";

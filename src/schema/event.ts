@@ -39,6 +39,19 @@ export interface EventSubject {
 
 /** What happened: ids, names and sizes, never the text of a message, a model or a tool. Times are in milliseconds. */
 export type EventFacts =
+  /** A new agent: a lead, a teammate or a subagent. What is not its own comes from its spawner. */
+  | {
+      readonly type: "agent";
+      readonly what: "created";
+      /** Where its type comes from; `flag` if its prompt comes from the flags of its start. */
+      readonly source: "built-in" | "user" | "project" | "flag";
+      /** The tools that it is limited to, besides those of its team. */
+      readonly toolCount: number | "all";
+      readonly hasCustomModel: boolean;
+      readonly hasCustomColor: boolean;
+      readonly hasMemory: boolean;
+      readonly memoryScope?: "user" | "project" | "local" | undefined;
+    }
   | { readonly type: "agent"; readonly what: "started" }
   /** Its budget was spent; the budget was raised. */
   | { readonly type: "agent"; readonly what: "paused" | "went_on" }

@@ -1,8 +1,9 @@
 import { messageOf, systemCode } from "../errors.ts";
 import { readText, versionOf } from "../os/files/fs.ts";
 import { pathStat } from "../os/files/user-files.ts";
+import { managedFile, userFile } from "./setting-paths.ts";
 import { ignoredLines, type LoadedSettings, loadSettings } from "./settings.ts";
-import { managedFile, projectFiles, userFile } from "./settings-files.ts";
+import { projectFiles } from "./settings-files.ts";
 import { trustPath } from "./trust.ts";
 
 /** Returns the current settings, reread if a file has changed. */

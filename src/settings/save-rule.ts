@@ -9,8 +9,9 @@ import { realPathOf } from "../os/files/symlinks.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
 import { settingsPlace } from "./project-parts.ts";
+import { userFile } from "./setting-paths.ts";
 import { parseSettingsFile } from "./settings.ts";
-import { localFile, readSettingsText, type SettingsScope, userFile } from "./settings-files.ts";
+import { localFile, readSettingsText, type SettingsScope } from "./settings-files.ts";
 import { confirmAdded, trustDecision } from "./trust.ts";
 
 const DESTINATION: Readonly<Record<SettingsScope, RuleDestination>> = {

@@ -1,25 +1,12 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { TypeFiles } from "../agent/prompts/agent-type-files.ts";
 import { fileAccessError, isSystemError, TeamError } from "../errors.ts";
 import { inMainWorktree } from "../git/repository.ts";
 import { pauseSync, systemClock } from "../os/clock.ts";
-import { platform } from "../os/env.ts";
 import { ownUid } from "../os/files/app-directories.ts";
 import { entryOf, listDir, ownerOf, readText } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/symlinks.ts";
 import { pathStat } from "../os/files/user-files.ts";
-
-/** The user's own settings file. */
-export function userFile(root: string): string {
-  return join(root, "settings.json");
-}
-
-/** The administrator's settings file, which wins over all others. */
-export function managedFile(): string {
-  return platform === "darwin"
-    ? "/Library/Application Support/ClaudeCode/managed-settings.json"
-    : "/etc/claude-code/managed-settings.json";
-}
 
 /** The settings files that a project may have in this directory, later ones win; none in the home directory, whose files are the user's own. */
 export function ownProjectFiles(root: string, cwd: string): string[] {
@@ -27,14 +14,6 @@ export function ownProjectFiles(root: string, cwd: string): string[] {
   return directory === undefined
     ? []
     : ["settings.json", "settings.local.json"].map((name) => join(directory, name));
-}
-
-/** Whether a directory may be in a linked worktree (the `.git` above it is a file), whose main worktree has settings too. */
-export function mayBeLinkedWorktree(cwd: string): boolean {
-  for (let at = cwd; ; at = dirname(at)) {
-    const git = entryOf(join(at, ".git"));
-    if (git !== undefined || at === dirname(at)) return git?.isFile() === true;
-  }
 }
 
 /** The directory of a project's files for agents; undefined in the home directory, where the files are the user's own. */

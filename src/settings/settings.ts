@@ -23,13 +23,8 @@ import {
   settingsPlace,
 } from "./project-parts.ts";
 import { BYPASS_FORBIDDEN, filterSettings, forbidsBypass, isObject, type Raw } from "./setting-parts.ts";
-import {
-  existingProjectFiles,
-  isForeign,
-  managedFile,
-  readSettingsText,
-  userFile,
-} from "./settings-files.ts";
+import { managedFile, userFile } from "./setting-paths.ts";
+import { existingProjectFiles, isForeign, readSettingsText } from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 import { confirmationsIn } from "./trust.ts";
 

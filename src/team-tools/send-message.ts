@@ -143,7 +143,7 @@ async function sendToOne({ ctx, worker }: MemberToolContext, call: Call): Promis
   const later = sent.queuedForRestart
     ? ` ${target.name} is not running; it will read the message when it is restarted.`
     : "";
-  const message = `Message sent to ${target.name}.${later}`;
+  const message = `Message sent to ${target.name}'s inbox${later === "" ? "" : `.${later}`}`;
   return jsonResult({
     success: true,
     message,

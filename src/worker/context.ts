@@ -52,6 +52,8 @@ export interface WorkerSetup {
   isTeamWorking?(held: number): Promise<boolean>;
   /** Whether the agent is created at once, and not when it is first needed: a person looks at its own screen. */
   readonly startsAtOnce?: boolean;
+  /** Creates the agent without waiting for its first turn. */
+  readonly createsAgentAtOnce?: boolean;
   /** Whether it agrees to a shutdown that its agent leaves unanswered at the end of the turn. */
   readonly agreesUnanswered?: boolean;
   /** Agrees to a shutdown in place of the agent. */
@@ -97,9 +99,11 @@ export function createWorkerContext(setup: WorkerSetup, createAgent: () => Promi
   };
 }
 
-/** Starts the agent before its first turn, or until the worker's end; the loop then finds a failure. */
+/** Starts the agent before its first turn, or until the worker's end, as far as the setup asks for that; the loop then finds a failure. */
 export async function startAgent(context: WorkerContext): Promise<void> {
-  const { ref, name, agent, status, signal, wake, lifecycle } = context;
+  const { ref, name, agent, status, signal, wake, lifecycle, startsAtOnce, createsAgentAtOnce } = context;
+  if (createsAgentAtOnce) agent.begin();
+  if (!startsAtOnce) return;
   let isSettled = false;
   const settled = (): void => {
     isSettled = true;

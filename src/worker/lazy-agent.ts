@@ -38,6 +38,11 @@ export class LazyAgent {
     return this.#agent;
   }
 
+  /** Begins to create the agent. {@link throwIfFailed} reports a failure. */
+  begin(): void {
+    this.get().catch(() => undefined);
+  }
+
   /** Records that the agent can no longer work. */
   fail(error: unknown): void {
     this.#failure ??= { error };

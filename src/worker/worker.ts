@@ -109,7 +109,7 @@ export class Worker {
     events.record({ type: "agent", what: "started" });
     const reading = this.#inbound.reader.run();
     try {
-      if (this.#context.startsAtOnce) await startAgent(this.#context);
+      await startAgent(this.#context);
       await this.#loop();
     } finally {
       signal.removeEventListener("abort", onAbort);

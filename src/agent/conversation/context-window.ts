@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../events.ts";
+import type { SessionSource } from "../hooks/settings.ts";
 import type { Model, ModelRequest } from "../model/model.ts";
 import type { Spent } from "./call-model.ts";
 import { type AskedCompaction, type Compaction, compactConversation } from "./compaction.ts";
@@ -14,6 +15,8 @@ interface ContextWindowOptions {
   /** Returns current facts that the agent reads after the compaction. */
   readonly facts: () => string;
   readonly emit: (event: AgentEvent) => void;
+  /** Called after a compaction or a clearing. */
+  readonly onStart: ((source: SessionSource, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** The result of an unsuccessful compaction. */
@@ -84,7 +87,7 @@ export class ContextWindow {
     onSpent: (spent: Spent) => void,
     asked?: AskedCompaction,
   ): Promise<CompactionFailure | undefined> {
-    const { model, conversation, request, facts, emit } = this.#options;
+    const { model, conversation, request, facts, emit, onStart } = this.#options;
     // Both sizes are our own estimate, because no server has counted the compacted conversation.
     const before = this.#estimate();
     emit({ type: "compacting", isAsked: asked !== undefined });
@@ -98,18 +101,20 @@ export class ContextWindow {
     const { noSummary } = result;
     const note = noSummary === undefined ? {} : { noSummary };
     emit({ type: "compacted", before, after: this.#estimate(), ...note });
+    await onStart?.("compact", signal);
     return undefined;
   }
 
   /** Removes all messages between two turns. The agent still reads the current facts, which may be unfinished work. */
-  clear(): void {
-    const { conversation, facts, emit } = this.#options;
+  async clear(signal: AbortSignal): Promise<void> {
+    const { conversation, facts, emit, onStart } = this.#options;
     const now = facts().trim();
     const text = `${CLEARED}\n\n# The current state, read from the disk\n\n${now}`;
     const messages =
       now === "" ? [] : [{ role: "user" as const, content: [{ type: "text" as const, text }] }];
     conversation.replace(messages, this.#learned, "cleared");
     emit({ type: "cleared" });
+    await onStart?.("clear", signal);
   }
 
   /** Tokens of the next request: the server's count, with an estimate for newer messages. */

@@ -6,6 +6,7 @@ import { redactText, secretsOf, withoutModelCredentials } from "../../os/redact.
 import type { Program, Sandbox } from "../../os/sandbox/sandbox.ts";
 import { shortened } from "../../text/characters/cut-text.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
+import type { SessionVariables } from "./session-variables.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
 
 /** The hooks of an agent and their environment. */
@@ -22,6 +23,8 @@ export interface HookOptions {
   readonly sandbox?: Sandbox | undefined;
   /** Whether a command is from the user's or the administrator's settings, not from a project's. */
   isOwn?(event: HookEvent, command: string): boolean;
+  /** Keeps the variables that SessionStart hooks set for the agent's commands. */
+  readonly variables?: SessionVariables | undefined;
   /** Called with one line for a person: a hook failed, or printed a message. */
   onNotice(event: HookEvent, text: string): void;
   /** Called when a command ended, with its duration in milliseconds. */
@@ -58,9 +61,12 @@ export class Hooks {
     this.#secrets = secretsOf(options.env);
   }
 
-  /** Returns whether an event has hooks, so that callers can skip work that only hooks need. */
-  has(event: HookEvent): boolean {
-    return this.#commands(event, []).length > 0;
+  /**
+   * Returns whether an event has hooks, so that callers can skip work that only hooks need.
+   * @param subjects as for {@link run}; without one, matchers do not count
+   */
+  has(event: HookEvent, ...subjects: readonly string[]): boolean {
+    return this.#commands(event, subjects).length > 0;
   }
 
   /**
@@ -102,7 +108,7 @@ export class Hooks {
     input: string,
     signal: AbortSignal,
   ): Promise<HookResult> {
-    const { cwd, onRan } = this.#options;
+    const { cwd, onRan, onNotice } = this.#options;
     const startedAt = steadyNow();
     const output = { stdout: new OutputHead(), stderr: new OutputHead() };
     const end = await this.#start(event, command).then(
@@ -117,6 +123,7 @@ export class Hooks {
     const { isTruncated } = output.stdout;
     const [stdout, stderr] = [redacted(output.stdout), redacted(output.stderr)];
     const result = hookResult({ ...end, stdout, stderr, isTruncated });
+    for (const problem of (await this.#variablesFor(event)?.keep(command)) ?? []) onNotice(event, problem);
     onRan?.(event, result.kind, Math.round(steadyNow() - startedAt));
     return result;
   }
@@ -124,13 +131,20 @@ export class Hooks {
   /** Returns the program of a hook. A project's runs in the sandbox. */
   async #start(event: HookEvent, command: string): Promise<Program> {
     const { cwd, env, passSecrets, sandbox, isOwn } = this.#options;
+    const file = this.#variablesFor(event)?.prepare(command);
     const own = {
       ...withoutModelCredentials(env, passSecrets),
       CLAUDE_PROJECT_DIR: cwd,
+      CLAUDE_ENV_FILE: file,
       [HOOK_VARIABLE]: event,
     };
-    const program = { file: "sh", args: ["-c", command], env: own };
+    const writes = file === undefined ? [] : [file];
+    const program = { file: "sh", args: ["-c", command], env: own, writes };
     return sandbox === undefined || isOwn?.(event, command) ? program : sandbox.wrap(program, cwd);
+  }
+
+  #variablesFor(event: HookEvent): SessionVariables | undefined {
+    return event === "SessionStart" ? this.#options.variables : undefined;
   }
 
   #notify(event: HookEvent, command: string, result: HookResult): void {
@@ -138,8 +152,8 @@ export class Hooks {
     if (result.kind === "success") {
       if (result.message !== undefined) onNotice(event, result.message);
     } else if (result.kind === "stopped continuation") {
-      // A hook cannot stop the start of a subagent.
-      onNotice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
+      // A hook cannot stop a start.
+      onNotice(event, /^(Subagent|Session)Start$/.test(event) ? result.text : `stopped it: ${result.text}`);
     } else onNotice(event, `${result.kind} (${commandName(command)}): ${result.text}`);
   }
 }

@@ -26,7 +26,7 @@ export interface HookPermission {
 export type HookResult =
   | {
       readonly kind: "success";
-      /** Its output, except an answer in JSON. */
+      /** Its output; of an answer in JSON the `additionalContext`. */
       readonly stdout: string;
       readonly permission?: HookPermission;
       /** Replaces the input of the tool call. */
@@ -84,7 +84,12 @@ const answer = z.looseObject({
   updatedInput: input,
   hookSpecificOutput: z.catch(
     z.optional(
-      z.looseObject({ permissionDecision: text, permissionDecisionReason: text, updatedInput: input }),
+      z.looseObject({
+        permissionDecision: text,
+        permissionDecisionReason: text,
+        updatedInput: input,
+        additionalContext: text,
+      }),
     ),
     undefined,
   ),
@@ -148,7 +153,7 @@ function parseAnswer(stdout: string): HookResult | undefined {
   if (isNestedTooDeeply(input)) return refusal(`its updatedInput is nested too deeply, which ${AS_REFUSAL}`);
   return {
     kind: "success",
-    stdout: "",
+    stdout: plainText(specific?.additionalContext ?? ""),
     ...(permission === undefined ? {} : { permission }),
     ...(input === undefined ? {} : { input }),
     ...(systemMessage === undefined ? {} : { message: plainText(systemMessage) }),

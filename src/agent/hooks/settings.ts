@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 /** The events that can have hooks (protocol.md section 7). */
 export const HOOK_EVENTS = [
+  "SessionStart",
   "TeammateIdle",
   "TaskCreated",
   "TaskCompleted",
@@ -15,6 +16,9 @@ export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** Timeout of a hook in seconds if its setting names none. */
 const DEFAULT_TIMEOUT = 60;
+
+/** Why a session starts: an agent starts, its process starts again, or its conversation was cleared or compacted. */
+export type SessionSource = "startup" | "resume" | "clear" | "compact";
 
 const group = z.looseObject({
   /** A name, several names separated by `|`, or a regular expression. Without it, the hooks match everything. */

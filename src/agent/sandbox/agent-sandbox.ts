@@ -13,7 +13,7 @@ import type { SandboxPlace, SandboxView } from "../../os/sandbox/view.ts";
 import { isInside } from "../permissions/protected-paths.ts";
 import type { CommandSandbox } from "../tool.ts";
 import { CurrentPlaces, type CurrentPlacesOptions } from "./current-places.ts";
-import { sandboxEnvironment, splitEnvironment } from "./environment.ts";
+import { isDecidedInside, sandboxEnvironment, splitEnvironment } from "./environment.ts";
 import type { PrivateDirectory } from "./private-directory.ts";
 import type { SandboxSetting } from "./settings.ts";
 
@@ -113,10 +113,13 @@ export class AgentSandbox implements CommandSandbox {
     }
   }
 
-  async wrap({ file, args, env, keeps = [] }: Program, directory: string): Promise<WrappedProgram> {
+  async wrap(
+    { file, args, env, keeps = [], writes = [] }: Program,
+    directory: string,
+  ): Promise<WrappedProgram> {
     const { tool, files, passSecrets, setting } = this.#parts;
     await this.#prewarming;
-    const view = await this.#view();
+    const view = await this.#view(writes);
     // A link in /tmp is not there inside.
     const cwd = realPathOf(directory);
     const inner = sandboxEnvironment(env, {
@@ -138,6 +141,10 @@ export class AgentSandbox implements CommandSandbox {
       startPrewarmed: (whole: Env) =>
         this.#prewarmer?.take({ maker, view }, { cwd, env: { ...whole, ...loading }, words }),
     };
+  }
+
+  decides(variable: string): boolean {
+    return isDecidedInside(variable, this.#parts.setting.network === "allow");
   }
 
   refresh(): void {
@@ -169,14 +176,19 @@ export class AgentSandbox implements CommandSandbox {
     return first === this.#parts.tool.file ? [first] : [first, ...rest, this.#parts.tool.file];
   }
 
-  async #view(): Promise<SandboxView> {
+  async #view(writes: readonly string[] = []): Promise<SandboxView> {
     const { tool, files, setting } = this.#parts;
     const found = await this.#places.look();
     // Seatbelt replaces no directory: commands get another one for temporary files.
     const own: readonly SandboxPlace[] =
       tool.kind === "seatbelt" ? [{ path: files.tmp, access: "write", isDirectory: true }] : [];
+    const added = writes.map((path) => ({
+      path: realPathOf(path),
+      access: "write" as const,
+      isDirectory: false,
+    }));
     return {
-      places: [...found, ...own],
+      places: [...found, ...own, ...added],
       emptyFile: files.emptyFile,
       network: this.#network(setting.network),
       allowsNamespaces: tool.allowsNamespaces !== undefined,

@@ -26,9 +26,9 @@ const NO_PROXY = "localhost,127.0.0.1,::1";
  */
 export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
   const { temporary, proxy, hasNetwork = false, passed, isWritable } = options;
-  const isHidden = (name: string): boolean =>
-    leadsOutside(name) || isSecretName(name) || (!hasNetwork && isProxyName(name));
-  const kept = Object.entries(env).filter(([name]) => passed.includes(name) || !isHidden(name));
+  const kept = Object.entries(env).filter(
+    ([name]) => passed.includes(name) || !isDecidedInside(name, hasNetwork),
+  );
   const home = homeDirectory(env);
   const caches = {
     ...(isWritable(env.XDG_CACHE_HOME ?? join(home, ".cache"))
@@ -44,6 +44,12 @@ export function sandboxEnvironment(env: Env, options: EnvironmentOptions): Env {
     TMPDIR: temporary,
     TEAMS_SANDBOX: "1",
   };
+}
+
+/** Returns whether the sandbox sets or hides a variable, whatever its value outside. */
+export function isDecidedInside(name: string, hasNetwork: boolean): boolean {
+  const isHidden = leadsOutside(name) || isSecretName(name);
+  return name === "TMPDIR" || isHidden || (!hasNetwork && isProxyName(name));
 }
 
 /** Settings that make git start processes which outlive its command: the end of the command would kill them halfway. */

@@ -11,6 +11,8 @@ import { secretsOf, withoutModelCredentials } from "../../os/redact.ts";
 import { joinedLines } from "../../text/line-ends.ts";
 import { revealHiddenInCommand } from "../../text/terminal-text.ts";
 import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
+import type { Assignment } from "../hooks/assignments.ts";
+import { exportLines, literalValues } from "../hooks/session-variables.ts";
 import { sandboxHint } from "../sandbox/hint.ts";
 import type { CommandSandbox, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { CommandOutput } from "./bash-output.ts";
@@ -64,7 +66,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
   }),
   summary: ({ command }) => oneLine(command),
   async execute({ command, timeout, run_in_background = false, dangerouslyDisableSandbox }, given) {
-    const context = dangerouslyDisableSandbox ? { ...given, sandbox: undefined } : given;
+    const context = dangerouslyDisableSandbox ? outside(given) : given;
     if (pathStat(context.cwd).kind !== "directory") {
       return failed(`The working directory ${context.cwd} no longer exists; nothing was run.`);
     }
@@ -80,6 +82,12 @@ export const bashTool: Tool<z.infer<typeof input>> = {
     return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT, context.sandbox !== undefined);
   },
 };
+
+/** Returns the context of a command that leaves the sandbox, if the agent has one. */
+function outside(given: ToolContext): ToolContext {
+  const { sandbox, variables } = given;
+  return { ...given, sandbox: undefined, variables: variables && (() => variables(sandbox !== undefined)) };
+}
 
 /**
  * Shows a command on one line. Line ends and hidden characters stay visible: a line end after a `#` separates a comment
@@ -113,29 +121,31 @@ async function runInShell(
   how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
   const { cwd, signal, sandbox } = context;
-  const env = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
+  const own = withoutShellSettings(withoutModelCredentials(context.env, context.passSecrets));
+  const given = (await context.variables?.(false)) ?? [];
+  const variables = given.filter(({ name }) => sandbox?.decides(name) !== true);
+  // Not in the arguments, which all users of the machine can see.
+  const env = variables.length === 0 ? own : { ...own, [LINES_VARIABLE]: exportLines(variables) };
   const options = { ...how, cwd, signal, env };
-  const shell = shellOf(await context.snapshot?.(signal), env);
-  if (sandbox !== undefined) return runInSandbox(command, shell, sandbox, options);
-  const end = await runCommandGroup(shell.file, shell.args(command), options);
+  const shell = shellOf(await context.snapshot?.(signal), own, variables);
   // Not every system has bash.
+  const sh = plainShell("sh", { ...own, BASH_ENV: undefined }, variables);
+  if (sandbox !== undefined) return runInSandbox(command, [shell, sh], sandbox, options);
+  const end = await runCommandGroup(shell.file, shell.args(command), options);
   if (end.failure !== "not-started" || end.systemCode === TOO_LONG) return end;
-  return runCommandGroup("sh", ["-c", command], options);
+  return runCommandGroup(sh.file, sh.args(command), options);
 }
 
 /** Never runs the command outside: a sandbox that no longer works is a failed command. */
 async function runInSandbox(
   command: string,
-  shell: Shell,
+  [first, sh]: readonly [Shell, Shell],
   sandbox: CommandSandbox,
   options: CommandOptions,
 ): Promise<CommandEnd> {
   const { env, cwd } = options;
-  // Not every system has bash.
-  const isThere = findProgram(shell.file, env) !== undefined;
-  const program = isThere
-    ? { file: shell.file, args: shell.args(command) }
-    : { file: "sh", args: ["-c", command] };
+  const shell = findProgram(first.file, env) === undefined ? sh : first;
+  const program = { file: shell.file, args: shell.args(command) };
   try {
     const { file, args, env: own, startPrewarmed } = await sandbox.wrap({ ...program, env }, cwd);
     return await runCommandGroup(file, args, { ...options, env: own, startPrewarmed });
@@ -166,22 +176,36 @@ interface Shell {
   args(command: string): string[];
 }
 
+/** The lines that set the variables of hooks. */
+const LINES_VARIABLE = "TEAMS_LINES";
+const SETS_VARIABLES = `eval "$${LINES_VARIABLE}"; unset ${LINES_VARIABLE}`;
+
 /**
  * Returns the shell that can read the snapshot. The command runs through `eval` after the snapshot, so that its aliases
  * apply. Options make zsh split words and expand globs like other shells. A snapshot of fish has only its PATH, in a
  * syntax for any shell.
  */
-function shellOf(snapshot: string | undefined, env: Env): Shell {
+function shellOf(snapshot: string | undefined, env: Env, variables: readonly Assignment[]): Shell {
   const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];
-  // zsh reads ~/.zshenv, and bash the file of BASH_ENV.
-  const variables = terminalVariables(env);
-  if (snapshot === undefined || known === undefined) {
-    if (env.BASH_ENV === undefined) return { file: "bash", args: (command) => ["-c", command] };
-    return { file: "bash", args: (command) => ["-c", `${variables}; eval "$1"`, "bash", command] };
-  }
+  if (snapshot === undefined || known === undefined) return plainShell("bash", env, variables);
   const kind = known === "zsh" ? "zsh" : "bash";
-  const script = `. "$1" >/dev/null 2>&1; ${READS_ALIKE[kind]}; ${variables}; eval "$2"`;
-  return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
+  const [sets, ...terminal] = afterStart(env, variables);
+  const before = ['. "$1" >/dev/null 2>&1', sets, READS_ALIKE[kind], ...terminal].join("; ");
+  return { file: kind, args: (command) => ["-c", `${before}; eval "$2"`, kind, snapshot, command] };
+}
+
+/** Returns a shell without a snapshot. */
+function plainShell(file: string, env: Env, variables: readonly Assignment[]): Shell {
+  if (variables.length === 0 && env.BASH_ENV === undefined)
+    return { file, args: (command) => ["-c", command] };
+  const before = afterStart(env, variables).join("; ");
+  return { file, args: (command) => ["-c", `${before}; eval "$1"`, file, command] };
+}
+
+/** Returns commands for after the start-up files: zsh reads ~/.zshenv, and bash the file of BASH_ENV. */
+function afterStart(env: Env, variables: readonly Assignment[]): readonly [string, string] {
+  const sets = variables.length === 0 ? ":" : SETS_VARIABLES;
+  return [sets, terminalVariables({ ...env, ...literalValues(variables) })];
 }
 
 function resultOf(

@@ -1,7 +1,8 @@
 import { REDACTED, redactValue, secretsOf } from "../../os/redact.ts";
 import { playbookJsonSchema } from "../../schema/playbook.ts";
+import { managedFile, userFile } from "../../settings/setting-paths.ts";
 import { loadSettings } from "../../settings/settings.ts";
-import { existingProjectFiles, managedFile, userFile } from "../../settings/settings-files.ts";
+import { existingProjectFiles } from "../../settings/settings-files.ts";
 import { settingsJsonSchema } from "../../settings/settings-schema.ts";
 import { teamsHome } from "../../team/ref.ts";
 import { parsedUrl } from "../../text/parsed-url.ts";

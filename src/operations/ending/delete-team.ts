@@ -4,6 +4,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { removeTeamFiles } from "../../team/config/delete-files.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace } from "../../team/records/read-records.ts";
+import { removeSessionEnvs } from "../../team/records/session-env.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { type OperationContext, requireLead } from "../context.ts";
 import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
@@ -54,6 +55,7 @@ export async function deleteTeam(
   await endDeadLeadCommands(ctx);
   await endDeadLeadWatches(ctx);
   await listAsEnded(ctx, options.problem);
+  removeSessionEnvs(ctx.ref, readTeam(ctx.ref));
   await removeTeamFiles(ctx.ref);
   return worktrees;
 }

@@ -12,6 +12,7 @@ import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { sendReportsOf } from "../../team/mailbox/unsent-reports.ts";
 import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
+import { removeSessionEnv } from "../../team/records/session-env.ts";
 import { removeUnkeptLine } from "../../team/records/status-line.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
@@ -155,7 +156,11 @@ async function cleanUpStart(ctx: OperationContext, ending: Ending): Promise<void
   // Ends background commands of an agent that left on its own; after this, no record would lead to them. A kill has ended them.
   if (how !== "killed") await endStartProcesses(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);
-  if (areRecordsOfStart(ctx.ref, ending)) removeRun(ctx.ref, name);
+  const former = readTeam(ctx.ref).former?.findLast((one) => sameName(one.name, name));
+  removeSessionEnv(ctx.home, former?.sessionId);
+  if (!areRecordsOfStart(ctx.ref, ending)) return;
+  removeSessionEnv(ctx.home, readStatus(ctx.ref, name)?.sessionId);
+  removeRun(ctx.ref, name);
 }
 
 /** Whether the records of this name belong to the start that ended, complete or partly removed. */

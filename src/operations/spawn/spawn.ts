@@ -12,15 +12,15 @@ import { shellSnapshot } from "../../launch/shell-snapshot.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { addMembers, type NewMember } from "../../team/members/members.ts";
+import type { NewMember } from "../../team/members/members.ts";
 import { currentMode } from "../../team/members/permission-mode.ts";
-import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import type { IsPriced } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
 import { awaitEndingDone } from "../ending/process-ending.ts";
 import { type CreatedWorktree, createWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
 import { type DraftOptions, draftMember, type SpawnInput, workingDirectory } from "./draft-member.ts";
+import { joinTeam } from "./join-team.ts";
 import { requirePlace, requirePrices, requireSandboxes } from "./requirements.ts";
 import {
   buildStart,
@@ -118,11 +118,7 @@ async function startDrafts(
   { config, drafts, inputs, backend, why, arrived }: SpawnBatch,
   options: SpawnOptions,
 ): Promise<readonly SpawnedTeammate[]> {
-  const members = await addMembers(
-    ctx.ref,
-    withStartClaim(drafts.map((draft) => ({ ...draft, backendType: backend.type }))),
-    { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
-  );
+  const members = await joinTeam(ctx, { config, drafts, inputs, backendType: backend.type });
   const snapshot = shellSnapshot(ctx);
   const preparing = members.map((member, i) =>
     prepareWorktree(ctx, member, inputs[i] ?? { name: member.name }, options),

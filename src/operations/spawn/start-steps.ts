@@ -15,9 +15,10 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { eventMessageId, sendMessage } from "../../team/mailbox/send.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
-import { removeMember } from "../../team/members/members.ts";
+import { lookUpMember, removeMember } from "../../team/members/members.ts";
 import { claimStarts, type NewPlace, releaseStartClaims } from "../../team/members/start-claims.ts";
 import { readPlace, readStatus, removeRun, syncPlaces } from "../../team/records/read-records.ts";
+import { createSessionEnv, removeSessionEnv } from "../../team/records/session-env.ts";
 import type { OperationContext } from "../context.ts";
 import { endPreviousStart } from "../ending/clear-previous-start.ts";
 import type { SpawnInput } from "./draft-member.ts";
@@ -85,11 +86,12 @@ export function buildStart(
 }
 
 /**
- * Puts the spawn prompt into the member's inbox, where the agent finds it at its start. Idempotent: after a killed start, the
- * same message id prevents a second delivery.
+ * Creates the directory of the session's variables, and puts the spawn prompt into the member's inbox, where the agent finds it at
+ * its start. Idempotent: after a killed start, the same message id prevents a second delivery.
  */
-export async function deliverPrompt({ ref }: OperationContext, member: TeamMember): Promise<void> {
+export async function deliverPrompt({ home, ref }: OperationContext, member: TeamMember): Promise<void> {
   const { name, prompt, joinedAt } = member;
+  createSessionEnv(home, readMetadata(member, "session"));
   if (!prompt) return;
   const messageId = eventMessageId("prompt", member.agentId, String(joinedAt));
   await sendMessage(ref, { from: LEAD_NAME, to: name, text: plainText(prompt), messageId });
@@ -165,6 +167,8 @@ export async function removeInterruptedStarts(
 
 /** Removes the member and its records after a failed start; the backend has already cleaned up its part. */
 export async function removeFailedStart(ctx: OperationContext, name: string): Promise<void> {
+  const member = lookUpMember(readTeam(ctx.ref), name);
   await removeMember(ctx.ref, name);
   removeRun(ctx.ref, name);
+  if (member !== undefined) removeSessionEnv(ctx.home, readMetadata(member, "session"));
 }

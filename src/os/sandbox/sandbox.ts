@@ -8,6 +8,8 @@ export interface Program {
   readonly env: Env;
   /** Names of secret variables in `env` that are meant for this program. */
   readonly keeps?: readonly string[];
+  /** Existing files that it may write in a sandbox too. */
+  readonly writes?: readonly string[];
 }
 
 /** A program that runs another one inside. */

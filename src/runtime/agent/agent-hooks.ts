@@ -1,4 +1,5 @@
 import { type HookOptions, Hooks } from "../../agent/hooks/hooks.ts";
+import type { SessionVariables } from "../../agent/hooks/session-variables.ts";
 import type { HookEvent, HooksSetting } from "../../agent/hooks/settings.ts";
 import type { Env } from "../../os/env.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
@@ -10,11 +11,12 @@ import type { SharedParts } from "./subagents.ts";
 interface HookParts extends Pick<SharedParts, "ctx" | "worker" | "sessionId" | "settings" | "sandbox"> {
   readonly role: "teammate" | "lead";
   readonly agentType: string;
+  readonly variables?: SessionVariables;
 }
 
 /** Creates the hooks of the settings, and the worker's idle hook with them. */
 export function agentHooks(
-  { ctx, worker, role, agentType, sessionId, settings, sandbox }: HookParts,
+  { ctx, worker, role, agentType, sessionId, settings, sandbox, variables }: HookParts,
   env: Env,
 ): Hooks {
   const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
@@ -31,6 +33,7 @@ export function agentHooks(
     env,
     passSecrets,
     sandbox,
+    variables,
     isOwn: (event, command) => isOwnHook(settings(), event, command),
     onNotice: notice,
     onRan: ran,

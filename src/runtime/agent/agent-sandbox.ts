@@ -13,8 +13,10 @@ import type { SandboxSetting } from "../../agent/sandbox/settings.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { homeDirectory } from "../../os/files/app-directories.ts";
+import { ensureDir } from "../../os/files/fs.ts";
 import { realPathOf } from "../../os/files/symlinks.ts";
 import type { Sandbox } from "../../os/sandbox/sandbox.ts";
+import { sessionEnvPath } from "../../protocol/paths.ts";
 import { modeOfMember, type SandboxMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import { additionalDirectories, type LoadedSettings } from "../../settings/settings.ts";
@@ -28,6 +30,8 @@ interface SandboxRequest {
   /** Its own mode; undefined to use that of the settings. */
   readonly mode: SandboxMode | undefined;
   readonly addDirs: readonly string[] | undefined;
+  /** The agent's session, whose variables its commands may read. */
+  readonly sessionId?: string;
   /** Its own deny rules, in addition to those of the settings. */
   readonly denials?: readonly string[];
   /** What a third-party CLI needs if it runs inside as a whole: its login, which it may renew, its servers, and what its team tools need: the directory of their socket, and our own program. */
@@ -71,6 +75,8 @@ export async function openAgentSandbox(
   const { root } = ctx.home;
   const home = homeDirectory(ctx.env);
   const { config, tasks } = ctx.ref.paths;
+  const sessionEnv = request.sessionId === undefined ? [] : [sessionEnvPath(root, request.sessionId)];
+  for (const directory of sessionEnv) ensureDir(directory);
   const opened = await openSandbox({
     setting: settingFor(setting, request.cli, ctx.env),
     workingDirs: () => workingDirectories(request),
@@ -80,6 +86,7 @@ export async function openAgentSandbox(
     visible: [
       ...["shell-snapshots", "skills"].map((part) => join(root, part)),
       ...[config, tasks, outputDirectory(ctx.cwd)],
+      ...sessionEnv,
       ...(request.cli === undefined
         ? []
         : [request.cli.socket, ...ownDirectories(request.cli.program, request)]),

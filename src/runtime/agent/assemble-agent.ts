@@ -26,6 +26,7 @@ import { agentHooks } from "./agent-hooks.ts";
 import { coordinates, memberNames, type PromptParts, systemPrompt } from "./agent-prompt.ts";
 import { agentEnv, agentPermissions } from "./agent-rights.ts";
 import { environmentFacts } from "./environment-facts.ts";
+import { SessionStart, sessionVariables } from "./session-start.ts";
 import { nonTeamTools, type SharedParts, subagentRunner } from "./subagents.ts";
 import { watchEdits } from "./watched-tools.ts";
 
@@ -37,13 +38,15 @@ interface AgentParts extends SharedParts, PromptParts {
   readonly disallowedTools?: readonly string[] | undefined;
   readonly addDirs?: readonly string[] | undefined;
   readonly snapshot: NonNullable<AgentOptions["snapshot"]>;
+  /** Aborts when the agent's process ends. */
+  readonly signal: AbortSignal;
   readonly keepsTeam?: boolean;
   readonly onTeamMoved?: TeamToolContext["onTeamMoved"];
   readonly onTeamDelete?: TeamToolContext["onTeamDelete"];
 }
 
-/** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation. */
-export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
+/** Creates an agent for a worker, with its model, tools, permissions, prompt and conversation, and runs its SessionStart hooks. */
+export async function assembleAgent(given: Omit<AgentParts, "teamsOff">): Promise<Agent> {
   /** The model that a person has chosen since; subagents use it, too. */
   let chosen: string | undefined;
   const parts: AgentParts = {
@@ -56,7 +59,10 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
   const denials = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
   const deny = (): readonly string[] => [...settings().permissions.deny, ...denials];
   const env = agentEnv(parts);
-  const hooks = agentHooks(parts, env);
+  const session = sessionVariables(parts, env);
+  const hooks = agentHooks({ ...parts, variables: session }, env);
+  const start = new SessionStart({ ...parts, hooks, variables: session });
+  const variables: AgentOptions["variables"] = (isOutside) => session.assignments(isOutside);
   const permissions: AgentPermissions = {
     ...agentPermissions(parts, denials),
     ...(notes === undefined ? {} : { notes: notes.directory }),
@@ -71,7 +77,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
   const onEdit = (path: string): Promise<void> => edits.add(path);
   const subagent = subagentRunner(
     { ...parts, onEdit },
-    { env, passSecrets, hooks, permissions, snapshot, sandbox: parts.sandbox },
+    { env, passSecrets, hooks, permissions, snapshot, variables, sandbox: parts.sandbox },
     type.tools,
   );
   const note = (text: string): void => worker.onEvent({ type: "hook", event: "verify", text });
@@ -88,6 +94,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
   const roster = new TeamRoster(() => memberNames(ctx).filter((name) => name !== worker.name));
   const own = { type, offered: () => tools.filter(offers), roster, environment: environmentFacts(ctx) };
   worker.roster = roster;
+  await start.begin(parts.signal);
   return createAgent({
     model: parts.model,
     modelNamed: async (name) => {
@@ -98,7 +105,7 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
     tools,
     isOffered: offers,
     hooks,
-    system: () => systemPrompt(parts, own),
+    system: () => [systemPrompt(parts, own), start.section].filter(Boolean).join("\n\n"),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
       sessionId: parts.sessionId,
       secrets: secretsOf(ctx.env),
@@ -107,8 +114,10 @@ export function assembleAgent(given: Omit<AgentParts, "teamsOff">): Agent {
     env,
     passSecrets,
     snapshot,
+    variables,
     sandbox: parts.sandbox,
     permissions,
+    onSessionStart: (source, signal) => start.run(source, signal),
     onEvent: (event) => {
       if (event.type === "compacted" || event.type === "cleared") roster.reset();
       worker.onEvent(event);

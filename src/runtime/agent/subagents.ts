@@ -12,11 +12,12 @@ import type { AnyTool } from "../../agent/tool.ts";
 import { builtinTools } from "../../agent/tools/builtin-tools.ts";
 import { chooseTools, withNoteTools } from "../../agent/tools/select-tools.ts";
 import type { AgentPermissions } from "../../agent/turn/permission.ts";
+import { newAgentFacts } from "../../operations/agent-facts.ts";
 import type { OperationContext } from "../../operations/context.ts";
 import { exceedsMode } from "../../operations/permission-mode.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
-import type { EventSubject } from "../../schema/event.ts";
+import type { EventFacts, EventSubject } from "../../schema/event.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { SubagentCall, TeamToolContext } from "../../team-tools/context.ts";
 import type { Worker } from "../../worker/worker.ts";
@@ -79,7 +80,10 @@ export function resourceSections(
 }
 
 /** The options that a subagent inherits from its agent. */
-type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "sandbox" | "hooks" | "permissions">;
+type Inherited = Pick<
+  AgentOptions,
+  "env" | "passSecrets" | "snapshot" | "variables" | "sandbox" | "hooks" | "permissions"
+>;
 
 /**
  * Returns a function that runs subagents, with the agent's permissions and hooks, and their own model and conversation.
@@ -131,7 +135,8 @@ export function subagentRunner(
       },
       signal,
     );
-    return recorded(run, parts, { agentId: id, agentType, parentSessionId: parts.sessionId });
+    const facts = newAgentFacts(ctx.home.root, type, { model: call.model });
+    return recorded(run, parts, { agentId: id, agentType, parentSessionId: parts.sessionId }, facts);
   };
 }
 
@@ -140,7 +145,9 @@ async function recorded(
   run: Promise<SubagentResult>,
   { worker }: SharedParts,
   subject: EventSubject,
+  created: EventFacts,
 ): Promise<SubagentResult> {
+  worker.recordSubagent(subject, created);
   worker.recordSubagent(subject, { type: "agent", what: "started" });
   let how: string = "failed";
   try {

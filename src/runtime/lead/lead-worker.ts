@@ -81,8 +81,9 @@ export async function leadWorker(
     view,
     clock: ctx.clock,
     signal,
-    createAgent: (own) => assembleLead(lead, own),
+    createAgent: (own) => assembleLead(lead, own, signal),
     startsAtOnce: plan.cli !== undefined,
+    createsAgentAtOnce: plan.cli === undefined && lead.settings().hooks.SessionStart !== undefined,
     decideWhenIdle: checked("wait", async (held: number, interrupted: boolean) => {
       notifyPlans();
       if (!plan.once && isGoalReached) {
@@ -175,7 +176,7 @@ async function processEndings(ctx: OperationContext): Promise<void> {
   }
 }
 
-async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
+async function assembleLead(lead: Lead, worker: Worker, signal: AbortSignal): Promise<Agent> {
   const { call, plan, ctx, settings: live, sessionId } = lead;
   if (plan.cli !== undefined) {
     const { assembleCliLead } = await import("./assemble-cli-lead.ts");
@@ -193,7 +194,10 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const { typeDenials, ...own } = await openAgentType(type, note);
   const denials = [...typeDenials, ...(disallowedTools ?? [])];
   const sandbox = await openAgentSandbox(
-    { ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined, denials },
+    {
+      ...{ ctx, name: LEAD_NAME, settings: live, mode: undefined, addDirs: undefined },
+      ...{ denials, sessionId },
+    },
     note,
   );
   const resources = await openAgentResources(ctx, settings, denials, note, sandbox);
@@ -220,6 +224,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     tools,
     isConversational: !plan.once,
     snapshot: ownSnapshot(ctx),
+    signal,
     keepsTeam: plan.keep,
     onTeamMoved: (before) => lead.teamMoved(before),
     onTeamDelete: () => rememberTeam(lead),

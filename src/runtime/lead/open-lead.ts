@@ -36,6 +36,7 @@ import { withNotifications } from "../notify/notifying-view.ts";
 import { operationContext } from "../operation-context.ts";
 import { inProcessRunner } from "../teammate/run-in-process.ts";
 import { hidesLeadOutput, isInteractive, type Lead, type LeadPlan, type LedTeam } from "./lead.ts";
+import { recordNewLead } from "./record-new-lead.ts";
 import { recordCli, resumeRun } from "./resume-run.ts";
 import { recordRun } from "./run-summary.ts";
 import { createLeadScreen, type LeadScreen } from "./team-screen.ts";
@@ -73,6 +74,7 @@ async function createLedTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["se
   await removeTeamOnFailure({ plan, ctx: { ref } }, async () => {
     await recordCli(ref, plan);
     await recordLeadLimits(ref, plan.spawn.limits ?? {});
+    await recordNewLead(ref, plan, io);
   });
   if (!plan.delegate) return { ref, sessionId, mode: before };
   // Set after creation: the mode before it is what teammates inherit.

@@ -16,6 +16,7 @@ import type { AnyCall } from "../../terminal/call.ts";
 import { teamSummary } from "../../worker/prompts/team-summary.ts";
 import { filesContext } from "../operation-context.ts";
 import type { Lead, LeadPlan, LedTeam } from "./lead.ts";
+import { recordNewLead } from "./record-new-lead.ts";
 
 /** Makes this process the lead of a team without a running lead. Keeps its conversation, mode, budget and tools unless the plan sets others. */
 export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<LedTeam> {
@@ -24,13 +25,14 @@ export async function resumeRun(call: AnyCall, plan: LeadPlan, settings: Lead["s
   const config = readTeam(ref);
   const lead = findMember(config, LEAD_NAME);
   const before = permittedMode(plan.mode ?? modeToInherit(lead), settings(), call.io.env);
-  const { sessionId } = await becomeLead(filesContext(call, { home, ref, config, actor: LEAD_NAME }));
+  const { sessionId, isNew } = await becomeLead(filesContext(call, { home, ref, config, actor: LEAD_NAME }));
   if (Object.keys(plan.budget).length > 0) await setLimits(ref, undefined, plan.budget);
   if (plan.mode !== undefined) await setMode(ref, LEAD_NAME, before);
   if (plan.delegate) await setMode(ref, LEAD_NAME, "delegate");
   if (plan.screens !== undefined) await recordScreens(ref, plan.screens);
   await recordCli(ref, plan);
   await recordLeadLimits(ref, plan.spawn.limits ?? {});
+  if (isNew) await recordNewLead(ref, plan, call.io);
   const mode = permissionMode.safeParse(findMember(readTeam(ref), LEAD_NAME).mode);
   return { ref, sessionId, mode: mode.success ? mode.data : before };
 }

@@ -92,7 +92,7 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
       });
     },
     clear() {
-      betweenTurns("clears its conversation", async (agent) => {
+      betweenTurns("clears its conversation", async (agent, signal) => {
         requireNoPlan();
         if (agent.clear === undefined) throw ownConversation("cleared");
         if (agent.messages.length === 0) {
@@ -100,7 +100,7 @@ export function agentCommands({ ref, name, call, view, worker, clear }: AgentCom
           return;
         }
         clear();
-        agent.clear();
+        await agent.clear(signal);
         view.note(`to read what was before: teams logs ${memberWord(ref, name)} --all`);
       });
     },

@@ -49,6 +49,7 @@ export async function assembleTeammate(call: AnyCall, self: RunningTeammate, wor
   const sandbox = await openSandbox(
     {
       ...{ ctx, name: member.name, settings: live, mode: readMetadata(member, "sandbox"), addDirs, denials },
+      sessionId: self.sessionId,
       cli: cli && {
         login: cli.login.paths,
         hosts: cli.hosts,
@@ -103,6 +104,7 @@ export async function assembleTeammate(call: AnyCall, self: RunningTeammate, wor
     // Unreadable ones allow nothing.
     writes: hasMetadata(member, "writes") ? (readMetadata(member, "writes") ?? []) : undefined,
     snapshot: snapshotOf(io.env),
+    signal: self.signal,
   });
 }
 

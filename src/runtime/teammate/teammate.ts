@@ -27,6 +27,7 @@ import { paneKeys } from "../pane/pane-keys.ts";
 import type { ReadyTeammate } from "./become-ready.ts";
 import { openView } from "./open-view.ts";
 import { type RunningTeammate, settingsOf, signalStatus } from "./running-teammate.ts";
+import { mayRunSessionHooks } from "./session-hooks.ts";
 
 /** Runs a teammate until its end. @returns its exit status */
 export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
@@ -91,7 +92,9 @@ export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<
       const { assembleTeammate } = await import("./assemble-teammate.ts");
       return assembleTeammate(call, self, own);
     },
-    ...(readMetadata(member, "cli") === undefined ? {} : { startsAtOnce: true, agreesUnanswered: true }),
+    ...(readMetadata(member, "cli") === undefined
+      ? { createsAgentAtOnce: await mayRunSessionHooks(ref.home.root, io.cwd) }
+      : { startsAtOnce: true, agreesUnanswered: true }),
     agreeToShutdown: async (requestId) => {
       const { agreeInPlace } = await import("./assemble-teammate.ts");
       await agreeInPlace(call, self, worker, requestId);

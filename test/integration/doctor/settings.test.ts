@@ -21,8 +21,8 @@ function findings(user: unknown, project?: unknown) {
 
 it("checkSettings › accepts readable settings, including entries of other programs", () => {
   expect(findings({})).toEqual(["ok can be read"]);
-  expect(findings({ theme: "dark", hooks: { SessionStart: [1], PreToolUze: [] } })).toEqual([
-    "ok can be read; hooks for events of other programs: SessionStart, PreToolUze",
+  expect(findings({ theme: "dark", hooks: { SessionEnd: [1], PreToolUze: [] } })).toEqual([
+    "ok can be read; hooks for events of other programs: SessionEnd, PreToolUze",
   ]);
 });
 

@@ -109,7 +109,7 @@ describe("SendMessage", () => {
     const input = { type: "message", recipient: "ada", content: "found it", summary: "found the bug" };
     expect(await dev.data("SendMessage", input)).toEqual({
       success: true,
-      message: "Message sent to ada.",
+      message: "Message sent to ada's inbox",
       routing: {
         sender: "dev",
         senderColor: "blue",

@@ -39,6 +39,8 @@ type Effect =
   | "ends";
 
 const TABLE: Readonly<Record<HookEvent, Readonly<Record<Answer, Effect>>>> = {
+  // Its output is in the system prompt, which a playbook does not show.
+  SessionStart: row("continues", "shown", "shown", "shown", "shown", "shown"),
   PreToolUse: row("continues", "refused", "shown", "shown", "refused", "ends"),
   PostToolUse: row("continues", "added", "shown", "shown", "added", "ends"),
   TaskCreated: row("continues", "refused", "shown", "shown", "refused", "refused"),
@@ -62,6 +64,7 @@ const AFTER = { tools: [{ name: "Bash", input: { command: "touch after" } }] };
 
 /** Turns in which the event happens once. */
 const TURNS: Readonly<Record<HookEvent, readonly PlaybookTurn[]>> = {
+  SessionStart: [],
   PreToolUse: [{ tools: [touch] }, AFTER],
   PostToolUse: [{ tools: [touch] }, AFTER],
   TaskCreated: [{ tools: [{ name: "TaskCreate", input: subject }] }],
@@ -81,6 +84,7 @@ const TURNS: Readonly<Record<HookEvent, readonly PlaybookTurn[]>> = {
 
 /** True if the action that the event announces or reports has happened. */
 const HAPPENED: Readonly<Record<HookEvent, (cwd: string, tasks: readonly string[]) => boolean>> = {
+  SessionStart: () => true,
   PreToolUse: (cwd) => existsSync(join(cwd, "made")),
   PostToolUse: (cwd) => existsSync(join(cwd, "made")),
   TaskCreated: (_, tasks) => tasks.length === 1,
@@ -105,9 +109,9 @@ const NOTICES: Readonly<Record<Answer, (event: HookEvent) => RegExp>> = {
   stop: stopped,
 };
 
-/** The notice of a refusal; a SubagentStart hook cannot prevent the start. */
+/** The notice of a refusal; a hook cannot prevent a start. */
 function stopped(event: HookEvent): RegExp {
-  return new RegExp(`^hook ${event}: ${event === "SubagentStart" ? "" : "stopped it: "}objection$`);
+  return new RegExp(`^hook ${event}: ${/^S.*Start$/.test(event) ? "" : "stopped it: "}objection$`);
 }
 
 describe.each(Object.keys(TABLE) as HookEvent[])("%s hook", (event) => {

@@ -92,6 +92,14 @@ describe("subagent", () => {
       const agentId = of(type)[0]?.agentId;
       expect(agentId).toMatch(/^[0-9a-f-]{36}$/);
       expect(of(type)).toMatchObject([
+        {
+          what: "created",
+          source: "built-in",
+          toolCount: type === "Explore" ? 4 : "all",
+          hasCustomModel: false,
+          hasCustomColor: false,
+          hasMemory: false,
+        },
         { what: "started", agentId, parentSessionId },
         { what: "ended", how, agentId, parentSessionId },
       ]);

@@ -40,6 +40,8 @@ interface Options {
   readonly also?: readonly string[];
   /** Deny rules; a test may add to them. */
   readonly deny?: readonly string[];
+  /** Returns directories below the home directory's `.claude` that commands see. */
+  visible?(home: string): readonly string[];
   /** Prepares files before the sandbox is opened. */
   prepare?(home: string, project: string): void;
 }
@@ -58,7 +60,7 @@ export async function sandboxedAgent(options: Options = {}): Promise<SandboxedAg
     setting: { network: "none", write: [], read: [], ...options.setting },
     workingDirs: () => workingDirs,
     roots: [root],
-    visible: [],
+    visible: options.visible?.(home) ?? [],
     denial: (directories) => fileDenial(options.deny ?? [], { workingDirs: directories, home }),
     home,
     env,

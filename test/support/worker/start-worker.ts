@@ -50,6 +50,8 @@ export interface WorkerInput {
   /** Called with each line that its pane would show. */
   readonly shown?: (line: string) => void;
   readonly env?: Env;
+  /** Returns the path of the shell snapshot; none by default. */
+  readonly snapshot?: () => Promise<string | undefined>;
   /** Settings in the format of a settings file. */
   readonly settings?: object;
   /** Settings of files that may change. */
@@ -167,7 +169,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
           : modelsOf("m", ctx, live, { worker, note });
       const agentType = input.agentType ?? "general-purpose";
       const notes = openNotes(agentTypeOrGeneral(agentType, input.types), ref.home.root, cwd, () => false);
-      agent = assembleAgent({
+      agent = await assembleAgent({
         ctx,
         worker,
         role,
@@ -179,7 +181,8 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         sessionId,
         settings: live,
         spawn: { mode: "process" },
-        snapshot: async () => undefined,
+        snapshot: input.snapshot ?? (async () => undefined),
+        signal: stopping.signal,
         isUnattended: input.alone ?? true,
         tools: input.tools,
         disallowedTools: input.disallowedTools,

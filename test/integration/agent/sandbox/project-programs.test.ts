@@ -2,8 +2,10 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Hooks } from "../../../../src/agent/hooks/hooks.ts";
+import { SessionVariables } from "../../../../src/agent/hooks/session-variables.ts";
 import { hooksSetting } from "../../../../src/agent/hooks/settings.ts";
 import { connectServers } from "../../../../src/agent/mcp/servers.ts";
+import { bashTool } from "../../../../src/agent/tools/bash.ts";
 import { scriptFile } from "../../../support/processes/script-process.ts";
 import { describeInSandbox, sandboxedAgent } from "../../../support/sandbox/sandboxed-agent.ts";
 
@@ -38,6 +40,52 @@ describeInSandbox("programs of a project", () => {
     expect(readFileSync(join(project, "user"), "utf8")).toBe("abcdefgh\n");
     expect(existsSync(join(home, "by-project"))).toBe(false);
     expect(existsSync(join(home, "by-user"))).toBe(true);
+  });
+
+  test("a hook sets variables for commands in the sandbox, which see its file and cannot change it", async () => {
+    const directory = (home: string): string => join(home, ".claude", "session-env", "s");
+    const { sandbox, project, home, env, context } = await sandboxedAgent({
+      visible: (at) => [directory(at)],
+      prepare: (at) => mkdirSync(directory(at), { recursive: true }),
+    });
+    const command = (name: string) =>
+      `echo export ${name}=${name} >> "$CLAUDE_ENV_FILE"; echo x > ${directory(home)}/by-${name}; exit 0`;
+    const isOwn = (text: string): boolean => text === command("USER");
+    const names = ["PROJECT", "USER"];
+    const variables = new SessionVariables({
+      directory: directory(home),
+      env,
+      hooks: () => names.map((name) => ({ command: command(name), isOwn: isOwn(command(name)) })),
+    });
+    const notices: string[] = [];
+    const hooks = new Hooks({
+      setting: hooksSetting.parse({
+        SessionStart: [{ hooks: names.map((name) => ({ type: "command", command: command(name) })) }],
+      }),
+      sessionId: "s",
+      cwd: project,
+      env,
+      sandbox,
+      variables,
+      isOwn: (_, text) => isOwn(text),
+      onNotice: (_, text) => notices.push(text),
+    });
+    await hooks.run("SessionStart", {}, new AbortController().signal);
+    expect(notices).toEqual([]);
+    // A project's hook writes its file, and no other.
+    expect(existsSync(join(directory(home), "by-PROJECT"))).toBe(false);
+    const run = (line: string, input = {}) =>
+      bashTool.execute(
+        { command: line, ...input },
+        { ...context, variables: (isOutside) => variables.assignments(isOutside) },
+      );
+    const show = 'echo "$PROJECT $USER"';
+    expect((await run(show)).content).toBe("PROJECT USER");
+    expect((await run(show, { dangerouslyDisableSandbox: true })).content).toBe(" USER");
+    const read = await run(`cat ${directory(home)}/hook-*; echo export X=1 >> ${directory(home)}/hook-*.sh`);
+    expect(read.content).toContain("export PROJECT='PROJECT'");
+    expect(read.isError).toBe(true);
+    expect((await run('echo "[$X]"')).content).toBe("[]");
   });
 
   test("a hook that the sandbox cannot start is a failed hook", async () => {

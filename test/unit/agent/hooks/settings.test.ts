@@ -44,7 +44,7 @@ describe("hookCommands", () => {
   });
 
   it("accepts any value for events of other programs", () => {
-    expect(hooksSetting.safeParse({ SessionStart: "x", Notification: [{ hooks: 5 }] }).success).toBe(true);
+    expect(hooksSetting.safeParse({ SessionEnd: "x", Notification: [{ hooks: 5 }] }).success).toBe(true);
     expect(hooksSetting.safeParse({ Stop: [{ hooks: "x" }] }).success).toBe(false);
   });
 });

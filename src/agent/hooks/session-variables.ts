@@ -1,0 +1,233 @@
+import { join } from "node:path";
+import { messageOf } from "../../errors.ts";
+import type { Env } from "../../os/env.ts";
+import { replaceFile } from "../../os/files/atomic-write.ts";
+import { ensureDir, entryOf, listDir, removeFile } from "../../os/files/fs.ts";
+import { readUnsized } from "../../os/files/user-files.ts";
+import { isSecretName, redactText, secretsOf } from "../../os/redact.ts";
+import { SESSION_ENV_FILE } from "../../protocol/paths.ts";
+import { sha256 } from "../../protocol/sha256.ts";
+import { shortened } from "../../text/characters/cut-text.ts";
+import { shellQuote } from "../../text/shell-quote.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import type { Assignment, ReadAssignments } from "./assignments.ts";
+
+/** A hook of the start of a session. */
+interface SessionHook {
+  readonly command: string;
+  /** False for a project's hook. */
+  readonly isOwn: boolean;
+}
+
+interface SessionVariablesOptions {
+  /** The directory of the session (protocol.md section 1). */
+  readonly directory: string;
+  readonly env: Env;
+  /** The hooks in the order in which their variables apply. */
+  readonly hooks: () => readonly SessionHook[];
+}
+
+/** Bytes of one hook's file, and of all variables together: they must fit into one variable of a command's environment. */
+const MAX_BYTES = 64 * 1024;
+/** Characters of a list or a line in a notice. */
+const MAX_SHOWN = 60;
+
+/**
+ * Variables that must not be set: they identify the agent's processes, change how a shell reads a line, which permission rules
+ * rely on (`HOME`, `IFS`, `CDPATH`, zsh's arrays), load code into each program, or lead git to another repository or configuration.
+ */
+const REFUSED = [
+  /^(?:TEAMS_.*|CLAUDECODE|CLAUDE_ENV_FILE|CLAUDE_PROJECT_DIR|E?[UG]ID|PPID|USERNAME)$/,
+  /^(?:HOME|PWD|OLDPWD|IFS|ENV|BASH_ENV|BASH_ALIASES|BASH_CMDS|BASHOPTS|SHELLOPTS|POSIXLY_CORRECT|PS4)$/,
+  /^(?:CDPATH|GLOBIGNORE|EXECIGNORE|FIGNORE|ZDOTDIR|(?:READ)?NULLCMD)$/,
+  /^(?:path|cdpath|fpath|fignore|module_path|functions|[gs]?aliases|commands|options|histchars)$/,
+  /^(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)$/,
+  /^GIT_(?:CONFIG.*|DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|.*OBJECT_DIRECTOR.*|NAMESPACE|ATTR_SOURCE|EXEC_PATH|TEMPLATE_DIR|EXTERNAL_DIFF|PROXY_COMMAND)$/,
+];
+
+/** The variables that the SessionStart hooks of an agent set for its commands, one file for each hook. */
+export class SessionVariables {
+  readonly #options: SessionVariablesOptions;
+  readonly #secrets: readonly string[];
+  readonly #read = new Map<string, { readonly text: string; readonly found: ReadAssignments }>();
+
+  constructor(options: SessionVariablesOptions) {
+    this.#options = options;
+    this.#secrets = secretsOf(options.env);
+  }
+
+  /** Creates the file of a hook if it does not exist. @returns its path, for `CLAUDE_ENV_FILE` */
+  prepare(command: string): string {
+    const file = this.#fileOf(command);
+    ensureDir(this.#options.directory);
+    // The sandbox lets a project's hook write this file: it must be no link to another one.
+    if (!isPlainFile(file)) write(file, []);
+    return file;
+  }
+
+  /**
+   * Rewrites a file that a hook has written: only assignments stay, each once, and without secrets.
+   * @returns what was left out, as lines for a person
+   */
+  keep(command: string): Promise<readonly string[]> {
+    return this.#clean(this.#fileOf(command));
+  }
+
+  /** Does the same with all files: a killed process leaves them as the hooks wrote them. */
+  async keepAll(): Promise<readonly string[]> {
+    const { directory } = this.#options;
+    const names = listDir(directory).filter((name) => SESSION_ENV_FILE.test(name));
+    return (await Promise.all(names.map((name) => this.#clean(join(directory, name))))).flat();
+  }
+
+  /** Returns the assignments for a command. @param isOutside leaves out those of a project's hooks, which run in the sandbox */
+  async assignments(isOutside: boolean): Promise<readonly Assignment[]> {
+    const hooks = this.#options.hooks().filter(({ isOwn }) => isOwn || !isOutside);
+    const found = await Promise.all(hooks.map(({ command }) => this.#assignmentsIn(this.#fileOf(command))));
+    return found.flat();
+  }
+
+  async #clean(file: string): Promise<readonly string[]> {
+    try {
+      const text = textOf(file);
+      if (text === undefined) {
+        write(file, []);
+        return [`its CLAUDE_ENV_FILE is no file of at most ${MAX_BYTES} bytes, so it sets no variables`];
+      }
+      const { assignments, others } = await this.#parse(file, text);
+      // The newest of equal lines counts: a hook adds its lines again after each compaction.
+      const lines = assignments.filter((one) => !isRefused(one)).map((one) => exportLine(this.#masked(one)));
+      const kept = lines.filter((one, i) => lines.lastIndexOf(one) === i);
+      if (text !== textFrom(kept)) write(file, kept);
+      if (Buffer.byteLength(exportLines(await this.assignments(false))) > MAX_BYTES) {
+        write(file, []);
+        return [`the variables of all hooks have more than ${MAX_BYTES} bytes, so it sets none`];
+      }
+      return this.#problems(assignments, others);
+    } catch (error) {
+      return [
+        `its CLAUDE_ENV_FILE cannot be used, so it sets no variables: ${messageOf(error)}`,
+        ...discarded(file),
+      ];
+    }
+  }
+
+  #masked({ name, parts }: Assignment): Assignment {
+    return {
+      name,
+      parts: parts.map((part) => (typeof part === "string" ? redactText(part, this.#secrets) : part)),
+    };
+  }
+
+  #problems(assignments: readonly Assignment[], others: readonly string[]): readonly string[] {
+    const { env } = this.#options;
+    // Hooks may print all their variables.
+    const left = assignments.filter((one) => isRefused(one) && env[one.name] !== literalOf(one));
+    const listed = (isSecret: boolean): string => {
+      const names = left.filter((one) => holdsSecret(one) === isSecret).map(({ name }) => name);
+      return shortened([...new Set(names)].join(", "), MAX_SHOWN);
+    };
+    const [first] = others;
+    const more = others.length === 1 ? "" : ` (and ${others.length - 1} more)`;
+    return [
+      ...(first === undefined
+        ? []
+        : [`only assignments count in CLAUDE_ENV_FILE; left out: ${this.#shown(first)}${more}`]),
+      ...(listed(true) === ""
+        ? []
+        : [`no file of teams may hold a secret, so this is not set: ${listed(true)}`]),
+      ...(listed(false) === ""
+        ? []
+        : [`must not be set for an agent's commands, and is left out: ${listed(false)}`]),
+    ];
+  }
+
+  #shown(text: string): string {
+    const line = stripControls(redactText(text, this.#secrets)).replace(/\s+/g, " ").trim();
+    return shortened(line, MAX_SHOWN);
+  }
+
+  async #assignmentsIn(file: string): Promise<readonly Assignment[]> {
+    const text = textOf(file) ?? "";
+    if (text === "") return [];
+    const { assignments } = await this.#parse(file, text);
+    return assignments.filter((one) => !isRefused(one));
+  }
+
+  async #parse(file: string, text: string): Promise<ReadAssignments> {
+    const before = this.#read.get(file);
+    if (before?.text === text) return before.found;
+    const { readAssignments } = await import("./assignments.ts");
+    const found = readAssignments(text);
+    this.#read.set(file, { text, found });
+    return found;
+  }
+
+  #fileOf(command: string): string {
+    return join(this.#options.directory, `hook-${sha256(command).slice(0, 12)}.sh`);
+  }
+}
+
+function isPlainFile(file: string): boolean {
+  const entry = entryOf(file);
+  return entry?.isFile() === true && entry.nlink <= 1;
+}
+
+/** @returns "" if the file is missing; undefined if it is none of ours, or too long */
+function textOf(file: string): string | undefined {
+  const entry = entryOf(file);
+  if (entry === undefined) return "";
+  if (!isPlainFile(file) || entry.size > MAX_BYTES) return undefined;
+  return readUnsized(file, MAX_BYTES)?.toString("utf8") ?? "";
+}
+
+function write(file: string, lines: readonly string[]): void {
+  replaceFile(file, textFrom(lines), { sync: false });
+}
+
+/** Removes a file that may hold secrets. @returns why it cannot be removed, as lines for a person */
+function discarded(file: string): readonly string[] {
+  try {
+    if (entryOf(file)?.isDirectory() !== true) removeFile(file);
+    return [];
+  } catch (error) {
+    return [`it may hold secrets, and cannot be removed: ${messageOf(error)}`];
+  }
+}
+
+function textFrom(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function isRefused(one: Assignment): boolean {
+  return holdsSecret(one) || REFUSED.some((pattern) => pattern.test(one.name));
+}
+
+/** Whether the name is that of a secret, or the value has credentials of a proxy. */
+function holdsSecret(one: Assignment): boolean {
+  return isSecretName(one.name) || secretsOf({ [one.name]: literalOf(one) }).length > 0;
+}
+
+/** Returns the value without variables. */
+function literalOf({ parts }: Assignment): string {
+  return parts.map((part) => (typeof part === "string" ? part : "")).join("");
+}
+
+/** Returns the values that need no other variable. */
+export function literalValues(assignments: readonly Assignment[]): Env {
+  const known = assignments.filter(({ parts }) => parts.every((part) => typeof part === "string"));
+  return Object.fromEntries(known.map((one) => [one.name, literalOf(one)]));
+}
+
+/** Returns lines for any shell that set these variables, and do nothing else. */
+export function exportLines(assignments: readonly Assignment[]): string {
+  return textFrom(assignments.map(exportLine));
+}
+
+/** Two quoted texts never follow each other: for zsh with `rc_quotes`, that would be a quote. */
+function exportLine({ name, parts }: Assignment): string {
+  const value = parts.map((part) =>
+    typeof part === "string" ? shellQuote(part) : `"\${${part.variable}-}"`,
+  );
+  return `export ${name}=${value.join("")}`;
+}

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import { isInside } from "../agent/permissions/protected-paths.ts";
+import type { AgentType } from "../agent/prompts/agent-types.ts";
+import type { EventFacts } from "../schema/event.ts";
+
+/** What the spawner of an agent has chosen; what is missing or empty comes from its type or from the lead. */
+interface OwnChoices {
+  readonly model?: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+  /** Its prompt comes from the flags of its start. */
+  readonly hasOwnPrompt?: boolean;
+}
+
+/** Returns the facts of the event of a new agent. @param root the directory of teams, which has the user's agent types */
+export function newAgentFacts(
+  root: string,
+  type: AgentType,
+  { model, tools, hasOwnPrompt = false }: OwnChoices,
+): Extract<EventFacts, { readonly what: "created"; readonly type: "agent" }> {
+  const { file, memory } = type;
+  const isUsers = file !== undefined && isInside(file, join(root, "agents"));
+  return {
+    type: "agent",
+    what: "created",
+    source: hasOwnPrompt ? "flag" : file === undefined ? "built-in" : isUsers ? "user" : "project",
+    toolCount: toolCount(type.tools, tools?.length === 0 ? undefined : tools),
+    hasCustomModel: model !== undefined || (type.model !== undefined && type.model !== "inherit"),
+    hasCustomColor: type.color !== undefined,
+    hasMemory: memory !== undefined,
+    memoryScope: memory,
+  };
+}
+
+/** Returns the number of tools in all lists that are given; a pattern of names counts as one. */
+function toolCount(...lists: readonly (readonly string[] | undefined)[]): number | "all" {
+  const limits = lists.filter((list) => list !== undefined).filter((list) => !list.includes("*"));
+  const [first, ...rest] = limits.map((list) => new Set(list.map((name) => name.toLowerCase())));
+  return first === undefined ? "all" : [...first].filter((name) => rest.every((one) => one.has(name))).length;
+}

@@ -1,0 +1,20 @@
+import { defaultModelName } from "../../agent/model/model-names.ts";
+import { agentTypeOrGeneral, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
+import { newAgentFacts } from "../../operations/agent-facts.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { currentEventSubject } from "../../team/members/members.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { recordEvent } from "../../telemetry/event-log.ts";
+import type { Io } from "../../terminal/io.ts";
+import { agentTypesIn } from "../agent/load-agent-types.ts";
+import type { LeadPlan } from "./lead.ts";
+
+/** Records the lead as a new agent. A CLI has its own model. */
+export async function recordNewLead(ref: TeamRef, plan: LeadPlan, { cwd, env }: Io): Promise<void> {
+  const { types } = await agentTypesIn(ref.home.root, cwd);
+  const model = plan.model === defaultModelName(env) ? undefined : plan.model;
+  const hasOwnPrompt = plan.promptOverrides.override !== undefined;
+  const type = agentTypeOrGeneral(DEFAULT_AGENT_TYPE, types);
+  const facts = newAgentFacts(ref.home.root, type, { model, hasOwnPrompt });
+  recordEvent(ref, { ...facts, ...currentEventSubject(ref, LEAD_NAME) });
+}

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { ensureDir, listDir, removeFile, removeIfEmpty, temporaryWriter } from "../../os/files/fs.ts";
+import { livenessOf } from "../../os/process/identity.ts";
+import { SESSION_ENV_FILE, sessionEnvPath } from "../../protocol/paths.ts";
+import type { TeamConfig } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import { isSessionId, LEAD_NAME } from "../../schema/names.ts";
+import type { Home, TeamRef } from "../ref.ts";
+import { readStatus } from "./read-records.ts";
+
+/** Creates the directory of the variables that a session's hooks set. Idempotent. */
+export function createSessionEnv({ root }: Home, sessionId: string | undefined): void {
+  if (isSessionId(sessionId)) ensureDir(sessionEnvPath(root, sessionId));
+}
+
+/**
+ * Removes our files in it, and then the empty directory: Claude Code keeps the variables of its own sessions there, too. Does
+ * nothing for an id that could name another path.
+ */
+export function removeSessionEnv({ root }: Home, sessionId: string | undefined): void {
+  if (!isSessionId(sessionId)) return;
+  const directory = sessionEnvPath(root, sessionId);
+  for (const name of listDir(directory)) {
+    const isUnfinished = name.startsWith(".hook-") && temporaryWriter(name) !== undefined;
+    if (SESSION_ENV_FILE.test(name) || isUnfinished) removeFile(join(directory, name));
+  }
+  removeIfEmpty(directory);
+}
+
+/**
+ * Removes those of all members of a team that is being deleted. A lead's model that deletes its team continues to run commands: its
+ * own directory is removed at the end of its run.
+ */
+export function removeSessionEnvs(ref: TeamRef, config: TeamConfig): void {
+  const lead = readStatus(ref, LEAD_NAME);
+  const running = lead !== undefined && livenessOf(lead.process) === "alive" ? lead.sessionId : undefined;
+  const { members, former = [], leadSessionId } = config;
+  const sessions = [
+    leadSessionId,
+    readMetadata(config, "formerLeadSession"),
+    ...members.flatMap((member) => [
+      readMetadata(member, "session"),
+      readStatus(ref, member.name)?.sessionId,
+    ]),
+    ...former.map(({ sessionId }) => sessionId),
+  ];
+  for (const id of sessions) if (id !== running) removeSessionEnv(ref.home, id);
+}
