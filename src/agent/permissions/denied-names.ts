@@ -3,6 +3,7 @@ import { harmlessAt, ignoresVariables, mayRunUnknown, takesOnlyData } from "./co
 import { contentsRead } from "./commands/named-words.ts";
 import { runsScripts, tokensOf } from "./commands/scripts.ts";
 import { type LineParts, NO_COMMAND, UNKNOWN } from "./line-parts.ts";
+import { nameMatcher } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { parseRule, patternRuleFor, type RuleSubject } from "./rules.ts";
 import { baseName, STAR, simpleCommand, wildcard } from "./simple-command.ts";
@@ -196,8 +197,8 @@ class RefusedNames {
     for (const [, dir = "", glob = ""] of text.matchAll(GLOB)) {
       if (!/bin|[*?[]/.test(dir) || !/[*?[]/.test(dir + glob) || !/\w/.test(glob)) continue;
       count += 1;
-      for (const [name, [first]] of this.#exact)
-        if (count > MAX_GLOBS || globMatches(glob, name)) return first?.rule;
+      const matches = globMatcher(glob);
+      for (const [name, [first]] of this.#exact) if (count > MAX_GLOBS || matches(name)) return first?.rule;
     }
     return undefined;
   }
@@ -224,15 +225,11 @@ function namesIn(token: string): string[] {
   return name.startsWith("-l") ? values.slice(1) : values;
 }
 
-/** Matches a short name; a set in brackets counts as any character. */
-function globMatches(glob: string, name: string): boolean {
-  const plain = glob.replace(/\[[^\]]*\]/g, "?").replace(/\*+/g, "*");
-  if (plain.split("*").length > MAX_STARS || name.length > MAX_SHOWN) return true;
-  const source = [...plain].map((char) =>
-    char === "*" ? ".*" : char === "?" ? "." : char.replace(/\W/g, "\\$&"),
+/** Returns a matcher of names; a set in brackets counts as any character. */
+function globMatcher(glob: string): (name: string) => boolean {
+  // Without a bracket after it, each open one would be searched to the end.
+  const closed = glob.lastIndexOf("]") + 1;
+  return nameMatcher(
+    `${glob.slice(0, closed).replace(/\[[^\]]*\]/g, "?")}${glob.slice(closed)}`.toLowerCase(),
   );
-  return new RegExp(`^${source.join("")}$`, "i").test(name);
 }
-
-/** Stars of a pattern that are matched; more count as a match. */
-const MAX_STARS = 4;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { listDir } from "../../os/files/fs.ts";
 import { foldedName, isAscii } from "../../text/folded-name.ts";
+import { mayRunIndex } from "./line-words.ts";
 
 /** Returns the names in a directory; none if it cannot be listed. */
 export type ListNames = (directory: string) => readonly string[];
@@ -38,7 +39,7 @@ export function expandPattern(
     });
     if (entries > MAX_ENTRIES || found.length > MAX_MATCHES) return undefined;
   }
-  if (found.some((path) => /^-|\[.*(?:\$\(|`)/s.test(path))) return undefined;
+  if (found.some((path) => path.startsWith("-") || mayRunIndex(path))) return undefined;
   return found.length === 0 ? [pattern] : found;
 }
 
@@ -70,7 +71,7 @@ function matcherOf(part: string): ((name: string) => boolean) | undefined {
   const [matches, matchesLoosely] = [nameMatcher(folded), nameMatcher(loosened(folded))];
   return (name) => {
     if (name.startsWith(".") && !part.startsWith(".")) return false;
-    return isAscii(name) ? matches(foldedName(name)) : matchesLoosely(decomposed(name));
+    return isAscii(name) ? matches(name.toLowerCase()) : matchesLoosely(decomposed(name));
   };
 }
 
@@ -88,22 +89,21 @@ function loosened(pattern: string): string {
  * Returns a matcher for a pattern of `*`, `?` and other characters, which stand for themselves. No regular expression: a crafted
  * pattern and a crafted name could make one extremely slow.
  */
-function nameMatcher(pattern: string): (name: string) => boolean {
+export function nameMatcher(pattern: string): (name: string) => boolean {
   const wanted = [...pattern.replace(/\*+/g, "*")];
   const least = wanted.filter((char) => char !== "*").length;
   return (name) => {
-    const chars = [...name];
-    if (chars.length < least) return false;
+    if (name.length < least) return false;
     let [at, from] = [0, 0];
     /** The last star, and how much of the name it stands for at least. */
     let star = -1;
     let end = 0;
-    while (from < chars.length) {
+    while (from < name.length) {
       if (wanted[at] === "*") {
         star = at;
         end = from;
         at += 1;
-      } else if (wanted[at] !== undefined && (wanted[at] === "?" || wanted[at] === chars[from])) {
+      } else if (wanted[at] !== undefined && (wanted[at] === "?" || wanted[at] === name[from])) {
         at += 1;
         from += 1;
       } else if (star >= 0) {
@@ -113,6 +113,16 @@ function nameMatcher(pattern: string): (name: string) => boolean {
       } else return false;
     }
     return wanted.slice(at).every((char) => char === "*");
+  };
+}
+
+/** Lists each directory once. */
+export function listedOnce(list: ListNames = listEntries): ListNames {
+  const known = new Map<string, readonly string[]>();
+  return (directory) => {
+    const names = known.get(directory) ?? list(directory);
+    known.set(directory, names);
+    return names;
   };
 }
 

@@ -1,9 +1,10 @@
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { entryOf, isDirectory } from "../../os/files/fs.ts";
 import { isPlainRepository } from "./commands/git-config.ts";
+import { MAX_PATTERNS, MAX_READ, MAX_READ_DIRS } from "./commands/line-limits.ts";
 import type { Reading } from "./commands/options.ts";
 import { readingOf } from "./commands/readers.ts";
-import { expandPattern } from "./patterns.ts";
+import { expandPattern, type ListNames, listedOnce } from "./patterns.ts";
 import type { PermissionQuestion } from "./question.ts";
 import { type PermissionRules, parseRule } from "./rules.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -19,7 +20,8 @@ export function pathsOfReadingLine(question: PermissionQuestion): readonly strin
   if (line === undefined || line.unclear !== undefined) return undefined;
   if (line.files.some(({ kind }) => kind === "write")) return undefined;
   const cwd = workingDirs[0] ?? "/";
-  const found = readings(line, cwd, home, list);
+  if (line.patterns.size > MAX_PATTERNS) return undefined;
+  const found = readings(line, cwd, home, listedOnce(list));
   if (found === undefined) return undefined;
   const { all, dirs } = found;
   const listed = listedBy([...line.patterns]);
@@ -38,21 +40,13 @@ export function pathsOfReadingLine(question: PermissionQuestion): readonly strin
   return paths.length === 0 ? [cwd] : [...new Set(paths)];
 }
 
-/** Maximum number of directories that a line may be in: each relative path counts in all of them. */
-const MAX_DIRS = 8;
-
 interface LineReadings {
   readonly all: readonly Reading[];
   readonly dirs: readonly string[];
   readonly paths: readonly string[];
 }
 
-function readings(
-  line: ShellLine,
-  cwd: string,
-  home: string,
-  list: PermissionQuestion["list"],
-): LineReadings | undefined {
+function readings(line: ShellLine, cwd: string, home: string, list: ListNames): LineReadings | undefined {
   const all: Reading[] = [];
   const dirs = [cwd];
   const paths: string[] = [];
@@ -60,7 +54,8 @@ function readings(
   for (const written of line.commands) {
     const { words, entered } = entering(written);
     if (entered !== undefined) {
-      if (entered.startsWith("-") || dirs.length >= MAX_DIRS || line.patterns.has(entered)) return undefined;
+      if (entered.startsWith("-") || dirs.length >= MAX_READ_DIRS || line.patterns.has(entered))
+        return undefined;
       // Shells remove `link/..` as text, or follow the link.
       const next = inEachDir(entered).flatMap((path) => [...new Set([path, normalize(path)])]);
       paths.push(...next);
@@ -68,15 +63,30 @@ function readings(
     }
     if (words === undefined) continue;
     for (const dir of dirs) {
-      for (const form of formsOf(words, dir, line.patterns, list)) {
-        const reading = form && readingOf(form);
-        if (reading === undefined) return undefined;
-        all.push(reading);
-        paths.push(...reading.paths.filter((path) => path !== "-").map((path) => absolute(path, dir, home)));
-      }
+      const found = readingsIn(dir, words, line.patterns, list);
+      if (found === undefined || paths.length > MAX_READ) return undefined;
+      all.push(...found);
+      const named = found.flatMap((reading) => reading.paths.filter((path) => path !== "-"));
+      for (const path of named) paths.push(absolute(path, dir, home));
     }
   }
   return { all, dirs, paths: [...paths, ...line.files.flatMap(({ path }) => inEachDir(path))] };
+}
+
+/** Returns what a command reads in a directory, by each of its forms; undefined if one does more. */
+function readingsIn(
+  dir: string,
+  words: readonly string[],
+  patterns: ReadonlySet<string>,
+  list: ListNames,
+): readonly Reading[] | undefined {
+  const found: Reading[] = [];
+  for (const form of formsOf(words, dir, patterns, list)) {
+    const reading = form && readingOf(form);
+    if (reading === undefined) return undefined;
+    found.push(reading);
+  }
+  return found;
 }
 
 /** Returns the directories whose names the shell lists for patterns, also for `echo`; undefined if they are unclear. */
@@ -113,13 +123,20 @@ function formsOf(
   words: readonly string[],
   dir: string,
   patterns: ReadonlySet<string>,
-  list: PermissionQuestion["list"],
+  list: ListNames,
 ): readonly (readonly string[] | undefined)[] {
   // The name of the command is known to the table as written, or not at all: `[` is no pattern.
   const isPattern = (word: string, at: number): boolean => at > 0 && patterns.has(word);
   if (!words.some(isPattern)) return [words];
-  const expanded = words.map((word, at) => (isPattern(word, at) ? expandPattern(word, dir, list) : [word]));
-  return [words, expanded.includes(undefined) ? undefined : expanded.flatMap((found) => found ?? [])];
+  const known = new Map<string, readonly string[] | undefined>();
+  const expanded: string[] = [];
+  for (const [at, word] of words.entries()) {
+    if (isPattern(word, at) && !known.has(word)) known.set(word, expandPattern(word, dir, list));
+    const found = isPattern(word, at) ? known.get(word) : [word];
+    if (found === undefined || expanded.length + found.length > MAX_READ) return [words, undefined];
+    for (const name of found) expanded.push(name);
+  }
+  return [words, expanded];
 }
 
 /** Returns whether a file of this name is in a directory or above it, below the home directory. */

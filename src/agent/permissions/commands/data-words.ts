@@ -120,7 +120,11 @@ const RUNS_VALUE: Readonly<Record<string, RegExp>> = {
 
 /** Options of any program whose name says that their value is a command. */
 const NAMES_COMMAND =
-  /^-{1,2}[\w-]*(?:command|cmd|exec|shell|prog|filter|hook|pager|editor|rsh|askpass|wrapper|launcher|eval|checkpoint-action)[\w-]*$/;
+  /command|cmd|exec|shell|prog|filter|hook|pager|editor|rsh|askpass|wrapper|launcher|eval|checkpoint-action/;
+
+function namesCommand(option: string): boolean {
+  return /^-[\w-]*$/.test(option) && NAMES_COMMAND.test(option);
+}
 
 /** Returns whether a value that only the shell knows may be a command: `tar --to-command=$X`, `ssh -o "$X"`. */
 export function mayRunUnknown(words: readonly string[], unknown: string): boolean {
@@ -130,10 +134,10 @@ export function mayRunUnknown(words: readonly string[], unknown: string): boolea
     const [option = ""] = word.split("=", 1);
     const before = words[at - 1] ?? "";
     return (
-      NAMES_COMMAND.test(option) ||
+      namesCommand(option) ||
       /^(?:SHELL|EXEC|SYSTEM|SHELL:|[\w.]*(?:pager|editor|command|cmd))[:=]/i.test(word) ||
       /^(?:EXEC|SYSTEM|SHELL):/i.test(word) ||
-      NAMES_COMMAND.test(before) ||
+      namesCommand(before) ||
       short?.test(before) === true ||
       (/^-\w/.test(word) && short?.test(word.slice(0, 2)) === true)
     );

@@ -30,12 +30,18 @@ export const MAX_BRACES = 50;
 
 /** Maximum number of different files of redirections: each is decided like a read or a write. */
 export const MAX_REDIRECTIONS = 500;
+/** Maximum number of different words with patterns: each is compared with the entries of directories. */
+export const MAX_PATTERNS = 100;
 /** Maximum number of directories that a line may be in. */
 export const MAX_DIRS = 32;
 /** Maximum number of different words that are checked as paths. */
 export const MAX_NAMES = 2_000;
 /** Maximum number of paths of these words, in all directories that the line may be in: the links of each are resolved. */
 export const MAX_PATHS = 4_000;
+/** Maximum number of directories that a line may be in if it only reads: each relative path counts in all of them. */
+export const MAX_READ_DIRS = 8;
+/** Maximum number of paths that such a line may read, in all of these directories. */
+export const MAX_READ = 10_000;
 /** Maximum characters of a path: no system opens a longer one. */
 export const MAX_PATH = 4_096;
 

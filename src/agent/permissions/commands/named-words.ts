@@ -73,7 +73,8 @@ function partsOfWord(word: string): string[] {
     ? [word.slice(word.indexOf("=") + 1), word.slice(word.lastIndexOf("=") + 1)]
     : [];
   // `HEAD:.env`, `:(top).env`, `a=@"x",.env;type=text/plain`, `OPEN:.env,creat`.
-  const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/, MAX_PARTS).map(withoutQuotes) : [];
+  const most = isBare(word) ? undefined : MAX_PARTS;
+  const parts = /[:@,;<)]/.test(word) ? word.split(/[:@,;<)]/, most).map(withoutQuotes) : [];
   // `-t.git`, `-Dt.claude`: the text after some letters is a value.
   const cluster = /^-\w/.test(word) ? word.slice(0, MAX_CLUSTER).length : 0;
   const values = Array.from({ length: Math.max(0, cluster - 2) }, (_, i) => word.slice(i + 2));
@@ -84,7 +85,12 @@ function withoutQuotes(part: string): string {
   return part.replace(/^(["'])(.*)\1$/s, "$2");
 }
 
-/** Maximum number of parts of a word that may be paths. */
+/** Returns whether a word has no quotes and blanks, so that it is hardly code or text. */
+export function isBare(word: string): boolean {
+  return !/["'\s]/.test(word);
+}
+
+/** Maximum number of parts of a word with code or text that may be paths, and of parts between colons. */
 const MAX_PARTS = 64;
 
 /** Maximum number of letters before a value in the same word. */
@@ -102,12 +108,14 @@ const UNPACKS =
 
 /** Returns paths right after a command of sed or an editor: `w.env`, `s/a/b/w.env`, `1r.env`. */
 function gluedNames({ language, program, code }: Code): string[] {
-  if (language === "sed")
-    return [...code.matchAll(/(?<![a-zA-Z])[gpiImMe\d]*[rRwW]([^\s;}]+)/g)].map(([, path = ""]) => path);
+  if (language === "sed") return [...code.matchAll(SED_FILE)].map(([, path, other = ""]) => path ?? other);
   return /^(?:n?vim?|vimdiff|view|ex)$/.test(program)
     ? [...code.matchAll(/(?<![a-zA-Z])[a-z]+!?([./~][^\s|]*)/g)].map(([, path = ""]) => path)
     : [];
 }
+
+/** The file after `r` or `w`, with any flags before: from the start of letters and digits, or after the last digit. */
+const SED_FILE = /(?<![a-zA-Z\d])[gpiImMe\d]*[rRwW]([^\s;}]+)|(?<=\d)[gpiImMe]*[rRwW]([^\s;}]+)/g;
 
 /** `cp --suffix=rc` keeps a copy of `.bash` as `.bashrc`. */
 function suffixesOf(words: readonly string[]): ReadonlySet<string> {

@@ -39,6 +39,7 @@ const times = (count: number, text: (i: number) => string): string =>
 const NOT_READ: readonly (readonly [what: string, lineOf: (last: string) => string])[] = [
   ["shell escapes", (last) => `echo '${"=!".repeat(101)}'; ${last}`],
   ["here-documents in a quoted script", (last) => `sh -c '${"<<a ".repeat(1_001)}'; ${last}`],
+  ["here-documents in a script of variables", (last) => `A='${"<<a ".repeat(600)}'; sh -c "$A$A"; ${last}`],
   ["shifts in arithmetic", (last) => `echo ${"$((1<<1))".repeat(1_001)}; ${last}`],
   ["characters", (last) => `echo ${"x".repeat(65_536)}; ${last}`],
   ["parentheses", (last) => `echo '${"(".repeat(301)}'; ${last}`],
@@ -92,6 +93,7 @@ describe("decidePermission", () => {
     [`cat {${times(21, (i) => `${"abcdefghijklmnopqrstuvwxyz"[i]}{1,2}`).replaceAll(" ", ",")},.env}`],
     [`echo ${"{a,b} ".repeat(20)}; cat {.env,x}`],
     [`cat ${times(2_001, (i) => `f${i}`)} .env`],
+    [`foo ${"a,".repeat(64)}.env`],
     ["cd a; cd b; cd c; cd d; cd e; cd f; cat ../../../../../../.env"],
   ])("› denies a line whose words may stand for more names than it checks: %j", (line) => {
     for (const mode of ["default", "bypassPermissions"] as const)
@@ -160,6 +162,37 @@ describe("decidePermission", () => {
     ])
       expect(decide(line)).toMatchObject(guarded);
     expect(decide("cp -S .bak a b")).toMatchObject({ behavior: "allow" });
+  });
+});
+
+describe("decidePermission › a line that only reads", () => {
+  const names = Array.from({ length: 500 }, (_, i) => `f${i}`);
+  const reads = (command: string) => {
+    const listed: string[] = [];
+    const list = (directory: string) => {
+      listed.push(directory);
+      return names;
+    };
+    return { behavior: decide(command, { allow: [] }, { list }).behavior, listed };
+  };
+
+  test("› lists a directory once for all of its patterns", () => {
+    const { behavior, listed } = reads("cat f1* f2* ?3; ls *4 f1*");
+    expect(behavior).toBe("allow");
+    expect(listed.length).toBe(1);
+  });
+
+  test("› asks if its patterns match too many files, or are too many", () => {
+    expect(reads(`cat ${"* ".repeat(300)}`).behavior).toBe("ask");
+    expect(reads(`cat ${times(101, (i) => `f${i}*`)}`).behavior).toBe("ask");
+    expect(reads(`cat ${times(100, (i) => `f${i}*`)}`).behavior).toBe("allow");
+  });
+
+  test("› asks if a rule allows it, but too many patterns may be options", () => {
+    const list = (): readonly string[] => names;
+    const foo = { allow: ["Bash(foo:*)"] };
+    expect(decide(`foo ${times(101, (i) => `f${i}*`)}`, foo, { list }).behavior).toBe("ask");
+    expect(decide(`foo ${times(100, (i) => `f${i}*`)}`, foo, { list }).behavior).toBe("allow");
   });
 });
 
